@@ -1,0 +1,165 @@
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Registry } from "@prometheus-io/client";
+import type { Logger } from "pino";
+import { Health } from "../gen/grpc/health/v1/health_pb.js";
+import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.js";
+import { ShipmentService } from "../gen/shipments/v1/shipment_service_pb.js";
+import type { Config } from "./config.ts";
+import { followChanges, type ChangeFeed } from "./db/change-feed.ts";
+import { isPassingDatabaseError } from "./db/database-error.ts";
+import { migrate } from "./db/migrate.ts";
+import { createOrm, type EntityManager } from "./db/orm.ts";
+import { addGauges } from "./gauges.ts";
+import { createGateway } from "./gateway/gateway.ts";
+import { createHttpDoor } from "./gateway/http-door.ts";
+import { createOperations } from "./gateway/operations.ts";
+import { createTariffs } from "./platform/tariffs.ts";
+import { createRpcHandler } from "./rpc/connect-handler.ts";
+import { createCorridor } from "./rpc/corridor.ts";
+import { createGrpcDoor } from "./rpc/grpc-door.ts";
+import { addHealth } from "./rpc/health.ts";
+import { createObserver } from "./rpc/observe.ts";
+import { addReflection } from "./rpc/reflection.ts";
+import { listRpcs } from "./rpc/rpc.ts";
+import { answerUnknownRpc } from "./rpc/unknown-rpc.ts";
+import { shipmentService } from "./shipments/shipment-service.ts";
+import { createCallers } from "./workspaces/callers.ts";
+import { recentKeyChanges } from "./workspaces/recent-key-changes.ts";
+
+/** The service as a whole: both doors on one database. */
+export interface App {
+  /** Opens both doors; calls are refused as unavailable until `ready`. */
+  listen(): Promise<{ http: AddressInfo; grpc: AddressInfo }>;
+  /**
+   * Migrates the database, waiting for it if it is away, and begins to follow changes. Resolves
+   * when that is done; rejects when the database cannot be migrated.
+   */
+  prepare(): Promise<void>;
+  /** Why calls are refused now; undefined while they are served. */
+  closedBecause(): string | undefined;
+  /**
+   * Drains: readiness goes to 503, calls under way finish, both doors close. Takes no longer than 8
+   * seconds, and no less than half a second, so that a probe can see it.
+   */
+  close(): Promise<void>;
+  readonly em: EntityManager;
+}
+
+/** How long calls under way may take to finish once the app closes, in milliseconds. */
+const DRAIN_MS = 7_000;
+/** How long the doors stay open for probes to see that the app is closing, in milliseconds. */
+const LINGER_MS = 500;
+/** How long to wait before trying an absent database again, in milliseconds. */
+const RETRY_MS = 500;
+
+/** Puts the service together. Nothing is opened yet. */
+export function createApp(
+  config: Pick<Config, "host" | "port" | "grpcPort"> & { readonly databaseUrl: string },
+  log: Logger,
+  now: () => Date = () => new Date(),
+): App {
+  const { databaseUrl } = config;
+  const orm = createOrm(databaseUrl, log);
+  const tariffs = createTariffs(orm.em);
+  const callers = createCallers(orm.em, () => now().getTime());
+  const shutdown = new AbortController();
+  const registry = new Registry();
+  const observer = createObserver(log, registry);
+  addGauges(registry, orm, tariffs.currentVersion);
+
+  let prepared = false;
+  let feed: ChangeFeed | undefined;
+  const closedBecause = () => {
+    if (shutdown.signal.aborted) return "shutting down";
+    if (!prepared) return "starting";
+    return tariffs.currentVersion() === undefined ? "waiting for its first tariff" : undefined;
+  };
+
+  const services = [ShipmentService];
+  const rpcs = listRpcs(ShipmentService, shipmentService({ em: orm.em, tariffs, now }));
+  const corridor = createCorridor({
+    rpcs,
+    findCaller: callers.find,
+    closedBecause,
+    isPassing: isPassingDatabaseError,
+    log,
+  });
+  const rpcHandler = (grpc: boolean) =>
+    createRpcHandler({
+      rpcs,
+      corridor,
+      observer,
+      grpc,
+      addServices(router) {
+        const names = services.map((service) => service.typeName);
+        addHealth(router, names, () => closedBecause() === undefined);
+        addReflection(router, [...services, Health, ServerReflection]);
+      },
+      fallback: answerUnknownRpc,
+      shutdownSignal: shutdown.signal,
+    });
+  const httpDoor = createHttpDoor({
+    serviceNames: [...services, Health, ServerReflection].map((service) => service.typeName),
+    handleRpc: rpcHandler(false),
+    gateway: createGateway({ rpcs, corridor, observer }),
+    operations: createOperations({ closedBecause, registry }),
+  });
+  const grpcDoor = createGrpcDoor(rpcHandler(true));
+
+  async function migrateWhenReachable(): Promise<void> {
+    while (!shutdown.signal.aborted) {
+      try {
+        const applied = await migrate(databaseUrl);
+        if (applied.length > 0) log.info({ applied }, "migrated");
+        return;
+      } catch (error) {
+        if (!isPassingDatabaseError(error)) throw error;
+        log.warn({ err: error }, "waiting for the database");
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  function follow(): Promise<void> {
+    return new Promise((resolve) => {
+      feed = followChanges({
+        databaseUrl,
+        log,
+        reconnected: callers.forgetAll,
+        async look(client) {
+          callers.forget(await recentKeyChanges(client));
+          await tariffs.refresh(client);
+          resolve();
+        },
+      });
+    });
+  }
+
+  async function untilCallsEnd(): Promise<void> {
+    const deadline = performance.now() + DRAIN_MS;
+    await sleep(LINGER_MS);
+    while (observer.underWay() > 0 && performance.now() < deadline) await sleep(20);
+  }
+
+  return {
+    em: orm.em,
+    closedBecause,
+    async listen() {
+      const http = await httpDoor.listen(config.host, config.port);
+      const grpc = await grpcDoor.listen(config.host, config.grpcPort);
+      return { http, grpc };
+    },
+    async prepare() {
+      await migrateWhenReachable();
+      await follow();
+      prepared = true;
+    },
+    async close() {
+      shutdown.abort();
+      await untilCallsEnd();
+      await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS), feed?.close()]);
+      await orm.close();
+    },
+  };
+}

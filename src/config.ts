@@ -1,0 +1,59 @@
+import { z } from "zod";
+
+/** How the process is set up, read once from its environment. */
+export interface Config {
+  /** Where the JSON door listens; 0 for any free port. */
+  readonly port: number;
+  /** Where the gRPC door listens; 0 for any free port. */
+  readonly grpcPort: number;
+  readonly host: string;
+  /** A PostgreSQL of the operator's; undefined for the embedded one. */
+  readonly databaseUrl: string | undefined;
+  /** Where the embedded PostgreSQL keeps its files. */
+  readonly dataDir: string;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+}
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const environment = z.object({
+  PORT: port.default(8080),
+  GRPC_PORT: port.default(9090),
+  HOST: z.string().optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
+    .optional(),
+  DATA_DIR: z.string().default(".data"),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
+});
+
+/** What is wrong with the environment, said variable by variable. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads the configuration. A variable that is set to nothing counts as not set.
+ *
+ * @throws ConfigError that names every variable at fault
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
+  );
+  const read = environment.safeParse(given);
+  if (!read.success) {
+    const faults = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    throw new ConfigError(faults.join("\n"));
+  }
+  const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, LOG_LEVEL } = read.data;
+  return Object.freeze({
+    port: PORT,
+    grpcPort: GRPC_PORT,
+    // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
+    host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
+    databaseUrl: DATABASE_URL,
+    dataDir: DATA_DIR,
+    logLevel: LOG_LEVEL,
+  });
+}

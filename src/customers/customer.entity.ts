@@ -1,0 +1,28 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/**
+ * A person a workspace ships for: one row for each workspace, name and email, the email compared
+ * without case.
+ */
+export const Customer = defineEntity({
+  name: "Customer",
+  tableName: "customer",
+  primaryKeys: ["workspace", "id"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    id: p.bigint("number").primary().autoincrement(),
+    name: p.text(),
+    email: p.text(),
+    emailLower: p.text(),
+    idNumber: p.text().nullable(),
+    createdAt: p.datetime(3),
+  },
+  uniques: [{ name: "customer_once", properties: ["workspace", "name", "emailLower"] }],
+  checks: [
+    { name: "customer_name_given", expression: "name <> ''" },
+    { name: "customer_email_lower", expression: "email_lower = lower(email) and email <> ''" },
+  ],
+});
+
+export type Customer = InferEntity<typeof Customer>;

@@ -1,0 +1,35 @@
+/**
+ * SQLSTATE codes and classes that mean "not now": connection trouble, shutdown, too busy, timed
+ * out, deadlock.
+ */
+const PASSING_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25P0[34])$/;
+
+/** Node's and pg's ways to say that the connection failed. */
+const PASSING_NODE_CODE =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+const PASSING_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly/;
+
+/** How many causes deep an error is looked into. */
+const MAX_DEPTH = 8;
+
+/**
+ * Whether an error from the database layer will pass by itself: the database is unreachable,
+ * shutting down or overloaded, so that the caller should be told to try again. Anything else is a
+ * defect or a broken rule.
+ */
+export function isPassingDatabaseError(error: unknown): boolean {
+  let current = error;
+  for (let depth = 0; depth < MAX_DEPTH && current instanceof Error; depth++) {
+    const code = (current as { code?: unknown }).code;
+    if (typeof code === "string" && (PASSING_SQLSTATE.test(code) || PASSING_NODE_CODE.test(code))) {
+      return true;
+    }
+    if (PASSING_MESSAGE.test(current.message)) return true;
+    if (current instanceof AggregateError && current.errors.some(isPassingDatabaseError)) {
+      return true;
+    }
+    current = current.cause;
+  }
+  return false;
+}

@@ -1,0 +1,42 @@
+import pg from "pg";
+import { createOrm } from "./orm.ts";
+
+/** Names this service's migrations among PostgreSQL's advisory locks. */
+const MIGRATION_LOCK = 0x5348_5001;
+/** How long a replica waits for another one's migrations, in milliseconds. */
+const LOCK_WAIT_MS = 120_000;
+
+/**
+ * Applies the migrations that a database has not had yet, one process at a time: replicas that
+ * start together wait for each other.
+ *
+ * @returns the names of the migrations applied now, in order
+ * @throws when the database cannot be reached or a migration fails; what had been applied before
+ * stays.
+ */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const lock = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: 5_000,
+    lock_timeout: LOCK_WAIT_MS,
+  });
+  // Without a listener a connection that breaks would end the process; the query reports it.
+  lock.on("error", () => undefined);
+  await lock.connect();
+  try {
+    await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    return await applyPending(databaseUrl);
+  } finally {
+    await lock.end();
+  }
+}
+
+async function applyPending(databaseUrl: string): Promise<string[]> {
+  const orm = createOrm(databaseUrl);
+  try {
+    const applied = await orm.migrator.up();
+    return applied.map((migration) => migration.name);
+  } finally {
+    await orm.close();
+  }
+}

@@ -1,0 +1,52 @@
+import { fileURLToPath } from "node:url";
+import { Migrator } from "@mikro-orm/migrations";
+import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
+import type { Logger } from "pino";
+import { Customer } from "../customers/customer.entity.ts";
+import { TariffVersion } from "../platform/tariff.entity.ts";
+import { Shipment } from "../shipments/shipment.entity.ts";
+import { ApiKey } from "../workspaces/api-key.entity.ts";
+import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/**
+ * Every bound on a connection's patience, in milliseconds; pg hands the first four to the server.
+ */
+const PATIENCE = {
+  statement_timeout: 5_000,
+  lock_timeout: 3_000,
+  idle_in_transaction_session_timeout: 10_000,
+  connectionTimeoutMillis: 2_000,
+  query_timeout: 8_000,
+} as const;
+/** How many connections one process holds at most. */
+export const MAX_CONNECTIONS = 20;
+
+/**
+ * The ORM on one database. Does not connect until it is used; fork its `em` for every unit of work,
+ * and `close()` it at the end.
+ */
+export function createOrm(databaseUrl: string, log?: Logger): MikroORM {
+  return new MikroORM(ormOptions(databaseUrl, log));
+}
+
+/** What unit-of-work code receives: an entity manager of its own. */
+export type { EntityManager };
+
+function ormOptions(databaseUrl: string, log: Logger | undefined): Options {
+  return {
+    clientUrl: databaseUrl,
+    entities: [Workspace, ApiKey, PaymentConnection, Customer, TariffVersion, Shipment],
+    extensions: [Migrator],
+    pool: { min: 0, max: MAX_CONNECTIONS },
+    driverOptions: { ...PATIENCE, keepAlive: true, application_name: "shipments" },
+    migrations: {
+      path: fileURLToPath(new URL("migrations", import.meta.url)),
+      tableName: "applied_migration",
+      snapshotName: "schema-snapshot",
+      fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
+    },
+    colors: false,
+    logger: (message: string) => log?.debug(message),
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of
+ * `google.rpc.ErrorInfo` in the domain `shipments.v1`.
+ */
+export type RefusalReason =
+  | "BODY_UNREADABLE"
+  | "BODY_NOT_JSON"
+  | "BODY_TOO_LARGE"
+  | "FIELD_INVALID"
+  | "CREDENTIAL_REFUSED"
+  | "NO_SUCH_METHOD"
+  | "METHOD_NOT_ALLOWED"
+  | "SHIPMENT_NOT_FOUND"
+  | "SHIPMENT_NOT_CANCELLABLE"
+  | "ROUTE_NOT_COVERED"
+  | "WEIGHT_NOT_SERVED"
+  | "PAYMENT_PROVIDER_NOT_CONNECTED"
+  | "UNAVAILABLE"
+  | "DEADLINE_EXCEEDED"
+  | "INTERNAL";
+
+/**
+ * One thing that is wrong, said for people, and the field or subject it is about, where there is
+ * one.
+ */
+export interface Problem {
+  readonly reason: RefusalReason;
+  /**
+   * A field's wire name or path (`pickup_lat`), or a subject (`coverage`); the key under `errors`.
+   */
+  readonly subject?: string;
+  readonly text: string;
+}
+
+/**
+ * A call that is refused, with everything that is wrong. The first problem gives the reason; the
+ * message is its text, and how many more there are.
+ */
+export class Refusal extends Error {
+  readonly problems: readonly Problem[];
+  readonly reason: RefusalReason;
+  /** After how many whole seconds trying again may help; undefined where waiting does not help. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    problems: readonly [Problem, ...Problem[]],
+    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(summarize(problems), { cause: options.cause });
+    this.name = "Refusal";
+    this.problems = problems;
+    this.reason = problems[0].reason;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** A refusal for a single reason. */
+export function refuse(
+  reason: RefusalReason,
+  text: string,
+  options: { subject?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+): Refusal {
+  const { subject, ...rest } = options;
+  return new Refusal([subject === undefined ? { reason, text } : { reason, subject, text }], rest);
+}
+
+/** The refusal of a call that cannot be served now but may be in a moment. */
+export function unavailable(text: string, cause?: unknown): Refusal {
+  return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause });
+}
+
+function summarize(problems: readonly [Problem, ...Problem[]]): string {
+  const more = problems.length - 1;
+  return more === 0 ? problems[0].text : `${problems[0].text} (and ${more} more errors)`;
+}

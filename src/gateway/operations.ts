@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Registry } from "@prometheus-io/client";
+import { sendJson } from "./send-json.ts";
+
+/** Answers what operators and their probes ask for, if that is what the request is. */
+export type Operations = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+) => boolean;
+
+/**
+ * Serves `/healthz` (the process is alive), `/readyz` (200 while calls are served, else 503) and
+ * `/metrics` (Prometheus text format), by GET or HEAD.
+ */
+export function createOperations(options: {
+  /** Why calls are not served now; undefined when they are. */
+  readonly closedBecause: () => string | undefined;
+  readonly registry: Registry;
+}): Operations {
+  const { closedBecause, registry } = options;
+  const pages: Readonly<
+    Record<string, (response: ServerResponse, requestId: string) => void | Promise<void>>
+  > = {
+    "/healthz": (response, requestId) => sendJson(response, 200, requestId, { status: "alive" }),
+    "/readyz": (response, requestId) => {
+      const closed = closedBecause();
+      if (closed === undefined) sendJson(response, 200, requestId, { status: "ready" });
+      else sendJson(response, 503, requestId, { status: closed }, ["retry-after", "1"]);
+    },
+    "/metrics": async (response, requestId) => {
+      const text = await registry.metrics();
+      response.writeHead(200, { "content-type": registry.contentType, "x-request-id": requestId });
+      response.end(text);
+    },
+  };
+  return (request, response, requestId) => {
+    const page = Object.hasOwn(pages, request.url ?? "") ? pages[request.url ?? ""] : undefined;
+    if (page === undefined) return false;
+    if (request.method === "GET" || request.method === "HEAD") {
+      void page(response, requestId);
+    } else {
+      const message = "This path does not take that method; it takes GET, HEAD.";
+      sendJson(response, 405, requestId, { message, errors: {} }, ["allow", "GET, HEAD"]);
+    }
+    return true;
+  };
+}

@@ -1,0 +1,95 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { refuse, type Refusal } from "../domain/refusal.ts";
+import type { CallHeaders } from "../rpc/call-headers.ts";
+
+/** The largest body the JSON door takes, in bytes. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Reads a request's body, never more of it than `MAX_BODY_BYTES`.
+ *
+ * @returns undefined when the caller went away in the middle.
+ * @throws Refusal BODY_TOO_LARGE as soon as that shows.
+ */
+export function readBody(
+  request: IncomingMessage,
+  headers: CallHeaders,
+): Promise<Buffer | undefined> | Buffer {
+  if (headers.contentLength === undefined && headers.transferEncoding === undefined) return EMPTY;
+  if (Number(headers.contentLength ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) {
+        request.removeAllListeners("data");
+        reject(tooLarge());
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.once("close", () => resolve(undefined));
+    request.once("error", () => resolve(undefined));
+  });
+}
+
+/**
+ * Reads a JSON object out of a body. With `mayBeEmpty`, for a request that needs no fields, an
+ * empty body is an empty object whatever its content type says, and so is `{}`.
+ *
+ * @throws Refusal BODY_NOT_JSON when the headers say that it is something else, BODY_UNREADABLE
+ * when it is not JSON, not UTF-8 or not an object.
+ */
+export function parseBody(body: Buffer, headers: CallHeaders, mayBeEmpty: boolean): object {
+  if (mayBeEmpty && isEmpty(body)) return {};
+  refuseOtherTypes(headers);
+  if (!isUtf8(body)) throw unreadable("The body is not UTF-8.");
+  const json = parseJson(body.toString("utf8"));
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw unreadable("The body must be a JSON object.");
+  }
+  return json;
+}
+
+function isEmpty(body: Buffer): boolean {
+  return (
+    body.length === 0 || (body.length <= 64 && /^\s*(\{\s*\})?\s*$/.test(body.toString("latin1")))
+  );
+}
+
+function refuseOtherTypes({ contentType, contentEncoding }: CallHeaders): void {
+  if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
+    throw notJson("The body must be JSON: send it with Content-Type: application/json.");
+  }
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== "identity") {
+    throw notJson("The body must be sent without Content-Encoding.");
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable("The body is not valid JSON.");
+  }
+}
+
+function notJson(text: string): Refusal {
+  return refuse("BODY_NOT_JSON", text, { subject: "body" });
+}
+
+function unreadable(text: string): Refusal {
+  return refuse("BODY_UNREADABLE", text, { subject: "body" });
+}
+
+function tooLarge(): Refusal {
+  return refuse("BODY_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES / 1024} KiB.`, {
+    subject: "body",
+  });
+}

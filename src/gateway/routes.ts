@@ -1,0 +1,121 @@
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import type { HttpRule } from "../../gen/google/api/http_pb.js";
+import { success_status } from "../../gen/shipments/v1/options_pb.js";
+import type { Rpc } from "../rpc/rpc.ts";
+import { parsePathTemplate, type Segment } from "./path-template.ts";
+
+/** One way to reach an RPC over HTTP, as its descriptor declares it. */
+export interface Route {
+  readonly rpc: Rpc;
+  /** In capitals. */
+  readonly httpMethod: string;
+  readonly segments: readonly Segment[];
+  /** Whether the body holds the fields that the path does not bind; otherwise the query does. */
+  readonly takesBody: boolean;
+  readonly successStatus: number;
+}
+
+/**
+ * Reads the routes out of the RPCs' `google.api.http` options.
+ *
+ * @throws Error for a rule this gateway does not serve: a malformed path, or a body other than "*"
+ * or none.
+ */
+export function readRoutes(rpcs: readonly Rpc[]): Route[] {
+  return rpcs.flatMap((rpc) => {
+    if (!hasOption(rpc.method, http)) return [];
+    const rule = getOption(rpc.method, http);
+    const successStatus = hasOption(rpc.method, success_status)
+      ? getOption(rpc.method, success_status)
+      : 200;
+    return [rule, ...rule.additionalBindings].map((it) => ({
+      rpc,
+      ...readPattern(rpc, it),
+      successStatus,
+    }));
+  });
+}
+
+function readPattern(rpc: Rpc, rule: HttpRule) {
+  const { case: kind, value } = rule.pattern;
+  if (kind === undefined) throw new Error(`${rpc.name} has an http rule without a path`);
+  if (rule.body !== "" && rule.body !== "*") {
+    throw new Error(`${rpc.name} has an http rule with the body ${rule.body}; use "*" or none`);
+  }
+  const segments = parsePathTemplate(value);
+  return { httpMethod: kind.toUpperCase(), segments, takesBody: rule.body === "*" };
+}
+
+/** What a method and a path lead to. A miss knows whether the path or only the method was wrong. */
+export type Match<T> =
+  | { readonly kind: "found"; readonly route: T; readonly pathSegments: readonly string[] }
+  | { readonly kind: "method-not-allowed"; readonly allow: string }
+  | { readonly kind: "no-such-path" };
+
+/** Finds the route of a request; `path` comes without its query, still percent-encoded. */
+export type MatchRoute<T> = (httpMethod: string, path: string) => Match<T>;
+
+/** A node of the tree that paths are looked up in, one level for each segment. */
+interface Node<T> {
+  readonly literals: Map<string, Node<T>>;
+  variable: Node<T> | undefined;
+  readonly byMethod: Map<string, T>;
+}
+
+/**
+ * Compiles routes for look-up. A literal wins over a variable; when the better path lacks the
+ * method, the other is taken if it has it.
+ *
+ * @throws Error when two routes claim one method and path.
+ */
+export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute<T> {
+  const root = emptyNode<T>();
+  for (const route of routes) addRoute(root, route);
+  return (httpMethod, path) => {
+    const pathSegments = path.slice(1).split("/");
+    const nodes = pathSegments.includes("") ? [] : nodesAt(root, pathSegments);
+    for (const node of nodes) {
+      const route = node.byMethod.get(httpMethod);
+      if (route !== undefined) return { kind: "found", route, pathSegments };
+    }
+    if (nodes.length === 0) return { kind: "no-such-path" };
+    const allowed = new Set(nodes.flatMap((node) => [...node.byMethod.keys()]));
+    return { kind: "method-not-allowed", allow: [...allowed].sort().join(", ") };
+  };
+}
+
+/** The nodes with routes that a path leads to, the most literal first. */
+function nodesAt<T>(root: Node<T>, pathSegments: readonly string[]): Node<T>[] {
+  let nodes = [root];
+  for (const segment of pathSegments) {
+    nodes = nodes.flatMap((node) => [node.literals.get(segment) ?? [], node.variable ?? []].flat());
+  }
+  return nodes.filter((node) => node.byMethod.size > 0);
+}
+
+function addRoute<T extends Route>(root: Node<T>, route: T): void {
+  let node = root;
+  for (const segment of route.segments) {
+    if (segment.kind === "variable") node = node.variable ??= emptyNode();
+    else node = literalChild(node, segment.text);
+  }
+  const other = node.byMethod.get(route.httpMethod);
+  if (other !== undefined) {
+    throw new Error(`${route.rpc.name} and ${other.rpc.name} claim the same method and path`);
+  }
+  node.byMethod.set(route.httpMethod, route);
+}
+
+function literalChild<T>(node: Node<T>, text: string): Node<T> {
+  let child = node.literals.get(text);
+  if (child === undefined) {
+    child = emptyNode<T>();
+    node.literals.set(text, child);
+  }
+  return child;
+}
+
+function emptyNode<T>(): Node<T> {
+  return { literals: new Map(), variable: undefined, byMethod: new Map() };
+}

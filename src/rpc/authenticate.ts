@@ -1,0 +1,39 @@
+import { isWellFormedApiKey } from "../domain/api-key.ts";
+import { refuse, type Refusal } from "../domain/refusal.ts";
+import type { CallHeaders } from "./call-headers.ts";
+
+const BEARER = /^bearer +(\S+)$/i;
+
+/**
+ * The one API key a request carries, in `Authorization: Bearer` or `X-Api-Key`; both only if equal.
+ *
+ * @throws Refusal CREDENTIAL_REFUSED when there is none, it is not of the form of a key (a typo
+ * shows here, without a look-up), or there are two different ones.
+ */
+export function readApiKey(headers: CallHeaders): string {
+  let key: string | undefined;
+  for (const value of headers.authorization) {
+    const bearer = BEARER.exec(value)?.[1];
+    if (bearer === undefined) throw credentialRefused("is not of the form `Bearer shp_...`");
+    if (key !== undefined && key !== bearer) throw credentialRefused("names two different keys");
+    key = bearer;
+  }
+  for (const value of headers.apiKeys) {
+    if (key !== undefined && key !== value) throw credentialRefused("names two different keys");
+    key = value;
+  }
+  if (key === undefined) throw credentialRefused("is missing");
+  if (!isWellFormedApiKey(key)) throw credentialRefused("is not an API key of this service");
+  return key;
+}
+
+/**
+ * The refusal of a credential; says what is wrong with it and how to give a good one, and never
+ * repeats it.
+ */
+export function credentialRefused(wrong: string): Refusal {
+  return refuse(
+    "CREDENTIAL_REFUSED",
+    `The credential ${wrong}. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....`,
+  );
+}

@@ -1,0 +1,175 @@
+import type { DescService, Message } from "@bufbuild/protobuf";
+import {
+  Code,
+  createContextKey,
+  createContextValues,
+  type ConnectRouter,
+  type HandlerContext,
+  type ServiceImpl,
+} from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { readCallHeaders, type CallHeaders } from "./call-headers.ts";
+import type { Call } from "./caller.ts";
+import type { Corridor } from "./corridor.ts";
+import type { Exchange, Observer } from "./observe.ts";
+import { refusalToError } from "./refusal-to-error.ts";
+import { REFUSAL_STATUS } from "./refusal-status.ts";
+import type { Rpc } from "./rpc.ts";
+
+/** Answers a request that may be an RPC, on either HTTP version. */
+export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
+
+type NodeRequest = Parameters<RpcHandler>[0];
+type NodeResponse = Parameters<RpcHandler>[1];
+
+/** The largest message a caller may send, in bytes, after decompression. */
+export const MAX_REQUEST_BYTES = 64 * 1024;
+/** The largest message this service sends, in bytes. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
+const IDLE_STREAM_MS = 30_000;
+
+/** What is kept of one request while Connect handles it. */
+interface Entry {
+  readonly headers: CallHeaders;
+  readonly exchange: Exchange;
+  readonly keepAlive: () => void;
+  call?: Call;
+  context?: HandlerContext;
+}
+
+const entryKey = createContextKey<Entry | undefined>(undefined);
+
+/**
+ * Serves the RPCs by Connect, gRPC-Web and, on HTTP/2, gRPC. Credentials are checked in the request
+ * gate, before the body is read; then the call goes through the corridor. `addServices` registers
+ * what needs no credential (health, reflection). Requests for no known RPC go to `fallback`.
+ */
+export function createRpcHandler(options: {
+  readonly rpcs: readonly Rpc[];
+  readonly corridor: Corridor;
+  readonly observer: Observer;
+  readonly addServices: (router: ConnectRouter) => void;
+  readonly fallback: RpcHandler;
+  readonly grpc: boolean;
+  readonly shutdownSignal: AbortSignal;
+}): RpcHandler {
+  const { corridor, observer, fallback } = options;
+  const entries = new WeakMap<NodeRequest, Entry>();
+
+  const adapter = connectNodeAdapter({
+    routes(router) {
+      for (const [service, rpcs] of byService(options.rpcs)) {
+        router.service(service, implement(rpcs, corridor), { requestGate: admit });
+      }
+      options.addServices(router);
+    },
+    grpc: options.grpc,
+    readMaxBytes: MAX_REQUEST_BYTES,
+    writeMaxBytes: MAX_RESPONSE_BYTES,
+    shutdownSignal: options.shutdownSignal,
+    requestGate: (context) => void name(context),
+    contextValues: (request) => createContextValues().set(entryKey, entries.get(request)),
+    fallback,
+  });
+
+  /** Notes which RPC was called. */
+  function name(context: HandlerContext): Entry {
+    const entry = entryOf(context);
+    entry.context = context;
+    entry.exchange.rpc = `${context.service.typeName}/${context.method.name}`;
+    if (context.method.methodKind !== "unary") entry.keepAlive();
+    return entry;
+  }
+
+  async function admit(context: HandlerContext): Promise<void> {
+    const entry = name(context);
+    try {
+      entry.call = await corridor.admit({ ...entry.headers, timeoutMs: context.timeoutMs() });
+      entry.exchange.workspaceId = entry.call.caller.workspaceId;
+    } catch (error) {
+      throw refused(error, entry, corridor);
+    }
+  }
+
+  return (request, response) => {
+    const headers = readCallHeaders(request.rawHeaders);
+    const exchange = observer.begin(headers.requestId);
+    entries.set(request, { headers, exchange, keepAlive: resetWhenIdle(request) });
+    response.setHeader("x-request-id", headers.requestId);
+    response.once("close", () => {
+      exchange.code ??= codeOnTheWire(entries.get(request), response);
+      observer.end(exchange, response.headersSent ? response.statusCode : 0);
+    });
+    adapter(request, response);
+  };
+}
+
+function byService(rpcs: readonly Rpc[]): Map<DescService, Rpc[]> {
+  return Map.groupBy(rpcs, (rpc) => rpc.method.parent);
+}
+
+function implement(rpcs: readonly Rpc[], corridor: Corridor) {
+  const functions = Object.fromEntries(
+    rpcs.map((rpc) => [
+      rpc.method.localName,
+      async (request: Message, context: HandlerContext) => {
+        const entry = entryOf(context);
+        try {
+          const response = await corridor.perform(rpc, request, entry.call as Call);
+          entry.exchange.code = 0;
+          return response;
+        } catch (error) {
+          throw refused(error, entry, corridor);
+        }
+      },
+    ]),
+  );
+  return functions as unknown as Partial<ServiceImpl<DescService>>;
+}
+
+function entryOf(context: HandlerContext): Entry {
+  const entry = context.values.get(entryKey);
+  if (entry === undefined) throw new Error("a call reached Connect without being received");
+  return entry;
+}
+
+function refused(error: unknown, entry: Entry, corridor: Corridor) {
+  const refusal = corridor.refusalFor(error, entry.headers.requestId);
+  entry.exchange.code = REFUSAL_STATUS[refusal.reason].code;
+  return refusalToError(refusal);
+}
+
+/**
+ * Resets an HTTP/2 stream whose caller stops in the middle of a call; gives the way to call that
+ * off.
+ */
+function resetWhenIdle(request: NodeRequest): () => void {
+  if (!("stream" in request)) return () => undefined;
+  const { stream } = request;
+  stream.setTimeout(IDLE_STREAM_MS, () => stream.close());
+  return () => stream.setTimeout(0);
+}
+
+/** The code of a call that Connect itself refused (a body too large, an unknown compression). */
+function codeOnTheWire(entry: Entry | undefined, response: NodeResponse): Code | 0 | undefined {
+  if (!response.headersSent) return undefined;
+  const status = entry?.context?.responseTrailer.get("grpc-status");
+  if (status !== null && status !== undefined) return Number(status);
+  return HTTP_STATUS_CODES[response.statusCode] ?? Code.Unknown;
+}
+
+/** The codes behind the HTTP statuses that Connect answers by itself. */
+const HTTP_STATUS_CODES: Readonly<Record<number, Code | 0>> = {
+  200: 0,
+  400: Code.InvalidArgument,
+  404: Code.Unimplemented,
+  405: Code.Unimplemented,
+  408: Code.DeadlineExceeded,
+  415: Code.InvalidArgument,
+  429: Code.ResourceExhausted,
+  499: Code.Canceled,
+  501: Code.Unimplemented,
+  503: Code.Unavailable,
+  504: Code.DeadlineExceeded,
+};

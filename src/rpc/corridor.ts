@@ -1,0 +1,131 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import { Refusal, refuse, unavailable, type Problem } from "../domain/refusal.ts";
+import { credentialRefused, readApiKey } from "./authenticate.ts";
+import type { CallHeaders } from "./call-headers.ts";
+import type { Call, Caller } from "./caller.ts";
+import type { Rpc } from "./rpc.ts";
+import { compileValidateRequest, type ValidateRequest } from "./validate.ts";
+
+/**
+ * What every call goes through, whichever door it came in by: first `admit`, before a byte of its
+ * body is read, then `perform`.
+ */
+export interface Corridor {
+  /**
+   * Finds out who calls.
+   *
+   * @throws Refusal CREDENTIAL_REFUSED, or UNAVAILABLE while starting, stopping, overloaded or when
+   * the key cannot be looked up.
+   */
+  admit(headers: CallHeaders): Promise<Call>;
+  /**
+   * Validates the request and runs the RPC's function. `faults` are problems the door found while
+   * it decoded the request.
+   *
+   * @throws Refusal and nothing else; a defect becomes INTERNAL and is logged with its cause.
+   */
+  perform(rpc: Rpc, request: Message, call: Call, faults?: readonly Problem[]): Promise<Message>;
+  /** Any error as the refusal to answer with; logs what is a defect. */
+  refusalFor(error: unknown, requestId: string): Refusal;
+}
+
+/** How many calls may be under way in one process; more are told to come back. */
+const MAX_CALLS_UNDER_WAY = 1_000;
+
+/** Builds the corridor that the given RPCs are called through. */
+export function createCorridor(options: {
+  readonly rpcs: readonly Rpc[];
+  /** The caller a well-formed key stands for; undefined when there is none. */
+  readonly findCaller: (apiKey: string) => Promise<Caller | undefined> | Caller | undefined;
+  /** Why calls cannot be taken now ("starting"); undefined when they can. */
+  readonly closedBecause: () => string | undefined;
+  /** Whether an error will pass by itself: the database is away or overloaded. */
+  readonly isPassing: (error: unknown) => boolean;
+  readonly log: Logger;
+}): Corridor {
+  const { findCaller, closedBecause, isPassing, log } = options;
+  const checks = new Map<Rpc, ValidateRequest>(
+    options.rpcs.map((rpc) => [rpc, compileValidateRequest(rpc.method.input)]),
+  );
+  let underWay = 0;
+
+  async function admit(headers: CallHeaders): Promise<Call> {
+    const closed = closedBecause();
+    if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
+    if (underWay >= MAX_CALLS_UNDER_WAY) {
+      throw unavailable("The service is overloaded; try again in a moment.");
+    }
+    const caller = await lookUp(readApiKey(headers), headers.requestId);
+    if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
+    return {
+      caller,
+      requestId: headers.requestId,
+      deadlineMs:
+        headers.timeoutMs === undefined ? undefined : performance.now() + headers.timeoutMs,
+    };
+  }
+
+  async function lookUp(apiKey: string, requestId: string): Promise<Caller | undefined> {
+    try {
+      return await findCaller(apiKey);
+    } catch (error) {
+      throw refusalFor(error, requestId);
+    }
+  }
+
+  async function perform(
+    rpc: Rpc,
+    request: Message,
+    call: Call,
+    faults: readonly Problem[] = [],
+  ): Promise<Message> {
+    underWay++;
+    try {
+      checks.get(rpc)?.(request, faults);
+      if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) throw tooLate();
+      const answer = rpc.run(request, call);
+      if (!(answer instanceof Promise)) return answer;
+      return await (call.deadlineMs === undefined ? answer : answerBefore(call.deadlineMs, answer));
+    } catch (error) {
+      throw refusalFor(error, call.requestId);
+    } finally {
+      underWay--;
+    }
+  }
+
+  function refusalFor(error: unknown, requestId: string): Refusal {
+    if (error instanceof Refusal) return error;
+    if (isPassing(error)) {
+      log.warn({ requestId, err: error }, "database unavailable");
+      return unavailable("The service cannot reach its database; try again in a moment.", error);
+    }
+    log.error({ requestId, err: error }, "defect");
+    return refuse("INTERNAL", "The service failed; report this with the request id.", {
+      cause: error,
+    });
+  }
+
+  return { admit, perform, refusalFor };
+}
+
+/**
+ * Waits for the answer no longer than the caller does. What was begun still ends; its answer goes
+ * nowhere.
+ */
+async function answerBefore<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate()), Math.max(0, deadlineMs - performance.now()));
+  });
+  answer.catch(() => undefined);
+  try {
+    return await Promise.race([answer, passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLate(): Refusal {
+  return refuse("DEADLINE_EXCEEDED", "The caller's deadline passed before the answer.");
+}

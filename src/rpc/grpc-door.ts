@@ -1,0 +1,58 @@
+import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { RpcHandler } from "./connect-handler.ts";
+
+/** The cleartext HTTP/2 door, for gRPC. */
+export interface GrpcDoor {
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Tells callers to go away, waits for calls under way, and cuts what is left after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Bounds on what one connection may ask for. */
+const LIMITS = {
+  maxSessionMemory: 16,
+  maxHeaderListPairs: 128,
+  settings: { maxConcurrentStreams: 1_000, maxHeaderListSize: 16 * 1024, enablePush: false },
+} as const;
+/** How many connections may be open at once. */
+const MAX_CONNECTIONS = 10_000;
+
+/** Opens an HTTP/2 server in front of a handler; it does not listen yet. */
+export function createGrpcDoor(handle: RpcHandler): GrpcDoor {
+  const server: Http2Server = createServer(LIMITS, handle);
+  server.maxConnections = MAX_CONNECTIONS;
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    // A broken connection ends by itself; without a listener it would end the process.
+    session.on("error", () => session.destroy());
+  });
+  server.on("sessionError", () => undefined);
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => {
+          for (const session of sessions) session.destroy();
+        }, graceMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+        for (const session of sessions) session.close();
+      }),
+  };
+}
+
+function listen(server: Http2Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}

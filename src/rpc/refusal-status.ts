@@ -1,0 +1,27 @@
+import { Code } from "@connectrpc/connect";
+import type { RefusalReason } from "../domain/refusal.ts";
+
+/** How a reason is said at each door: a gRPC code and an HTTP status. */
+export interface RefusalStatus {
+  readonly code: Code;
+  readonly httpStatus: number;
+}
+
+/** The only place where reasons meet statuses. */
+export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
+  BODY_UNREADABLE: { code: Code.InvalidArgument, httpStatus: 400 },
+  BODY_NOT_JSON: { code: Code.InvalidArgument, httpStatus: 415 },
+  BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },
+  FIELD_INVALID: { code: Code.InvalidArgument, httpStatus: 422 },
+  CREDENTIAL_REFUSED: { code: Code.Unauthenticated, httpStatus: 401 },
+  NO_SUCH_METHOD: { code: Code.Unimplemented, httpStatus: 404 },
+  METHOD_NOT_ALLOWED: { code: Code.Unimplemented, httpStatus: 405 },
+  SHIPMENT_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  SHIPMENT_NOT_CANCELLABLE: { code: Code.FailedPrecondition, httpStatus: 422 },
+  ROUTE_NOT_COVERED: { code: Code.FailedPrecondition, httpStatus: 422 },
+  WEIGHT_NOT_SERVED: { code: Code.FailedPrecondition, httpStatus: 422 },
+  PAYMENT_PROVIDER_NOT_CONNECTED: { code: Code.FailedPrecondition, httpStatus: 422 },
+  UNAVAILABLE: { code: Code.Unavailable, httpStatus: 503 },
+  DEADLINE_EXCEEDED: { code: Code.DeadlineExceeded, httpStatus: 504 },
+  INTERNAL: { code: Code.Internal, httpStatus: 500 },
+};

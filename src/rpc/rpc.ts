@@ -1,0 +1,54 @@
+import type {
+  DescMethod,
+  DescMethodUnary,
+  DescService,
+  Message,
+  MessageShape,
+  MessageValidType,
+} from "@bufbuild/protobuf";
+import type { Call } from "./caller.ts";
+
+/**
+ * What an RPC does: takes a request that passed every rule of its descriptor, gives the response,
+ * and throws a `Refusal` when it says no.
+ */
+export type RpcFunction<M extends DescMethod> = (
+  request: MessageValidType<M["input"]>,
+  call: Call,
+) => Promise<MessageShape<M["output"]>> | MessageShape<M["output"]>;
+
+/** A function for every unary RPC of a service, by its name. */
+export type ServiceFunctions<S extends DescService> = {
+  readonly [
+    K in keyof S["method"] as S["method"][K] extends DescMethodUnary ? K : never
+  ]: RpcFunction<S["method"][K]>;
+};
+
+/**
+ * An RPC and its function, with the types of its messages put aside so that different RPCs fit one
+ * list.
+ */
+export interface Rpc {
+  readonly method: DescMethodUnary;
+  /** `shipments.v1.ShipmentService/QuoteShipment` */
+  readonly name: string;
+  run(request: Message, call: Call): Promise<Message> | Message;
+}
+
+/** Pairs a service's unary RPCs with their functions. */
+export function listRpcs<S extends DescService>(
+  service: S,
+  functions: ServiceFunctions<S>,
+): readonly Rpc[] {
+  const byName = functions as Readonly<Record<string, Rpc["run"]>>;
+  return service.methods.map((method) => {
+    const run = byName[method.localName];
+    const name = `${service.typeName}/${method.name}`;
+    if (!isUnary(method) || run === undefined) throw new Error(`${name} has no function`);
+    return { method, name, run };
+  });
+}
+
+function isUnary(method: DescMethod): method is DescMethodUnary {
+  return method.methodKind === "unary";
+}

@@ -1,0 +1,129 @@
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import type { Problem } from "../domain/refusal.ts";
+
+/** Trims a request in place and reports text that no field can hold. */
+export type TidyRequest = (request: Message) => Problem[];
+
+type Fields = Record<string, unknown>;
+type TidyField = (fields: Fields, path: string, problems: Problem[]) => void;
+
+/**
+ * Compiles, for one kind of request, the text rules that hold at both doors: strings are trimmed, a
+ * blank optional string is absent, and text is well-formed Unicode without NUL (PostgreSQL stores
+ * neither NUL nor half a surrogate pair). Reaches into nested messages, lists and map values.
+ */
+export function compileTidyRequest(schema: DescMessage): TidyRequest {
+  const tidy = compileMessage(schema, []);
+  return (request) => {
+    const problems: Problem[] = [];
+    tidy?.(request as unknown as Fields, "", problems);
+    return problems;
+  };
+}
+
+function compileMessage(
+  schema: DescMessage,
+  parents: readonly DescMessage[],
+): TidyField | undefined {
+  if (parents.includes(schema)) {
+    throw new Error(`${schema.typeName} holds itself; requests have a bounded depth`);
+  }
+  const steps = schema.fields.flatMap((field) => compileField(field, [...parents, schema]) ?? []);
+  if (steps.length === 0) return undefined;
+  return (fields, path, problems) => {
+    for (const step of steps) step(fields, path, problems);
+  };
+}
+
+function compileField(field: DescField, parents: readonly DescMessage[]): TidyField | undefined {
+  const { localName, name } = field;
+  switch (field.fieldKind) {
+    case "scalar":
+      return isText(field.scalar) ? tidySingle(localName, name, field) : undefined;
+    case "message": {
+      const nested = compileMessage(field.message, parents);
+      return (
+        nested &&
+        ((fields, path, problems) => {
+          const value = fields[localName] as Fields | undefined;
+          if (value !== undefined) nested(value, `${path}${name}.`, problems);
+        })
+      );
+    }
+    case "list": {
+      if (field.listKind === "scalar" && isText(field.scalar)) return tidyList(localName, name);
+      if (field.listKind !== "message") return undefined;
+      const nested = compileMessage(field.message, parents);
+      return (
+        nested &&
+        ((fields, path, problems) => {
+          (fields[localName] as Fields[]).forEach((item, i) =>
+            nested(item, `${path}${name}[${i}].`, problems),
+          );
+        })
+      );
+    }
+    case "map":
+      return field.mapKind === "scalar" && isText(field.scalar)
+        ? tidyMap(localName, name)
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** `ScalarType.STRING`, by its number in descriptor.proto. */
+function isText(scalar: number): boolean {
+  return scalar === 9;
+}
+
+function tidySingle(localName: string, name: string, field: DescField): TidyField {
+  const oneof = field.oneof?.localName;
+  const optional = field.proto.proto3Optional;
+  return (fields, path, problems) => {
+    if (oneof !== undefined) {
+      const chosen = fields[oneof] as { case?: string; value?: unknown };
+      if (chosen.case === localName) {
+        chosen.value = tidyText(chosen.value as string, path + name, problems);
+      }
+      return;
+    }
+    const value = fields[localName] as string | undefined;
+    if (value === undefined || value === "") {
+      if (optional) fields[localName] = undefined;
+      return;
+    }
+    const tidied = tidyText(value, path + name, problems);
+    fields[localName] = tidied === "" && optional ? undefined : tidied;
+  };
+}
+
+function tidyList(localName: string, name: string): TidyField {
+  return (fields, path, problems) => {
+    fields[localName] = (fields[localName] as string[]).map((item, i) =>
+      tidyText(item, `${path}${name}[${i}]`, problems),
+    );
+  };
+}
+
+function tidyMap(localName: string, name: string): TidyField {
+  return (fields, path, problems) => {
+    const map = fields[localName] as Record<string, string>;
+    for (const [key, value] of Object.entries(map)) {
+      const at = `${path}${name}[${JSON.stringify(key)}]`;
+      tidyText(key, at, problems);
+      map[key] = tidyText(value, at, problems);
+    }
+  };
+}
+
+function tidyText(text: string, path: string, problems: Problem[]): string {
+  if (text.includes("\0") || !text.isWellFormed()) {
+    problems.push({
+      reason: "FIELD_INVALID",
+      subject: path,
+      text: `${path} must be valid Unicode text without NUL characters.`,
+    });
+  }
+  return text.trim();
+}

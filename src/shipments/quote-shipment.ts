@@ -1,0 +1,50 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  QuoteFailureType,
+  QuoteShipmentResponseSchema,
+  type QuoteShipmentRequestValid,
+  type QuoteShipmentResponse,
+} from "../../gen/shipments/v1/quote_pb.js";
+import { toMajor } from "../domain/money.ts";
+import { quote, roundKm, type CoveredQuote, type UncoveredQuote } from "../domain/pricing.ts";
+import type { Tariffs } from "../platform/tariffs.ts";
+import { routeOf } from "./route-of.ts";
+
+/** Prices a route with the tariff in force, from memory alone. */
+export function quoteShipment(
+  request: QuoteShipmentRequestValid,
+  tariffs: Tariffs,
+): QuoteShipmentResponse {
+  const result = quote(tariffs.current().pricing, routeOf(request));
+  return result.covered ? priced(result) : notServed(result);
+}
+
+function priced(result: CoveredQuote): QuoteShipmentResponse {
+  const { currency } = result;
+  return create(QuoteShipmentResponseSchema, {
+    covered: true,
+    distanceKm: roundKm(result.distanceKm),
+    distanceFee: toMajor(result.distanceFeeMinor, currency),
+    weightFee: toMajor(result.weightFeeMinor, currency),
+    baseFee: toMajor(result.baseFeeMinor, currency),
+    subtotal: toMajor(result.subtotalMinor, currency),
+    total: toMajor(result.totalMinor, currency),
+    currency,
+  });
+}
+
+const FAILURE_TYPE = {
+  coverage: QuoteFailureType.COVERAGE,
+  weight: QuoteFailureType.WEIGHT,
+} as const;
+
+function notServed({ problems, baseFeeMinor, currency }: UncoveredQuote): QuoteShipmentResponse {
+  const [{ failure, message }] = problems;
+  return create(QuoteShipmentResponseSchema, {
+    covered: false,
+    failureType: FAILURE_TYPE[failure],
+    message,
+    baseFee: toMajor(baseFeeMinor, currency),
+    currency,
+  });
+}

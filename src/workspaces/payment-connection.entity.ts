@@ -1,0 +1,22 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "./workspace.entity.ts";
+
+/** The payment providers a workspace can connect. */
+export const PAYMENT_PROVIDERS = ["manual"] as const;
+
+/** Through whom a workspace is paid. */
+export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
+
+/** The payment provider a workspace has connected; no row while it has none. */
+export const PaymentConnection = defineEntity({
+  name: "PaymentConnection",
+  tableName: "payment_connection",
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    provider: p.text().$type<PaymentProvider>(),
+    connectedAt: p.datetime(3),
+  },
+  checks: [{ name: "payment_connection_provider", expression: "provider in ('manual')" }],
+});
+
+export type PaymentConnection = InferEntity<typeof PaymentConnection>;
