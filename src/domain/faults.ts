@@ -1,0 +1,44 @@
+/** One thing wrong with a document: where, as in `tiers[1].max_kg`, and what, with the fix. */
+export interface Fault {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Collects faults in the order they are found, up to a bound. */
+export interface Faults {
+  readonly list: readonly Fault[];
+  /** Whether the bound is reached, so that looking further is of no use. */
+  readonly full: boolean;
+  add(path: string, text: string): void;
+}
+
+/** An empty collection that keeps the first `limit` faults and drops the rest. */
+export function createFaults(limit: number): Faults {
+  const list: Fault[] = [];
+  return {
+    list,
+    get full() {
+      return list.length >= limit;
+    },
+    add(path, text) {
+      if (list.length < limit) list.push({ path, text });
+    },
+  };
+}
+
+const SHOWN_CHARACTERS = 40;
+
+/** A value as a fault quotes it: short whatever its size. */
+export function quoted(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value !== "string") return String(value as number | boolean | null);
+  const clipped = value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
+  return JSON.stringify(clipped);
+}
+
+/** Whether a JSON value is an object, neither a list nor null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

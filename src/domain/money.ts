@@ -1,0 +1,123 @@
+/**
+ * Money is a whole number of minor units (cents, yen, fils) in a safe integer, always named
+ * `...Minor`. Nothing here rounds through binary floating point.
+ */
+
+/**
+ * Every active code of ISO 4217 list one as published on 2026-01-01, by the number of decimals
+ * of its minor unit; funds codes that have a minor unit are among them. Codes without one
+ * (XAU, XDR, XTS, XXX, ...) cannot carry a fee and are left out.
+ */
+const CODES_BY_MINOR_DIGITS: Readonly<Record<number, string>> = {
+  0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+  2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD
+      CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS
+      GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD
+      LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB
+      PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP
+      SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW
+      ZWG`,
+  3: "BHD IQD JOD KWD LYD OMR TND",
+  4: "CLF UYW",
+};
+
+const MINOR_DIGITS: ReadonlyMap<string, number> = new Map(
+  Object.entries(CODES_BY_MINOR_DIGITS).flatMap(([digits, codes]) =>
+    codes.split(/\s+/).map((code) => [code, Number(digits)] as const),
+  ),
+);
+
+/** The decimals of a currency's minor unit (0, 2, 3 or 4), or undefined for an unknown code. */
+export function minorDigitsOf(currency: string): number | undefined {
+  return MINOR_DIGITS.get(currency);
+}
+
+/** An exact decimal as it was written: the digits before its point and those after. */
+export interface Decimal {
+  readonly whole: string;
+  readonly fraction: string;
+}
+
+/**
+ * Reads a plain decimal such as `5.00` or `12`: digits, and if there is a point, digits on both
+ * sides; no sign, exponent or blank. At most 40 digits on either side. Undefined when it is not one.
+ */
+export function parseDecimal(text: string): Decimal | undefined {
+  const match = /^(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text);
+  return match ? { whole: match[1] as string, fraction: match[2] ?? "" } : undefined;
+}
+
+/** Whether a decimal is written with no more decimals than a minor unit of that many has. */
+export function fitsMinorUnit(decimal: Decimal, minorDigits: number): boolean {
+  return decimal.fraction.length <= minorDigits;
+}
+
+/**
+ * A decimal that fits the minor unit, in minor units: 5.00 with two digits is 500. Exact up to
+ * 2^53 − 1; a larger one comes back as a number that is just as surely above any smaller bound.
+ */
+export function toMinor(decimal: Decimal, minorDigits: number): number {
+  return Number(decimal.whole + decimal.fraction.padEnd(minorDigits, "0"));
+}
+
+/**
+ * An amount in the currency's major unit, for display and the wire: the double nearest to the
+ * exact decimal, because both operands are exact and IEEE 754 division rounds correctly.
+ *
+ * @throws RangeError when the currency is not known.
+ */
+export function toMajor(minor: number, currency: string): number {
+  const minorDigits = MINOR_DIGITS.get(currency);
+  if (minorDigits === undefined) throw new RangeError(`unknown currency ${currency}`);
+  return minor / 10 ** minorDigits;
+}
+
+/**
+ * quantity × rateMinor, rounded half up to a whole minor unit, without binary error: the quantity
+ * counts as its shortest decimal text, so that a weight of 1.005 is 1005/1000 and not the nearest
+ * double below it.
+ *
+ * @param quantity finite, 0 or more (kilometres, kilograms)
+ * @param rateMinor minor units for each of them, a safe integer, 0 or more
+ * @throws RangeError when an argument is out of range or the product is above 2^53 − 1.
+ */
+export function multiplyToMinor(quantity: number, rateMinor: number): number {
+  if (!(quantity >= 0 && quantity < Infinity)) throw new RangeError(`bad quantity ${quantity}`);
+  if (!(Number.isSafeInteger(rateMinor) && rateMinor >= 0)) {
+    throw new RangeError(`bad rate ${rateMinor}`);
+  }
+  const { digits, exponent } = shortestDecimal(quantity);
+  const productMinor = Number(scaleHalfUp(digits * BigInt(rateMinor), exponent));
+  if (!Number.isSafeInteger(productMinor)) {
+    throw new RangeError(`${quantity} × ${rateMinor} is above ${Number.MAX_SAFE_INTEGER}`);
+  }
+  return productMinor;
+}
+
+/** A number as ECMAScript prints it, which is the shortest text that reads back: digits × 10^exponent. */
+function shortestDecimal(value: number): { digits: bigint; exponent: number } {
+  const text = String(value);
+  const e = text.indexOf("e");
+  const mantissa = e === -1 ? text : text.slice(0, e);
+  const point = mantissa.indexOf(".");
+  const exponent = e === -1 ? 0 : Number(text.slice(e + 1));
+  if (point === -1) return { digits: BigInt(mantissa), exponent };
+  return {
+    digits: BigInt(mantissa.slice(0, point) + mantissa.slice(point + 1)),
+    exponent: exponent - (mantissa.length - 1 - point),
+  };
+}
+
+/** value × 10^exponent, rounded half up. Doubles keep the exponent between −340 and 308. */
+function scaleHalfUp(value: bigint, exponent: number): bigint {
+  if (exponent >= 0) return value * powerOfTen(exponent);
+  const divisor = powerOfTen(-exponent);
+  return (value + divisor / 2n) / divisor;
+}
+
+/** Covers what distances and weights need; rarer powers are computed. */
+const POWERS_OF_TEN = Array.from({ length: 32 }, (_, exponent) => 10n ** BigInt(exponent));
+
+function powerOfTen(exponent: number): bigint {
+  return POWERS_OF_TEN[exponent] ?? 10n ** BigInt(exponent);
+}

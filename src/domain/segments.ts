@@ -1,0 +1,86 @@
+import { orient2d } from "robust-predicates";
+
+/** A position in the plane of longitude and latitude, degrees. */
+export type Corner = readonly [lng: number, lat: number];
+
+/**
+ * How two segments meet: not at all (undefined), by crossing inside both, along a stretch of
+ * positive length, or in one point that is an end of at least one of them (that corner).
+ */
+export type Meeting = undefined | "cross" | "overlap" | Corner;
+
+/**
+ * On which side of the line from a to b the corner c lies: 1 left, −1 right, 0 on it. Exact
+ * (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+ * Predicates", 1997); the library's axis points down, hence the sign.
+ */
+export function sideOf(a: Corner, b: Corner, c: Corner): number {
+  return -Math.sign(orient2d(a[0], a[1], b[0], b[1], c[0], c[1]));
+}
+
+/** How the segment from a to b meets the segment from c to d. Neither may have length 0. */
+export function meetingOf(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
+  const sideOfC = sideOf(a, b, c);
+  const sideOfD = sideOf(a, b, d);
+  if (sideOfC * sideOfD > 0) return undefined;
+  const sideOfA = sideOf(c, d, a);
+  const sideOfB = sideOf(c, d, b);
+  if (sideOfA * sideOfB > 0) return undefined;
+  if (sideOfC === 0 && sideOfD === 0) return meetingOnOneLine(a, b, c, d);
+  // Each segment reaches the other's line, so an end on that line is an end on that segment.
+  if (sideOfC === 0) return c;
+  if (sideOfD === 0) return d;
+  if (sideOfA === 0) return a;
+  if (sideOfB === 0) return b;
+  return "cross";
+}
+
+function meetingOnOneLine(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
+  const from = later(earlier(a, b), earlier(c, d));
+  const to = earlier(later(a, b), later(c, d));
+  const order = compareCorners(from, to);
+  if (order > 0) return undefined;
+  return order === 0 ? from : "overlap";
+}
+
+/** Orders corners by longitude, then latitude, which on one line is the order along that line. */
+export function compareCorners(a: Corner, b: Corner): number {
+  return a[0] - b[0] || a[1] - b[1];
+}
+
+function earlier(a: Corner, b: Corner): Corner {
+  return compareCorners(a, b) <= 0 ? a : b;
+}
+
+function later(a: Corner, b: Corner): Corner {
+  return compareCorners(a, b) <= 0 ? b : a;
+}
+
+/** Whether corner p lies on the segment from a to b, ends included. */
+export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
+  return (
+    sideOf(a, b, p) === 0 &&
+    compareCorners(earlier(a, b), p) <= 0 &&
+    compareCorners(p, later(a, b)) <= 0
+  );
+}
+
+/**
+ * On which side of the path that comes from `before` over p and goes on to `after` a corner c lies,
+ * seen from p: 1 on the left, in the angle swept anticlockwise from `after` to `before`; −1 on the
+ * right; 0 when the way to c runs along the path.
+ */
+export function sideOfPath(before: Corner, p: Corner, after: Corner, c: Corner): number {
+  if (isSameWay(p, before, c) || isSameWay(p, after, c)) return 0;
+  const leftOfBefore = sideOf(before, p, c) > 0;
+  const leftOfAfter = sideOf(p, after, c) > 0;
+  // A path that turns right leaves more than half the plane on its left.
+  const turnsRight = sideOf(before, p, after) < 0;
+  const left = turnsRight ? leftOfBefore || leftOfAfter : leftOfBefore && leftOfAfter;
+  return left ? 1 : -1;
+}
+
+/** Whether a and b lie in the same direction from p. */
+function isSameWay(p: Corner, a: Corner, b: Corner): boolean {
+  return sideOf(p, a, b) === 0 && compareCorners(p, a) > 0 === compareCorners(p, b) > 0;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { createFaults, isObject, quoted } from "../../src/domain/faults.ts";
+
+test("faults are kept in order up to the limit, and no further", () => {
+  const faults = createFaults(2);
+  expect([faults.list, faults.full]).toEqual([[], false]);
+  for (const path of ["a", "b", "c"]) faults.add(path, "is wrong");
+  expect([faults.list, faults.full]).toEqual([
+    [
+      { path: "a", text: "is wrong" },
+      { path: "b", text: "is wrong" },
+    ],
+    true,
+  ]);
+});
+
+test.each([
+  [undefined, "missing"],
+  [null, "null"],
+  [5, "5"],
+  [true, "true"],
+  ["a\nb", '"a\\nb"'],
+  ["x".repeat(41), `"${"x".repeat(40)}…"`],
+  [[1, 2], "a list"],
+  [{ a: 1 }, "an object"],
+])("%j is quoted short", (value, expected) => {
+  expect(quoted(value)).toBe(expected);
+});
+
+test("isObject takes neither lists nor null", () => {
+  expect([{}, [], null, "x", undefined].map(isObject)).toEqual([true, false, false, false, false]);
+});
