@@ -72,7 +72,12 @@ interface Node<T> {
 export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute<T> {
   const root = emptyNode<T>();
   for (const route of routes) addRoute(root, route);
+  const literal = new Map(routes.filter(isLiteral).map((route) => [pathOf(route), route]));
   return (httpMethod, path) => {
+    // Most calls go to a path without variables, which wins over all others and is found at once.
+    const atOnce = literal.get(path);
+    if (atOnce?.httpMethod === httpMethod)
+      return { kind: "found", route: atOnce, pathSegments: [] };
     const pathSegments = path.slice(1).split("/");
     const nodes = pathSegments.includes("") ? [] : nodesAt(root, pathSegments);
     for (const node of nodes) {
@@ -83,6 +88,14 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
     const allowed = new Set(nodes.flatMap((node) => [...node.byMethod.keys()]));
     return { kind: "method-not-allowed", allow: [...allowed].sort().join(", ") };
   };
+}
+
+function isLiteral({ segments }: Route): boolean {
+  return segments.every((segment) => segment.kind === "literal");
+}
+
+function pathOf({ segments }: Route): string {
+  return `/${segments.map((it) => (it.kind === "literal" ? it.text : "")).join("/")}`;
 }
 
 /** The nodes with routes that a path leads to, the most literal first. */

@@ -56,6 +56,23 @@ export function createObserver(log: Logger, registry: Registry): Observer {
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
+  // Looking labels up costs more than counting; there are few pairs of them.
+  const counters = new Map<string, (seconds: number) => void>();
+  function count(method: string, code: string, seconds: number): void {
+    const pair = `${method} ${code}`;
+    let counter = counters.get(pair);
+    if (counter === undefined) {
+      const request = requests.labels(method, code);
+      const duration = durations.labels(method, code);
+      counter = (seconds) => {
+        request.inc();
+        duration.observe(seconds);
+      };
+      counters.set(pair, counter);
+    }
+    counter(seconds);
+  }
+
   let underWay = 0;
   new Gauge({
     name: "shipments_requests_under_way",
@@ -79,10 +96,8 @@ export function createObserver(log: Logger, registry: Registry): Observer {
     end(exchange, httpStatus) {
       const durationMs = performance.now() - exchange.startedMs;
       const code = CODE_NAMES.get(exchange.code ?? Code.Canceled) ?? "unknown";
-      const labels = { method: exchange.rpc ?? "none", code };
       underWay--;
-      requests.inc(labels);
-      durations.observe(labels, durationMs / 1000);
+      count(exchange.rpc ?? "none", code, durationMs / 1000);
       log.info(
         {
           requestId: exchange.requestId,

@@ -1,0 +1,24 @@
+import { accessSync, constants, mkdtempSync, realpathSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MEMORY = "/dev/shm";
+const ENOUGH_BYTES = 2 * 1024 ** 3;
+
+/**
+ * Makes an empty folder for a database, which the caller removes. In memory if there is plenty
+ * of it: the hundreds of files of every cloned database cost a slow disk a third of a second.
+ */
+export function makeTemporaryFolder(name: string): string {
+  return mkdtempSync(join(realpathSync(memoryIsPlenty() ? MEMORY : tmpdir()), `${name}-`));
+}
+
+function memoryIsPlenty(): boolean {
+  try {
+    accessSync(MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= ENOUGH_BYTES;
+  } catch {
+    return false;
+  }
+}
