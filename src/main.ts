@@ -4,7 +4,7 @@ import { destination, pino, type Logger } from "pino";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { introduce } from "./demo.ts";
-import { holdDatabase } from "./hold-database.ts";
+import { keepEmbeddedPostgres } from "./db/keep-embedded-postgres.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
 const END_MS = 9_500;
@@ -18,8 +18,10 @@ const END_MS = 9_500;
 export async function serve(config: Config, demo: boolean): Promise<void> {
   const { log, flush } = createLog(config);
   const told = untilToldToEnd();
-  const database = await holdDatabase(config);
-  const app = createApp({ ...config, databaseUrl: database.url }, log);
+  const embedded =
+    config.databaseUrl === undefined ? await keepEmbeddedPostgres(config.dataDir, log) : undefined;
+  const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
+  const app = createApp({ ...config, databaseUrl }, log);
   try {
     const { http, grpc } = await app.listen();
     const addresses = { http: `http://${authority(http)}`, grpc: authority(grpc) };
@@ -33,7 +35,7 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   } finally {
     setTimeout(() => process.exit(1), END_MS).unref();
     await app.close();
-    await database.release();
+    await embedded?.release();
     flush();
   }
 }

@@ -1,7 +1,7 @@
 import { readConfig } from "../config.ts";
 import { migrate } from "../db/migrate.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
-import { holdDatabase } from "../hold-database.ts";
+import { holdEmbeddedPostgres } from "../db/embedded-postgres.ts";
 
 /**
  * A command that could not be done, for a reason the operator can act on; the message is all there
@@ -23,15 +23,18 @@ export async function runCommand(
   json: boolean,
   command: (em: EntityManager, migrated: readonly string[]) => Promise<CommandResult>,
 ): Promise<void> {
-  const database = await holdDatabase(readConfig(process.env));
-  const orm = createOrm(database.url);
+  const config = readConfig(process.env);
+  const embedded =
+    config.databaseUrl === undefined ? await holdEmbeddedPostgres(config.dataDir) : undefined;
+  const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
+  const orm = createOrm(databaseUrl);
   try {
-    const migrated = await migrate(database.url);
+    const migrated = await migrate(databaseUrl);
     const result = await command(orm.em, migrated);
     const text = json ? JSON.stringify(result.json) : result.lines.join("\n");
     process.stdout.write(`${text}\n`);
   } finally {
     await orm.close();
-    await database.release();
+    await embedded?.release();
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join as joinPath } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -32,8 +32,13 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface HeldPostgres {
-  /** Connects as superuser to the database `shipments`; the port differs from start to start. */
+  /**
+   * Connects as superuser to the database `shipments`. A folder keeps its port from start to start
+   * for as long as nobody else takes it.
+   */
   url: string;
+  /** Whether it still runs; false once it has ended without being told to. */
+  isUp(): boolean;
   /**
    * Lets go of the database. When nobody else holds it, it is stopped, and has stopped when
    * the promise resolves. Calling it again does nothing more.
@@ -62,7 +67,11 @@ export async function holdEmbeddedPostgres(
       return (await join(folder, deadline)) ?? (await start(folder, durable, deadline));
     });
     let released: Promise<void> | undefined;
-    return { url, release: () => (released ??= release(folder, hold, timeoutMs)) };
+    return {
+      url,
+      isUp: () => released === undefined && isGuarded(hold),
+      release: () => (released ??= release(folder, hold, timeoutMs)),
+    };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`no embedded PostgreSQL in ${dataDir}: ${reason}`, { cause });
@@ -89,8 +98,10 @@ async function start(folder: DataFolder, durable: boolean, deadline: number): Pr
   const account = accountFor(folder.cluster);
   const server = { binaries: binariesFor(account), account, durable };
   await haveCluster(folder, server, deadline);
-  for (;;) {
-    const command = postgresCommand(folder, server, await freePort());
+  for (let before = portBefore(folder); ; before = 0) {
+    const port = await freePort(before).catch(() => freePort(0));
+    writeFileSync(folder.port, `${port}\n`);
+    const command = postgresCommand(folder, server, port);
     const guardian = await startGuardian(folder, command, account, deadline);
     const ready = await onceReady(folder, guardian, deadline);
     if (ready) return ready;
@@ -142,12 +153,20 @@ function postgresCommand(folder: DataFolder, server: Server, port: number): stri
   ];
 }
 
-/** Free at this moment; should another process take it first, the start is tried again. */
-function freePort(): Promise<number> {
+/** The port of the start before, or 0. */
+function portBefore(folder: DataFolder): number {
+  return Number(readFileSync(folder.port, "utf8"));
+}
+
+/**
+ * The wished-for port, or with 0 any, free at this moment; should another process take it first,
+ * the start is tried again. Rejects when it is taken.
+ */
+function freePort(wished: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(0, HOST, () => {
+    server.listen(wished, HOST, () => {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
     });

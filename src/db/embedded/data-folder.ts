@@ -24,6 +24,8 @@ export interface DataFolder {
   /** Where the guardian acknowledges an arriving holder. */
   arrivals: string;
   password: string;
+  /** The port of the latest start. */
+  port: string;
   log: string;
 }
 
@@ -41,9 +43,10 @@ export function openDataFolder(path: string): DataFolder {
     hold: join(root, "hold"),
     arrivals: join(root, "arrivals"),
     password: join(root, "password"),
+    port: join(root, "port"),
     log: join(root, "postgres.log"),
   };
-  for (const file of [folder.lock, folder.arrivals, folder.password, folder.log]) {
+  for (const file of [folder.lock, folder.arrivals, folder.password, folder.port, folder.log]) {
     makeFile(folder, file);
   }
   return folder;
