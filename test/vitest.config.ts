@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { ClosingLine } from "./support/closing-line.ts";
 
 export default defineConfig({
   test: {
@@ -6,5 +7,6 @@ export default defineConfig({
     globalSetup: "test/support/global-setup.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: ["default", new ClosingLine()],
   },
 });

@@ -18,14 +18,19 @@ export interface Corridor {
    * @throws Refusal CREDENTIAL_REFUSED, or UNAVAILABLE while starting, stopping, overloaded or when
    * the key cannot be looked up.
    */
-  admit(headers: CallHeaders): Promise<Call>;
+  admit(headers: CallHeaders): Call | Promise<Call>;
   /**
    * Validates the request and runs the RPC's function. `faults` are problems the door found while
    * it decoded the request.
    *
    * @throws Refusal and nothing else; a defect becomes INTERNAL and is logged with its cause.
    */
-  perform(rpc: Rpc, request: Message, call: Call, faults?: readonly Problem[]): Promise<Message>;
+  perform(
+    rpc: Rpc,
+    request: Message,
+    call: Call,
+    faults?: readonly Problem[],
+  ): Message | Promise<Message>;
   /** Any error as the refusal to answer with; logs what is a defect. */
   refusalFor(error: unknown, requestId: string): Refusal;
 }
@@ -50,42 +55,41 @@ export function createCorridor(options: {
   );
   let underWay = 0;
 
-  async function admit(headers: CallHeaders): Promise<Call> {
+  function admit(headers: CallHeaders): Call | Promise<Call> {
     const closed = closedBecause();
     if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
     if (underWay >= MAX_CALLS_UNDER_WAY) {
       throw unavailable("The service is overloaded; try again in a moment.");
     }
-    const caller = await lookUp(readApiKey(headers), headers.requestId);
-    if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
-    return {
-      caller,
-      requestId: headers.requestId,
-      deadlineMs:
-        headers.timeoutMs === undefined ? undefined : performance.now() + headers.timeoutMs,
-    };
+    const caller = findCaller(readApiKey(headers));
+    if (!(caller instanceof Promise)) return callOf(caller, headers);
+    return caller.then(
+      (found) => callOf(found, headers),
+      (error: unknown) => {
+        throw refusalFor(error, headers.requestId);
+      },
+    );
   }
 
-  async function lookUp(apiKey: string, requestId: string): Promise<Caller | undefined> {
-    try {
-      return await findCaller(apiKey);
-    } catch (error) {
-      throw refusalFor(error, requestId);
-    }
-  }
-
-  async function perform(
+  function perform(
     rpc: Rpc,
     request: Message,
     call: Call,
     faults: readonly Problem[] = [],
-  ): Promise<Message> {
-    underWay++;
+  ): Message | Promise<Message> {
     try {
       checks.get(rpc)?.(request, faults);
       if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) throw tooLate();
       const answer = rpc.run(request, call);
-      if (!(answer instanceof Promise)) return answer;
+      return answer instanceof Promise ? finish(answer, call) : answer;
+    } catch (error) {
+      throw refusalFor(error, call.requestId);
+    }
+  }
+
+  async function finish(answer: Promise<Message>, call: Call): Promise<Message> {
+    underWay++;
+    try {
       return await (call.deadlineMs === undefined ? answer : answerBefore(call.deadlineMs, answer));
     } catch (error) {
       throw refusalFor(error, call.requestId);
@@ -107,6 +111,13 @@ export function createCorridor(options: {
   }
 
   return { admit, perform, refusalFor };
+}
+
+function callOf(caller: Caller | undefined, headers: CallHeaders): Call {
+  if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
+  const { requestId, timeoutMs } = headers;
+  const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+  return { caller, requestId, deadlineMs };
 }
 
 /**
