@@ -4,8 +4,12 @@ import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { Health } from "../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.js";
+import { CustomerService } from "../gen/shipments/v1/customer_service_pb.js";
+import { QuoteShipmentRequestSchema } from "../gen/shipments/v1/quote_pb.js";
 import { ShipmentService } from "../gen/shipments/v1/shipment_service_pb.js";
+import { WorkspaceService } from "../gen/shipments/v1/workspace_service_pb.js";
 import type { Config } from "./config.ts";
+import { customerService } from "./customers/customer-service.ts";
 import { followChanges, type ChangeFeed } from "./db/change-feed.ts";
 import { isPassingDatabaseError } from "./db/database-error.ts";
 import { migrate } from "./db/migrate.ts";
@@ -23,8 +27,10 @@ import { createObserver } from "./rpc/observe.ts";
 import { addReflection } from "./rpc/reflection.ts";
 import { listRpcs } from "./rpc/rpc.ts";
 import { answerUnknownRpc } from "./rpc/unknown-rpc.ts";
+import { compileValidateRequest } from "./rpc/validate.ts";
 import { shipmentService } from "./shipments/shipment-service.ts";
 import { createCallers } from "./workspaces/callers.ts";
+import { workspaceService } from "./workspaces/workspace-service.ts";
 import { recentKeyChanges } from "./workspaces/recent-key-changes.ts";
 
 /** The service as a whole: both doors on one database. */
@@ -60,7 +66,7 @@ export function createApp(
   now: () => Date = () => new Date(),
 ): App {
   const { databaseUrl } = config;
-  const orm = createOrm(databaseUrl, log);
+  const orm = createOrm(databaseUrl, { log });
   const tariffs = createTariffs(orm.em);
   const callers = createCallers(orm.em, () => now().getTime());
   const shutdown = new AbortController();
@@ -76,8 +82,14 @@ export function createApp(
     return tariffs.currentVersion() === undefined ? "waiting for its first tariff" : undefined;
   };
 
-  const services = [ShipmentService];
-  const rpcs = listRpcs(ShipmentService, shipmentService({ em: orm.em, tariffs, now }));
+  const { em } = orm;
+  const validateQuote = compileValidateRequest(QuoteShipmentRequestSchema);
+  const services = [ShipmentService, CustomerService, WorkspaceService];
+  const rpcs = [
+    ...listRpcs(ShipmentService, shipmentService({ em, tariffs, now, validateQuote })),
+    ...listRpcs(CustomerService, customerService(em)),
+    ...listRpcs(WorkspaceService, workspaceService(em)),
+  ];
   const corridor = createCorridor({
     rpcs,
     findCaller: callers.find,

@@ -3,13 +3,13 @@ import {
   connectPaymentProvider,
   disconnectPaymentProvider,
 } from "../workspaces/connect-payment-provider.ts";
-import type { PaymentProvider } from "../workspaces/payment-connection.entity.ts";
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { jsonOption, providerOption, workspaceOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 
 interface Options {
   readonly workspace: number;
-  readonly provider: PaymentProvider;
+  readonly provider: PaymentProviderName;
   readonly json: boolean;
 }
 

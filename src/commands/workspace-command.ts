@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { createWorkspace } from "../workspaces/create-workspace.ts";
 import { listWorkspaces, type ListedWorkspace } from "../workspaces/list-workspaces.ts";
-import type { PaymentProvider } from "../workspaces/payment-connection.entity.ts";
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { jsonOption, providerOption } from "./options.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -15,7 +15,7 @@ export function workspaceCommand(): Command {
     .requiredOption("--name <name>", "the workspace's name", readName)
     .addOption(providerOption("--payment-provider <provider>"))
     .addOption(jsonOption())
-    .action((options: { name: string; paymentProvider?: PaymentProvider; json: boolean }) =>
+    .action((options: { name: string; paymentProvider?: PaymentProviderName; json: boolean }) =>
       runCommand(options.json, async (em) => {
         const { workspace, apiKey } = await createWorkspace(em, options);
         return {

@@ -19,6 +19,7 @@ export const Customer = defineEntity({
     createdAt: p.datetime(3),
   },
   uniques: [{ name: "customer_once", properties: ["workspace", "name", "emailLower"] }],
+  indexes: [{ name: "customer_by_email", properties: ["workspace", "emailLower", "id"] }],
   checks: [
     { name: "customer_name_given", expression: "name <> ''" },
     { name: "customer_email_lower", expression: "email_lower = lower(email) and email <> ''" },

@@ -3,6 +3,7 @@ import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { Customer } from "../customers/customer.entity.ts";
+import { Payment } from "../payments/payment.entity.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
 import { Shipment } from "../shipments/shipment.entity.ts";
 import { ApiKey } from "../workspaces/api-key.entity.ts";
@@ -26,17 +27,20 @@ export const MAX_CONNECTIONS = 20;
  * The ORM on one database. Does not connect until it is used; fork its `em` for every unit of work,
  * and `close()` it at the end.
  */
-export function createOrm(databaseUrl: string, log?: Logger): MikroORM {
-  return new MikroORM(ormOptions(databaseUrl, log));
+export function createOrm(
+  databaseUrl: string,
+  { log, writeSnapshot = false }: { log?: Logger; writeSnapshot?: boolean } = {},
+): MikroORM {
+  return new MikroORM(ormOptions(databaseUrl, log, writeSnapshot));
 }
 
 /** What unit-of-work code receives: an entity manager of its own. */
 export type { EntityManager };
 
-function ormOptions(databaseUrl: string, log: Logger | undefined): Options {
+function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot: boolean): Options {
   return {
     clientUrl: databaseUrl,
-    entities: [Workspace, ApiKey, PaymentConnection, Customer, TariffVersion, Shipment],
+    entities: [Workspace, ApiKey, PaymentConnection, Customer, TariffVersion, Shipment, Payment],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: { ...PATIENCE, keepAlive: true, application_name: "shipments" },
@@ -44,6 +48,8 @@ function ormOptions(databaseUrl: string, log: Logger | undefined): Options {
       path: fileURLToPath(new URL("migrations", import.meta.url)),
       tableName: "applied_migration",
       snapshotName: "schema-snapshot",
+      // The snapshot is written when a migration is made, never when one is applied.
+      snapshot: writeSnapshot,
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
     colors: false,

@@ -11,7 +11,12 @@ export type RefusalReason =
   | "NO_SUCH_METHOD"
   | "METHOD_NOT_ALLOWED"
   | "SHIPMENT_NOT_FOUND"
-  | "SHIPMENT_NOT_CANCELLABLE"
+  | "SHIPMENT_STATE"
+  | "CUSTOMER_NOT_FOUND"
+  | "ETAG_STALE"
+  | "EXTERNAL_REFERENCE_TAKEN"
+  | "PAYMENT_MISMATCH"
+  | "PRICE_CHANGED"
   | "ROUTE_NOT_COVERED"
   | "WEIGHT_NOT_SERVED"
   | "PAYMENT_PROVIDER_NOT_CONNECTED"
@@ -32,6 +37,13 @@ export interface Problem {
   readonly text: string;
 }
 
+/** What may go with a refusal. */
+export interface RefusalOptions {
+  readonly retryAfterSeconds?: number;
+  readonly facts?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
 /**
  * A call that is refused, with everything that is wrong. The first problem gives the reason; the
  * message is its text, and how many more there are.
@@ -41,16 +53,16 @@ export class Refusal extends Error {
   readonly reason: RefusalReason;
   /** After how many whole seconds trying again may help; undefined where waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
+  /** Facts for programs that go with the reason, such as the new price. */
+  readonly facts: Readonly<Record<string, string>>;
 
-  constructor(
-    problems: readonly [Problem, ...Problem[]],
-    options: { retryAfterSeconds?: number; cause?: unknown } = {},
-  ) {
+  constructor(problems: readonly [Problem, ...Problem[]], options: RefusalOptions = {}) {
     super(summarize(problems), { cause: options.cause });
     this.name = "Refusal";
     this.problems = problems;
     this.reason = problems[0].reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.facts = options.facts ?? {};
   }
 }
 
@@ -58,7 +70,7 @@ export class Refusal extends Error {
 export function refuse(
   reason: RefusalReason,
   text: string,
-  options: { subject?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+  options: RefusalOptions & { readonly subject?: string } = {},
 ): Refusal {
   const { subject, ...rest } = options;
   return new Refusal([subject === undefined ? { reason, text } : { reason, subject, text }], rest);

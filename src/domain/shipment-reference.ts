@@ -13,3 +13,8 @@ export function mintReference(): string {
   const characters = Array.from(randomBytes(LENGTH), (byte) => ALPHABET[byte & 31]);
   return `SHP-${characters.join("")}`;
 }
+
+/** Whether a value is of the form of a reference. */
+export function isReference(value: unknown): value is string {
+  return typeof value === "string" && /^SHP-[0-9A-HJKMNP-TV-Z]{12}$/.test(value);
+}

@@ -22,6 +22,19 @@ export const PAYMENT_STATUSES = [
 /** What has become of a shipment's payment. */
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
+/** Why a shipment can be cancelled. */
+export const CANCEL_REASONS = [
+  "customer_request",
+  "booked_in_error",
+  "goods_unavailable",
+  "address_problem",
+  "payment_problem",
+  "other",
+] as const;
+
+/** Why a shipment was cancelled. */
+export type CancelReason = (typeof CANCEL_REASONS)[number];
+
 /** The state of a shipment: both statuses, which only ever change together. */
 export interface ShipmentState {
   readonly status: ShipmentStatus;
@@ -50,8 +63,9 @@ interface Rule {
 const RULES: Readonly<Record<Trigger, Rule>> = {
   pay: {
     participle: "paid",
-    status: { pending: "awaiting_pickup" },
-    payment: { awaiting_payment: "paid" },
+    // A payment that arrives after the cancellation is not lost: it is to go back.
+    status: { pending: "awaiting_pickup", cancelled: "cancelled" },
+    payment: { awaiting_payment: "paid", voided: "refund_pending" },
   },
   advance: {
     participle: "advanced",
@@ -92,4 +106,38 @@ function refuse({ participle }: Rule, reason: string): Transition {
 function inWords(status: ShipmentStatus | PaymentStatus, { participle }: Rule): string {
   const words = status.replace("_", " ");
   return words === participle ? `already ${words}` : words;
+}
+
+/** Which payment statuses a shipment can have, by where it is on its way. */
+const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus[]>> = {
+  pending: ["awaiting_payment"],
+  awaiting_pickup: ["paid"],
+  in_transit: ["paid"],
+  delivered: ["paid"],
+  cancelled: ["voided", "refund_pending", "refunded"],
+};
+
+/** One of the two statuses to look for, or neither. */
+export type StateFilter =
+  | { readonly status: ShipmentStatus }
+  | { readonly paymentStatus: PaymentStatus }
+  | Record<string, never>;
+
+/**
+ * Both statuses to look for as one, since each pair that occurs is told by one of its sides;
+ * undefined when no shipment can have both.
+ */
+export function narrowState(
+  status: ShipmentStatus | undefined,
+  paymentStatus: PaymentStatus | undefined,
+): StateFilter | undefined {
+  if (status === undefined) return paymentStatus === undefined ? {} : { paymentStatus };
+  if (paymentStatus === undefined) return { status };
+  if (!PAYMENTS_OF[status].includes(paymentStatus)) return undefined;
+  return PAYMENTS_OF[status].length === 1 ? { status } : { paymentStatus };
+}
+
+/** Whether a shipment has come to its end: nothing about it changes any more. */
+export function hasEnded(status: ShipmentStatus): boolean {
+  return status === "delivered" || status === "cancelled";
 }

@@ -1,3 +1,5 @@
+import type { Problem } from "../domain/refusal.ts";
+
 /** Who calls: the workspace that an API key stands for. */
 export interface Caller {
   readonly workspaceId: number;
@@ -9,4 +11,6 @@ export interface Call {
   readonly requestId: string;
   /** When the caller stops waiting, on the clock of `performance.now()`, in milliseconds. */
   readonly deadlineMs: number | undefined;
+  /** What the door could not read in fields whose items the RPC's function checks itself. */
+  readonly faults: readonly Problem[];
 }

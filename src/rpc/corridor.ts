@@ -35,6 +35,7 @@ export interface Corridor {
   refusalFor(error: unknown, requestId: string): Refusal;
 }
 
+const NO_FAULTS: readonly Problem[] = [];
 /** How many calls may be under way in one process; more are told to come back. */
 const MAX_CALLS_UNDER_WAY = 1_000;
 
@@ -75,12 +76,12 @@ export function createCorridor(options: {
     rpc: Rpc,
     request: Message,
     call: Call,
-    faults: readonly Problem[] = [],
+    faults: readonly Problem[] = NO_FAULTS,
   ): Message | Promise<Message> {
     try {
-      checks.get(rpc)?.(request, faults);
+      const left = checks.get(rpc)?.(request, faults) ?? NO_FAULTS;
       if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) throw tooLate();
-      const answer = rpc.run(request, call);
+      const answer = rpc.run(request, left.length === 0 ? call : { ...call, faults: left });
       return answer instanceof Promise ? finish(answer, call) : answer;
     } catch (error) {
       throw refusalFor(error, call.requestId);
@@ -117,7 +118,7 @@ function callOf(caller: Caller | undefined, headers: CallHeaders): Call {
   if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
   const { requestId, timeoutMs } = headers;
   const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
-  return { caller, requestId, deadlineMs };
+  return { caller, requestId, deadlineMs, faults: NO_FAULTS };
 }
 
 /**

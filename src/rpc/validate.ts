@@ -1,6 +1,13 @@
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import {
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { field as fieldRules, Ignore } from "../../gen/buf/validate/validate_pb.js";
 import { Refusal, type Problem } from "../domain/refusal.ts";
 import { compileTidyRequest } from "./tidy-request.ts";
 
@@ -21,17 +28,28 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const tidy = compileTidyRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
   const placeOf = (problem: Problem) => order.get(firstName(problem.subject ?? "")) ?? -1;
-  return (request, faults) => {
+  const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
+  const isLeft = ({ subject = "" }: Problem) =>
+    leftToFunction.some((prefix) => subject.startsWith(prefix));
+  return (request, allFaults) => {
+    const left = allFaults.filter(isLeft);
+    const faults = left.length === 0 ? allFaults : allFaults.filter((it) => !isLeft(it));
     const textFaults = tidy(request);
     const result = validator.validate(schema, request);
     if (result.kind === "error") throw result.error;
     const violations = result.kind === "invalid" ? result.violations : [];
-    if (violations.length + faults.length + textFaults.length === 0) return;
+    if (violations.length + faults.length + textFaults.length === 0) return left;
     const found = [...faults, ...textFaults];
     const problems = [...found, ...unlessFound(violations.map(describe), found)];
     problems.sort((a, b) => placeOf(a) - placeOf(b));
     throw new Refusal(problems as [Problem, ...Problem[]]);
   };
+}
+
+function leavesItems(field: DescField): boolean {
+  if (!hasOption(field, fieldRules)) return false;
+  const { type } = getOption(field, fieldRules);
+  return type.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
 }
 
 function unlessFound(problems: readonly Problem[], found: readonly Problem[]): readonly Problem[] {

@@ -1,42 +1,31 @@
 import { create } from "@bufbuild/protobuf";
-import { LockMode } from "@mikro-orm/postgresql";
 import {
   CancelShipmentResponseSchema,
   type CancelShipmentRequestValid,
   type CancelShipmentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
-import type { EntityManager } from "../db/orm.ts";
-import { refuse } from "../domain/refusal.ts";
-import { transition } from "../domain/shipment-state.ts";
 import type { Call } from "../rpc/caller.ts";
-import { shipmentMessage } from "./shipment-message.ts";
-import { Shipment } from "./shipment.entity.ts";
+import { applyTrigger, changeShipment } from "./change-shipment.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
+import { cancelReasonOf, shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Cancels a shipment while it is pending or awaits pickup. The row is locked, so that of a cancel
- * and another change at the same time each sees what the other left.
+ * Cancels a shipment while it is pending or awaits pickup, for the reason given if one is.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, alike for an unknown shipment and one of another workspace;
- * SHIPMENT_NOT_CANCELLABLE
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
  */
 export async function cancelShipment(
   request: CancelShipmentRequestValid,
-  call: Call,
-  { em, now }: { em: EntityManager; now: () => Date },
+  { caller }: Call,
+  { em, now }: ShipmentDeps,
 ): Promise<CancelShipmentResponse> {
-  const shipment = await em.fork().transactional(async (tx) => {
-    const found = await tx.findOne(
-      Shipment,
-      { workspace: call.caller.workspaceId, reference: request.shipment },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, populate: ["customer"] },
-    );
-    if (found === null) throw refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
-    const { next, refusal } = transition("cancel", found);
-    if (next === undefined) {
-      throw refuse("SHIPMENT_NOT_CANCELLABLE", refusal, { subject: "shipment" });
-    }
+  const cancelled = await changeShipment(em, caller.workspaceId, request.shipment, (shipment) => {
     const cancelledAt = now();
-    return tx.assign(found, { ...next, cancelledAt, updatedAt: cancelledAt });
+    applyTrigger(shipment, "cancel", cancelledAt);
+    shipment.cancelledAt = cancelledAt;
+    shipment.cancelReason = cancelReasonOf(request.reason) ?? null;
+    shipment.cancelNote = request.note ?? null;
+    return shipment;
   });
-  return create(CancelShipmentResponseSchema, { data: shipmentMessage(shipment) });
+  return create(CancelShipmentResponseSchema, { data: shipmentMessage(cancelled) });
 }

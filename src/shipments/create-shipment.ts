@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import {
   CreateShipmentResponseSchema,
   type CreateShipmentRequestValid,
@@ -6,14 +7,19 @@ import {
 } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { linkCustomer } from "../customers/link-customer.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { quote, roundKm, type CoveredQuote, type Quote } from "../domain/pricing.ts";
-import { Refusal, type Problem } from "../domain/refusal.ts";
+import { quote, type CoveredQuote } from "../domain/pricing.ts";
+import { readRecordId } from "../domain/record-id.ts";
+import { Refusal, refuse, type Problem } from "../domain/refusal.ts";
 import { mintReference } from "../domain/shipment-reference.ts";
 import { BOOKED } from "../domain/shipment-state.ts";
-import type { Tariffs } from "../platform/tariffs.ts";
 import type { Call } from "../rpc/caller.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import type { FoundShipment } from "./find-shipment.ts";
+import { mergeMetadata } from "./metadata.ts";
+import { refusePriceChange } from "./price-guard.ts";
+import { priceOf, problemsOf } from "./price.ts";
 import { routeOf } from "./route-of.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { Shipment } from "./shipment.entity.ts";
 
@@ -22,49 +28,66 @@ import { Shipment } from "./shipment.entity.ts";
  * it.
  *
  * @throws Refusal with everything that stands in the way: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED,
- * PAYMENT_PROVIDER_NOT_CONNECTED
+ * PAYMENT_PROVIDER_NOT_CONNECTED; else PRICE_CHANGED or EXTERNAL_REFERENCE_TAKEN
  */
 export async function createShipment(
   request: CreateShipmentRequestValid,
-  call: Call,
-  { em, tariffs, now }: { em: EntityManager; tariffs: Tariffs; now: () => Date },
+  { caller }: Call,
+  deps: ShipmentDeps,
 ): Promise<CreateShipmentResponse> {
-  const { workspaceId } = call.caller;
-  const shipment = await em.fork().transactional(async (tx) => {
-    const { version, pricing } = await tariffs.inForce(tx);
-    const result = quote(pricing, routeOf(request));
-    const connection = await tx.findOne(PaymentConnection, { workspace: workspaceId });
-    refuseUnlessBookable(result, connection !== null);
-
-    const bookedAt = now();
-    const customer = await linkCustomer(tx, workspaceId, customerOf(request), bookedAt);
-    return tx.create(Shipment, {
-      workspace: workspaceId,
-      reference: mintReference(),
-      ...BOOKED,
-      createdBy: null,
-      customer,
-      pickupAddress: request.pickupAddress,
-      pickupLat: request.pickupLat,
-      pickupLng: request.pickupLng,
-      dropoffAddress: request.dropoffAddress,
-      dropoffLat: request.dropoffLat,
-      dropoffLng: request.dropoffLng,
-      weightKg: request.weightKg,
-      ...priceOf(result as CoveredQuote),
-      tariff: version,
-      createdAt: bookedAt,
-      updatedAt: bookedAt,
-      cancelledAt: null,
-    });
-  });
-  return create(CreateShipmentResponseSchema, { data: shipmentMessage(shipment) });
+  const { workspaceId } = caller;
+  try {
+    const shipment = await deps.em
+      .fork()
+      .transactional((tx) => book(tx, workspaceId, request, deps));
+    return create(CreateShipmentResponseSchema, { data: shipmentMessage(shipment) });
+  } catch (error) {
+    // Another booking with the same external reference committed first.
+    if (!(error instanceof UniqueConstraintViolationException)) throw error;
+    await refuseTakenReference(deps.em.fork(), workspaceId, request.externalReference);
+    throw error;
+  }
 }
 
-function refuseUnlessBookable(result: Quote, providerConnected: boolean): void {
-  const problems: Problem[] = result.covered ? [] : result.problems.map(asProblem);
-  if (!providerConnected) problems.push(PROVIDER_MISSING);
+async function book(
+  tx: EntityManager,
+  workspaceId: number,
+  request: CreateShipmentRequestValid,
+  { tariffs, now }: ShipmentDeps,
+): Promise<FoundShipment> {
+  const { version, pricing } = await tariffs.inForce(tx);
+  const result = quote(pricing, routeOf(request));
+  const connection = await tx.findOne(PaymentConnection, { workspace: workspaceId });
+  const problems = problemsOf(result);
+  if (connection === null) problems.push(PROVIDER_MISSING);
   if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
+  const priced = result as CoveredQuote;
+  refusePriceChange(priced, request);
+  await refuseTakenReference(tx, workspaceId, request.externalReference);
+
+  const bookedAt = now();
+  const customer = await linkCustomer(tx, workspaceId, customerOf(request), bookedAt);
+  return tx.create(Shipment, {
+    workspace: workspaceId,
+    reference: mintReference(),
+    ...BOOKED,
+    createdBy: null,
+    customer,
+    pickupAddress: request.pickupAddress,
+    pickupLat: request.pickupLat,
+    pickupLng: request.pickupLng,
+    dropoffAddress: request.dropoffAddress,
+    dropoffLat: request.dropoffLat,
+    dropoffLng: request.dropoffLng,
+    weightKg: request.weightKg,
+    ...priceOf(priced),
+    tariff: version,
+    createdAt: bookedAt,
+    updatedAt: bookedAt,
+    cancelledAt: null,
+    externalReference: request.externalReference ?? null,
+    metadata: mergeMetadata({}, request.metadata),
+  }) as FoundShipment;
 }
 
 const PROVIDER_MISSING: Problem = {
@@ -73,32 +96,26 @@ const PROVIDER_MISSING: Problem = {
   text: "The workspace has no payment provider connected; connect one before booking.",
 };
 
-function asProblem(problem: { failure: "coverage" | "weight"; message: string }): Problem {
-  return problem.failure === "coverage"
-    ? { reason: "ROUTE_NOT_COVERED", subject: "coverage", text: problem.message }
-    : { reason: "WEIGHT_NOT_SERVED", subject: "weight_kg", text: problem.message };
+async function refuseTakenReference(
+  em: EntityManager,
+  workspace: number,
+  externalReference: string | undefined,
+): Promise<void> {
+  if (externalReference === undefined) return;
+  const other = await em.findOne(Shipment, { workspace, externalReference });
+  if (other === null) return;
+  throw refuse(
+    "EXTERNAL_REFERENCE_TAKEN",
+    `external_reference belongs to the shipment ${other.reference} already.`,
+    { subject: "external_reference", facts: { shipment: other.reference } },
+  );
 }
 
 function customerOf(request: CreateShipmentRequestValid) {
-  // No customer has an id beyond 2^53, where the conversion would be inexact: such an id is as good
-  // as unknown.
-  const id = Number(request.customerId);
   return {
     name: request.customerName,
     email: request.customerEmail,
-    id: Number.isSafeInteger(id) ? id : undefined,
+    id: readRecordId(request.customerId),
     idNumber: request.customerIdNumber,
-  };
-}
-
-function priceOf(priced: CoveredQuote) {
-  return {
-    distanceKm: roundKm(priced.distanceKm),
-    distanceFeeMinor: priced.distanceFeeMinor,
-    weightFeeMinor: priced.weightFeeMinor,
-    baseFeeMinor: priced.baseFeeMinor,
-    subtotalMinor: priced.subtotalMinor,
-    totalMinor: priced.totalMinor,
-    currency: priced.currency,
   };
 }

@@ -6,8 +6,9 @@ import {
   type QuoteShipmentResponse,
 } from "../../gen/shipments/v1/quote_pb.js";
 import { toMajor } from "../domain/money.ts";
-import { quote, roundKm, type CoveredQuote, type UncoveredQuote } from "../domain/pricing.ts";
+import { quote, type UncoveredQuote } from "../domain/pricing.ts";
 import type { Tariffs } from "../platform/tariffs.ts";
+import { priceInMajor } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 
 /** Prices a route with the tariff in force, from memory alone. */
@@ -16,21 +17,9 @@ export function quoteShipment(
   tariffs: Tariffs,
 ): QuoteShipmentResponse {
   const result = quote(tariffs.current().pricing, routeOf(request));
-  return result.covered ? priced(result) : notServed(result);
-}
-
-function priced(result: CoveredQuote): QuoteShipmentResponse {
-  const { currency } = result;
-  return create(QuoteShipmentResponseSchema, {
-    covered: true,
-    distanceKm: roundKm(result.distanceKm),
-    distanceFee: toMajor(result.distanceFeeMinor, currency),
-    weightFee: toMajor(result.weightFeeMinor, currency),
-    baseFee: toMajor(result.baseFeeMinor, currency),
-    subtotal: toMajor(result.subtotalMinor, currency),
-    total: toMajor(result.totalMinor, currency),
-    currency,
-  });
+  return result.covered
+    ? create(QuoteShipmentResponseSchema, { covered: true, ...priceInMajor(result) })
+    : notServed(result);
 }
 
 const FAILURE_TYPE = {

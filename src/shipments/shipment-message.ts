@@ -1,19 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  CustomerSchema,
-  type Customer as CustomerMessage,
-} from "../../gen/shipments/v1/customer_pb.js";
-import {
+  CancelReason as CancelReasonMessage,
   PaymentStatus as PaymentStatusMessage,
   ShipmentSchema,
   ShipmentStatus as ShipmentStatusMessage,
   type Shipment as ShipmentMessage,
 } from "../../gen/shipments/v1/shipment_pb.js";
-import type { Customer } from "../customers/customer.entity.ts";
+import { customerMessage } from "../customers/customer-message.ts";
 import { toMajor } from "../domain/money.ts";
-import type { PaymentStatus, ShipmentStatus } from "../domain/shipment-state.ts";
-import type { Shipment } from "./shipment.entity.ts";
+import type { CancelReason, PaymentStatus, ShipmentStatus } from "../domain/shipment-state.ts";
+import type { FoundShipment } from "./find-shipment.ts";
 
 const STATUS: Readonly<Record<ShipmentStatus, ShipmentStatusMessage>> = {
   pending: ShipmentStatusMessage.PENDING,
@@ -31,11 +28,32 @@ const PAYMENT_STATUS: Readonly<Record<PaymentStatus, PaymentStatusMessage>> = {
   voided: PaymentStatusMessage.VOIDED,
 };
 
+const CANCEL_REASON: Readonly<Record<CancelReason, CancelReasonMessage>> = {
+  customer_request: CancelReasonMessage.CUSTOMER_REQUEST,
+  booked_in_error: CancelReasonMessage.BOOKED_IN_ERROR,
+  goods_unavailable: CancelReasonMessage.GOODS_UNAVAILABLE,
+  address_problem: CancelReasonMessage.ADDRESS_PROBLEM,
+  payment_problem: CancelReasonMessage.PAYMENT_PROBLEM,
+  other: CancelReasonMessage.OTHER,
+};
+
+/** Our words for what a caller sends; undefined where it sends nothing. */
+export const statusOf = inverse(STATUS);
+export const paymentStatusOf = inverse(PAYMENT_STATUS);
+export const cancelReasonOf = inverse(CANCEL_REASON);
+
+function inverse<Ours extends string, Theirs extends number>(
+  names: Readonly<Record<Ours, Theirs>>,
+): (theirs: Theirs | undefined) => Ours | undefined {
+  const ours = new Map((Object.entries(names) as [Ours, Theirs][]).map(([a, b]) => [b, a]));
+  return (theirs) => (theirs === undefined ? undefined : ours.get(theirs));
+}
+
 /**
  * A shipment, with its customer loaded, as callers see it. The only place where the two shapes
  * meet.
  */
-export function shipmentMessage(shipment: Shipment): ShipmentMessage {
+export function shipmentMessage(shipment: FoundShipment): ShipmentMessage {
   const { currency } = shipment;
   return create(ShipmentSchema, {
     reference: shipment.reference,
@@ -60,9 +78,10 @@ export function shipmentMessage(shipment: Shipment): ShipmentMessage {
     createdAt: timestampFromDate(shipment.createdAt),
     updatedAt: timestampFromDate(shipment.updatedAt),
     cancelledAt: shipment.cancelledAt ? timestampFromDate(shipment.cancelledAt) : undefined,
+    cancelReason: shipment.cancelReason ? CANCEL_REASON[shipment.cancelReason] : undefined,
+    cancelNote: shipment.cancelNote ?? undefined,
+    externalReference: shipment.externalReference ?? undefined,
+    metadata: { ...shipment.metadata },
+    etag: String(shipment.version),
   });
-}
-
-function customerMessage({ id, name, email, idNumber }: Customer): CustomerMessage {
-  return create(CustomerSchema, { id: BigInt(id), name, email, idNumber: idNumber ?? undefined });
 }

@@ -1,23 +1,29 @@
 import type { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import type { EntityManager } from "../db/orm.ts";
-import type { Tariffs } from "../platform/tariffs.ts";
+import { recordPayment } from "../payments/record-payment.ts";
+import { recordRefund } from "../payments/record-refund.ts";
 import type { ServiceFunctions } from "../rpc/rpc.ts";
+import { advanceShipment } from "./advance-shipment.ts";
+import { batchQuoteShipments } from "./batch-quote-shipments.ts";
 import { cancelShipment } from "./cancel-shipment.ts";
 import { createShipment } from "./create-shipment.ts";
+import { getShipment } from "./get-shipment.ts";
+import { listShipments } from "./list-shipments.ts";
 import { quoteShipment } from "./quote-shipment.ts";
-
-/** What the shipment service works with. */
-export interface ShipmentDeps {
-  readonly em: EntityManager;
-  readonly tariffs: Tariffs;
-  readonly now: () => Date;
-}
+import type { ShipmentDeps } from "./shipment-deps.ts";
+import { updateShipment } from "./update-shipment.ts";
 
 /** The functions behind `shipments.v1.ShipmentService`. */
 export function shipmentService(deps: ShipmentDeps): ServiceFunctions<typeof ShipmentService> {
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
+    batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
     createShipment: (request, call) => createShipment(request, call, deps),
+    getShipment: (request, call) => getShipment(request, call, deps),
+    listShipments: (request, call) => listShipments(request, call, deps),
+    updateShipment: (request, call) => updateShipment(request, call, deps),
+    advanceShipment: (request, call) => advanceShipment(request, call, deps),
+    recordPayment: (request, call) => recordPayment(request, call, deps),
+    recordRefund: (request, call) => recordRefund(request, call, deps),
     cancelShipment: (request, call) => cancelShipment(request, call, deps),
   };
 }

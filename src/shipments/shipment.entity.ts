@@ -1,8 +1,10 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Customer } from "../customers/customer.entity.ts";
 import {
+  CANCEL_REASONS,
   PAYMENT_STATUSES,
   SHIPMENT_STATUSES,
+  type CancelReason,
   type PaymentStatus,
   type ShipmentStatus,
 } from "../domain/shipment-state.ts";
@@ -53,7 +55,30 @@ export const Shipment = defineEntity({
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
     cancelledAt: p.datetime(3).nullable(),
+    cancelReason: p.text().$type<CancelReason>().nullable(),
+    cancelNote: p.text().nullable(),
+    /** The caller's own name for it. */
+    externalReference: p.text().nullable(),
+    /** The caller's own notes. */
+    metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
+    /** Counts changes; the etag. */
+    version: p.integer().version(),
   },
+  uniques: [
+    { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
+  ],
+  // One index for each filter that lists are narrowed by, in the order of lists, so that any page
+  // is read from where it begins.
+  indexes: [
+    { name: "shipment_by_age", properties: ["workspace", "createdAt", "reference"] },
+    { name: "shipment_by_status", properties: ["workspace", "status", "createdAt", "reference"] },
+    {
+      name: "shipment_by_payment_status",
+      properties: ["workspace", "paymentStatus", "createdAt", "reference"],
+    },
+    // The customer's key begins with the workspace.
+    { name: "shipment_by_customer", properties: ["customer", "createdAt", "reference"] },
+  ],
   checks: [
     { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },
     { name: "shipment_status", expression: `status in (${quoteAll(SHIPMENT_STATUSES)})` },
@@ -64,6 +89,14 @@ export const Shipment = defineEntity({
     {
       name: "shipment_cancelled_when_cancelled",
       expression: "(status = 'cancelled') = (cancelled_at is not null)",
+    },
+    {
+      name: "shipment_cancel_reason",
+      expression: `cancel_reason is null or (cancel_reason in (${quoteAll(CANCEL_REASONS)}) and status = 'cancelled')`,
+    },
+    {
+      name: "shipment_cancel_note_when_cancelled",
+      expression: "cancel_note is null or status = 'cancelled'",
     },
     { name: "shipment_pickup_in_range", expression: inRange("pickup") },
     { name: "shipment_dropoff_in_range", expression: inRange("dropoff") },

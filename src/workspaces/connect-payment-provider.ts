@@ -1,5 +1,5 @@
 import type { EntityManager } from "../db/orm.ts";
-import { PaymentConnection, type PaymentProvider } from "./payment-connection.entity.ts";
+import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
 /**
@@ -10,7 +10,7 @@ import { Workspace } from "./workspace.entity.ts";
 export function connectPaymentProvider(
   em: EntityManager,
   workspaceId: number,
-  provider: PaymentProvider,
+  provider: PaymentProviderName,
 ): Promise<boolean> {
   return em.fork().transactional(async (tx) => {
     if ((await tx.findOne(Workspace, workspaceId)) === null) return false;

@@ -1,6 +1,6 @@
 import type { EntityManager } from "../db/orm.ts";
 import { addKey } from "./add-key.ts";
-import { PaymentConnection, type PaymentProvider } from "./payment-connection.entity.ts";
+import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
 /** A workspace that has just been made, and its first key, which is shown this once. */
@@ -12,7 +12,7 @@ export interface CreatedWorkspace {
 /** Makes a workspace with its first key and, if one is named, a connected payment provider. */
 export function createWorkspace(
   em: EntityManager,
-  { name, paymentProvider }: { name: string; paymentProvider?: PaymentProvider | undefined },
+  { name, paymentProvider }: { name: string; paymentProvider?: PaymentProviderName | undefined },
 ): Promise<CreatedWorkspace> {
   return em.fork().transactional(async (tx) => {
     const now = new Date();

@@ -1,13 +1,13 @@
 import type { EntityManager } from "../db/orm.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
-import { PaymentConnection, type PaymentProvider } from "./payment-connection.entity.ts";
+import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
 /** A workspace as its operator sees it. */
 export interface ListedWorkspace {
   readonly id: number;
   readonly name: string;
-  readonly paymentProvider: PaymentProvider | null;
+  readonly paymentProvider: PaymentProviderName | null;
   /** The keys that still work, oldest first. */
   readonly keys: readonly { readonly last4: string; readonly endsAt: Date | null }[];
 }

@@ -5,7 +5,7 @@ import { Workspace } from "./workspace.entity.ts";
 export const PAYMENT_PROVIDERS = ["manual"] as const;
 
 /** Through whom a workspace is paid. */
-export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
+export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
 /** The payment provider a workspace has connected; no row while it has none. */
 export const PaymentConnection = defineEntity({
@@ -13,7 +13,7 @@ export const PaymentConnection = defineEntity({
   tableName: "payment_connection",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    provider: p.text().$type<PaymentProvider>(),
+    provider: p.text().$type<PaymentProviderName>(),
     connectedAt: p.datetime(3),
   },
   checks: [{ name: "payment_connection_provider", expression: "provider in ('manual')" }],

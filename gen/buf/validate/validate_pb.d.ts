@@ -5,7 +5,7 @@
 // @generated from file buf/validate/validate.proto (package buf.validate, syntax proto2)
 /* eslint-disable */
 
-import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { FieldOptions } from "@bufbuild/protobuf/wkt";
 
@@ -24,6 +24,11 @@ export declare type FieldRules = Message<"buf.validate.FieldRules"> & {
    * @generated from field: optional bool required = 25;
    */
   required: boolean;
+
+  /**
+   * @generated from field: optional buf.validate.Ignore ignore = 27;
+   */
+  ignore: Ignore;
 
   /**
    * @generated from oneof buf.validate.FieldRules.type
@@ -359,6 +364,33 @@ export declare type MapRulesValid = MapRules;
  * Use `create(MapRulesSchema)` to create a new message.
  */
 export declare const MapRulesSchema: GenMessage<MapRules, {validType: MapRulesValid}>;
+
+/**
+ * When the rules of a field are passed over.
+ *
+ * @generated from enum buf.validate.Ignore
+ */
+export enum Ignore {
+  /**
+   * @generated from enum value: IGNORE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: IGNORE_IF_ZERO_VALUE = 1;
+   */
+  IF_ZERO_VALUE = 1,
+
+  /**
+   * @generated from enum value: IGNORE_ALWAYS = 3;
+   */
+  ALWAYS = 3,
+}
+
+/**
+ * Describes the enum buf.validate.Ignore.
+ */
+export declare const IgnoreSchema: GenEnum<Ignore>;
 
 /**
  * @generated from extension: optional buf.validate.FieldRules field = 1159;

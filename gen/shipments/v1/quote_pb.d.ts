@@ -187,6 +187,123 @@ export declare type QuoteShipmentResponseValid = QuoteShipmentResponse;
 export declare const QuoteShipmentResponseSchema: GenMessage<QuoteShipmentResponse, {validType: QuoteShipmentResponseValid}>;
 
 /**
+ * Up to 100 routes to price in one call.
+ *
+ * @generated from message shipments.v1.BatchQuoteShipmentsRequest
+ */
+export declare type BatchQuoteShipmentsRequest = Message<"shipments.v1.BatchQuoteShipmentsRequest"> & {
+  /**
+   * Each is checked and priced by itself; what is wrong with one is said in its result.
+   *
+   * @generated from field: repeated shipments.v1.QuoteShipmentRequest routes = 1;
+   */
+  routes: QuoteShipmentRequest[];
+};
+
+export declare type BatchQuoteShipmentsRequestValid = BatchQuoteShipmentsRequest;
+
+/**
+ * Describes the message shipments.v1.BatchQuoteShipmentsRequest.
+ * Use `create(BatchQuoteShipmentsRequestSchema)` to create a new message.
+ */
+export declare const BatchQuoteShipmentsRequestSchema: GenMessage<BatchQuoteShipmentsRequest, {validType: BatchQuoteShipmentsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.BatchQuoteShipmentsResponse
+ */
+export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
+  /**
+   * One for each route, in the order asked.
+   *
+   * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
+   */
+  results: BatchQuoteResult[];
+};
+
+export declare type BatchQuoteShipmentsResponseValid = BatchQuoteShipmentsResponse;
+
+/**
+ * Describes the message shipments.v1.BatchQuoteShipmentsResponse.
+ * Use `create(BatchQuoteShipmentsResponseSchema)` to create a new message.
+ */
+export declare const BatchQuoteShipmentsResponseSchema: GenMessage<BatchQuoteShipmentsResponse, {validType: BatchQuoteShipmentsResponseValid}>;
+
+/**
+ * What became of one route: a quote, or what is wrong with the request for it.
+ *
+ * @generated from message shipments.v1.BatchQuoteResult
+ */
+export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> & {
+  /**
+   * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
+   */
+  quote?: QuoteShipmentResponse | undefined;
+
+  /**
+   * @generated from field: shipments.v1.BatchQuoteError error = 2;
+   */
+  error?: BatchQuoteError | undefined;
+};
+
+export declare type BatchQuoteResultValid = BatchQuoteResult;
+
+/**
+ * Describes the message shipments.v1.BatchQuoteResult.
+ * Use `create(BatchQuoteResultSchema)` to create a new message.
+ */
+export declare const BatchQuoteResultSchema: GenMessage<BatchQuoteResult, {validType: BatchQuoteResultValid}>;
+
+/**
+ * What is wrong with one route of a batch, as a call for it alone would say it.
+ *
+ * @generated from message shipments.v1.BatchQuoteError
+ */
+export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & {
+  /**
+   * @generated from field: string message = 1;
+   */
+  message: string;
+
+  /**
+   * @generated from field: repeated shipments.v1.BatchQuoteFieldError errors = 2;
+   */
+  errors: BatchQuoteFieldError[];
+};
+
+export declare type BatchQuoteErrorValid = BatchQuoteError;
+
+/**
+ * Describes the message shipments.v1.BatchQuoteError.
+ * Use `create(BatchQuoteErrorSchema)` to create a new message.
+ */
+export declare const BatchQuoteErrorSchema: GenMessage<BatchQuoteError, {validType: BatchQuoteErrorValid}>;
+
+/**
+ * @generated from message shipments.v1.BatchQuoteFieldError
+ */
+export declare type BatchQuoteFieldError = Message<"shipments.v1.BatchQuoteFieldError"> & {
+  /**
+   * The field of the route, by its name; empty when the route as a whole is wrong.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+export declare type BatchQuoteFieldErrorValid = BatchQuoteFieldError;
+
+/**
+ * Describes the message shipments.v1.BatchQuoteFieldError.
+ * Use `create(BatchQuoteFieldErrorSchema)` to create a new message.
+ */
+export declare const BatchQuoteFieldErrorSchema: GenMessage<BatchQuoteFieldError, {validType: BatchQuoteFieldErrorValid}>;
+
+/**
  * Why a route cannot be served.
  *
  * @generated from enum shipments.v1.QuoteFailureType

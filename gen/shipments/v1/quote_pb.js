@@ -9,7 +9,7 @@ import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
  * Describes the file shipments/v1/quote.proto.
  */
 export const file_shipments_v1_quote = /*@__PURE__*/
-  fileDesc("ChhzaGlwbWVudHMvdjEvcXVvdGUucHJvdG8SDHNoaXBtZW50cy52MSLtAgoUUXVvdGVTaGlwbWVudFJlcXVlc3QSNQoKcGlja3VwX2xhdBgBIAEoAUIcukgZyAEBEhRAARkAAAAAAIBWQCkAAAAAAIBWwEgAiAEBEjUKCnBpY2t1cF9sbmcYAiABKAFCHLpIGcgBARIUQAEZAAAAAACAZkApAAAAAACAZsBIAYgBARI2Cgtkcm9wb2ZmX2xhdBgDIAEoAUIcukgZyAEBEhRAARkAAAAAAIBWQCkAAAAAAIBWwEgCiAEBEjYKC2Ryb3BvZmZfbG5nGAQgASgBQhy6SBnIAQESFEABGQAAAAAAgGZAKQAAAAAAgGbASAOIAQESKwoJd2VpZ2h0X2tnGAUgASgBQhO6SBDIAQESC0ABKXsUrkfheoQ/SASIAQFCDQoLX3BpY2t1cF9sYXRCDQoLX3BpY2t1cF9sbmdCDgoMX2Ryb3BvZmZfbGF0Qg4KDF9kcm9wb2ZmX2xuZ0IMCgpfd2VpZ2h0X2tnIpoCChVRdW90ZVNoaXBtZW50UmVzcG9uc2USDwoHY292ZXJlZBgBIAEoCBIUCgdtZXNzYWdlGAIgASgJSACIAQESOQoMZmFpbHVyZV90eXBlGAMgASgOMh4uc2hpcG1lbnRzLnYxLlF1b3RlRmFpbHVyZVR5cGVIAYgBARITCgtkaXN0YW5jZV9rbRgEIAEoARIUCgxkaXN0YW5jZV9mZWUYBSABKAESEgoKd2VpZ2h0X2ZlZRgGIAEoARIQCghiYXNlX2ZlZRgHIAEoARIQCghzdWJ0b3RhbBgIIAEoARINCgV0b3RhbBgJIAEoARIQCghjdXJyZW5jeRgKIAEoCUIKCghfbWVzc2FnZUIPCg1fZmFpbHVyZV90eXBlKnYKEFF1b3RlRmFpbHVyZVR5cGUSIgoeUVVPVEVfRkFJTFVSRV9UWVBFX1VOU1BFQ0lGSUVEEAASHwobUVVPVEVfRkFJTFVSRV9UWVBFX0NPVkVSQUdFEAESHQoZUVVPVEVfRkFJTFVSRV9UWVBFX1dFSUdIVBACYgZwcm90bzM", [file_buf_validate_validate]);
+  fileDesc("ChhzaGlwbWVudHMvdjEvcXVvdGUucHJvdG8SDHNoaXBtZW50cy52MSLtAgoUUXVvdGVTaGlwbWVudFJlcXVlc3QSNQoKcGlja3VwX2xhdBgBIAEoAUIcukgZyAEBEhRAARkAAAAAAIBWQCkAAAAAAIBWwEgAiAEBEjUKCnBpY2t1cF9sbmcYAiABKAFCHLpIGcgBARIUQAEZAAAAAACAZkApAAAAAACAZsBIAYgBARI2Cgtkcm9wb2ZmX2xhdBgDIAEoAUIcukgZyAEBEhRAARkAAAAAAIBWQCkAAAAAAIBWwEgCiAEBEjYKC2Ryb3BvZmZfbG5nGAQgASgBQhy6SBnIAQESFEABGQAAAAAAgGZAKQAAAAAAgGbASAOIAQESKwoJd2VpZ2h0X2tnGAUgASgBQhO6SBDIAQESC0ABKXsUrkfheoQ/SASIAQFCDQoLX3BpY2t1cF9sYXRCDQoLX3BpY2t1cF9sbmdCDgoMX2Ryb3BvZmZfbGF0Qg4KDF9kcm9wb2ZmX2xuZ0IMCgpfd2VpZ2h0X2tnIpoCChVRdW90ZVNoaXBtZW50UmVzcG9uc2USDwoHY292ZXJlZBgBIAEoCBIUCgdtZXNzYWdlGAIgASgJSACIAQESOQoMZmFpbHVyZV90eXBlGAMgASgOMh4uc2hpcG1lbnRzLnYxLlF1b3RlRmFpbHVyZVR5cGVIAYgBARITCgtkaXN0YW5jZV9rbRgEIAEoARIUCgxkaXN0YW5jZV9mZWUYBSABKAESEgoKd2VpZ2h0X2ZlZRgGIAEoARIQCghiYXNlX2ZlZRgHIAEoARIQCghzdWJ0b3RhbBgIIAEoARINCgV0b3RhbBgJIAEoARIQCghjdXJyZW5jeRgKIAEoCUIKCghfbWVzc2FnZUIPCg1fZmFpbHVyZV90eXBlImEKGkJhdGNoUXVvdGVTaGlwbWVudHNSZXF1ZXN0EkMKBnJvdXRlcxgBIAMoCzIiLnNoaXBtZW50cy52MS5RdW90ZVNoaXBtZW50UmVxdWVzdEIPukgMkgEJCAEQZCID2AEDIk4KG0JhdGNoUXVvdGVTaGlwbWVudHNSZXNwb25zZRIvCgdyZXN1bHRzGAEgAygLMh4uc2hpcG1lbnRzLnYxLkJhdGNoUXVvdGVSZXN1bHQidAoQQmF0Y2hRdW90ZVJlc3VsdBIyCgVxdW90ZRgBIAEoCzIjLnNoaXBtZW50cy52MS5RdW90ZVNoaXBtZW50UmVzcG9uc2USLAoFZXJyb3IYAiABKAsyHS5zaGlwbWVudHMudjEuQmF0Y2hRdW90ZUVycm9yIlYKD0JhdGNoUXVvdGVFcnJvchIPCgdtZXNzYWdlGAEgASgJEjIKBmVycm9ycxgCIAMoCzIiLnNoaXBtZW50cy52MS5CYXRjaFF1b3RlRmllbGRFcnJvciIzChRCYXRjaFF1b3RlRmllbGRFcnJvchINCgVmaWVsZBgBIAEoCRIMCgR0ZXh0GAIgASgJKnYKEFF1b3RlRmFpbHVyZVR5cGUSIgoeUVVPVEVfRkFJTFVSRV9UWVBFX1VOU1BFQ0lGSUVEEAASHwobUVVPVEVfRkFJTFVSRV9UWVBFX0NPVkVSQUdFEAESHQoZUVVPVEVfRkFJTFVSRV9UWVBFX1dFSUdIVBACYgZwcm90bzM", [file_buf_validate_validate]);
 
 /**
  * Describes the message shipments.v1.QuoteShipmentRequest.
@@ -24,6 +24,41 @@ export const QuoteShipmentRequestSchema = /*@__PURE__*/
  */
 export const QuoteShipmentResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_quote, 1);
+
+/**
+ * Describes the message shipments.v1.BatchQuoteShipmentsRequest.
+ * Use `create(BatchQuoteShipmentsRequestSchema)` to create a new message.
+ */
+export const BatchQuoteShipmentsRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_quote, 2);
+
+/**
+ * Describes the message shipments.v1.BatchQuoteShipmentsResponse.
+ * Use `create(BatchQuoteShipmentsResponseSchema)` to create a new message.
+ */
+export const BatchQuoteShipmentsResponseSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_quote, 3);
+
+/**
+ * Describes the message shipments.v1.BatchQuoteResult.
+ * Use `create(BatchQuoteResultSchema)` to create a new message.
+ */
+export const BatchQuoteResultSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_quote, 4);
+
+/**
+ * Describes the message shipments.v1.BatchQuoteError.
+ * Use `create(BatchQuoteErrorSchema)` to create a new message.
+ */
+export const BatchQuoteErrorSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_quote, 5);
+
+/**
+ * Describes the message shipments.v1.BatchQuoteFieldError.
+ * Use `create(BatchQuoteFieldErrorSchema)` to create a new message.
+ */
+export const BatchQuoteFieldErrorSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_quote, 6);
 
 /**
  * Describes the enum shipments.v1.QuoteFailureType.

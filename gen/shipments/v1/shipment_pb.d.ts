@@ -133,6 +133,37 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: google.protobuf.Timestamp cancelled_at = 22;
    */
   cancelledAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: optional shipments.v1.CancelReason cancel_reason = 23;
+   */
+  cancelReason?: CancelReason | undefined;
+
+  /**
+   * @generated from field: optional string cancel_note = 24;
+   */
+  cancelNote?: string | undefined;
+
+  /**
+   * The caller's own name for it; unique in the workspace.
+   *
+   * @generated from field: optional string external_reference = 25;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * The caller's own notes.
+   *
+   * @generated from field: map<string, string> metadata = 26;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * Changes with every change of the shipment; send it with an update to refuse a lost one.
+   *
+   * @generated from field: string etag = 27;
+   */
+  etag: string;
 };
 
 export declare type ShipmentValid = Shipment;
@@ -234,4 +265,61 @@ export enum PaymentStatus {
  * Describes the enum shipments.v1.PaymentStatus.
  */
 export declare const PaymentStatusSchema: GenEnum<PaymentStatus>;
+
+/**
+ * Why a shipment was cancelled.
+ *
+ * @generated from enum shipments.v1.CancelReason
+ */
+export enum CancelReason {
+  /**
+   * @generated from enum value: CANCEL_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The customer asked for it.
+   *
+   * @generated from enum value: CANCEL_REASON_CUSTOMER_REQUEST = 1;
+   */
+  CUSTOMER_REQUEST = 1,
+
+  /**
+   * Booked by mistake, or twice.
+   *
+   * @generated from enum value: CANCEL_REASON_BOOKED_IN_ERROR = 2;
+   */
+  BOOKED_IN_ERROR = 2,
+
+  /**
+   * The goods are not there to be picked up.
+   *
+   * @generated from enum value: CANCEL_REASON_GOODS_UNAVAILABLE = 3;
+   */
+  GOODS_UNAVAILABLE = 3,
+
+  /**
+   * Pickup or dropoff cannot be reached, or the address is wrong.
+   *
+   * @generated from enum value: CANCEL_REASON_ADDRESS_PROBLEM = 4;
+   */
+  ADDRESS_PROBLEM = 4,
+
+  /**
+   * It was not paid.
+   *
+   * @generated from enum value: CANCEL_REASON_PAYMENT_PROBLEM = 5;
+   */
+  PAYMENT_PROBLEM = 5,
+
+  /**
+   * @generated from enum value: CANCEL_REASON_OTHER = 6;
+   */
+  OTHER = 6,
+}
+
+/**
+ * Describes the enum shipments.v1.CancelReason.
+ */
+export declare const CancelReasonSchema: GenEnum<CancelReason>;
 

@@ -4,8 +4,10 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Shipment } from "./shipment_pb.js";
-import type { QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
+import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus } from "./shipment_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Payment } from "./payment_pb.js";
+import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
 
 /**
  * Describes the file shipments/v1/shipment_service.proto.
@@ -92,6 +94,35 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
    * @generated from field: optional double weight_kg = 11;
    */
   weightKg?: number | undefined;
+
+  /**
+   * The caller's own name for the shipment, by which it can be found again after a lost answer; unique in the
+   * workspace. At most 100 characters.
+   *
+   * @generated from field: optional string external_reference = 12;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * The caller's own notes: up to 20, keys of 1 to 40 characters, values of at most 500.
+   *
+   * @generated from field: map<string, string> metadata = 13;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * Refuses the booking when it would cost something else.
+   *
+   * @generated from field: optional double expected_total = 14;
+   */
+  expectedTotal?: number | undefined;
+
+  /**
+   * Refuses the booking when it would be priced in another currency.
+   *
+   * @generated from field: optional string expected_currency = 15;
+   */
+  expectedCurrency?: string | undefined;
 };
 
 /**
@@ -174,6 +205,35 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
    * @generated from field: optional double weight_kg = 11;
    */
   weightKg: number;
+
+  /**
+   * The caller's own name for the shipment, by which it can be found again after a lost answer; unique in the
+   * workspace. At most 100 characters.
+   *
+   * @generated from field: optional string external_reference = 12;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * The caller's own notes: up to 20, keys of 1 to 40 characters, values of at most 500.
+   *
+   * @generated from field: map<string, string> metadata = 13;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * Refuses the booking when it would cost something else.
+   *
+   * @generated from field: optional double expected_total = 14;
+   */
+  expectedTotal?: number | undefined;
+
+  /**
+   * Refuses the booking when it would be priced in another currency.
+   *
+   * @generated from field: optional string expected_currency = 15;
+   */
+  expectedCurrency?: string | undefined;
 };
 
 /**
@@ -201,6 +261,512 @@ export declare type CreateShipmentResponseValid = CreateShipmentResponse;
 export declare const CreateShipmentResponseSchema: GenMessage<CreateShipmentResponse, {validType: CreateShipmentResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.GetShipmentRequest
+ */
+export declare type GetShipmentRequest = Message<"shipments.v1.GetShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.GetShipmentRequest
+ */
+export declare type GetShipmentRequestValid = Message<"shipments.v1.GetShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.GetShipmentRequest.
+ * Use `create(GetShipmentRequestSchema)` to create a new message.
+ */
+export declare const GetShipmentRequestSchema: GenMessage<GetShipmentRequest, {validType: GetShipmentRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetShipmentResponse
+ */
+export declare type GetShipmentResponse = Message<"shipments.v1.GetShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+export declare type GetShipmentResponseValid = GetShipmentResponse;
+
+/**
+ * Describes the message shipments.v1.GetShipmentResponse.
+ * Use `create(GetShipmentResponseSchema)` to create a new message.
+ */
+export declare const GetShipmentResponseSchema: GenMessage<GetShipmentResponse, {validType: GetShipmentResponseValid}>;
+
+/**
+ * Which shipments to list; filters add up.
+ *
+ * @generated from message shipments.v1.ListShipmentsRequest
+ */
+export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRequest"> & {
+  /**
+   * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
+   */
+  status?: ShipmentStatus | undefined;
+
+  /**
+   * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
+   */
+  paymentStatus?: PaymentStatus | undefined;
+
+  /**
+   * @generated from field: optional int64 customer_id = 3;
+   */
+  customerId?: bigint | undefined;
+
+  /**
+   * @generated from field: optional string external_reference = 4;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * Booked later than this.
+   *
+   * @generated from field: google.protobuf.Timestamp created_after = 5;
+   */
+  createdAfter?: Timestamp | undefined;
+
+  /**
+   * Booked earlier than this.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 6;
+   */
+  createdBefore?: Timestamp | undefined;
+
+  /**
+   * How many at most, 1 to 100; 25 when not given.
+   *
+   * @generated from field: optional int32 page_size = 7;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * The next_page_token of the page before, with the same filters.
+   *
+   * @generated from field: optional string page_token = 8;
+   */
+  pageToken?: string | undefined;
+};
+
+export declare type ListShipmentsRequestValid = ListShipmentsRequest;
+
+/**
+ * Describes the message shipments.v1.ListShipmentsRequest.
+ * Use `create(ListShipmentsRequestSchema)` to create a new message.
+ */
+export declare const ListShipmentsRequestSchema: GenMessage<ListShipmentsRequest, {validType: ListShipmentsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListShipmentsResponse
+ */
+export declare type ListShipmentsResponse = Message<"shipments.v1.ListShipmentsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.Shipment data = 1;
+   */
+  data: Shipment[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+export declare type ListShipmentsResponseValid = ListShipmentsResponse;
+
+/**
+ * Describes the message shipments.v1.ListShipmentsResponse.
+ * Use `create(ListShipmentsResponseSchema)` to create a new message.
+ */
+export declare const ListShipmentsResponseSchema: GenMessage<ListShipmentsResponse, {validType: ListShipmentsResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.UpdateShipmentRequest
+ */
+export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * The etag that the change is based on; when the shipment has another by now, nothing is changed.
+   *
+   * @generated from field: optional string etag = 2;
+   */
+  etag?: string | undefined;
+
+  /**
+   * For people; at most 500 characters.
+   *
+   * @generated from field: optional string pickup_address = 3;
+   */
+  pickupAddress?: string | undefined;
+
+  /**
+   * Latitude of the pickup point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double pickup_lat = 4;
+   */
+  pickupLat?: number | undefined;
+
+  /**
+   * Longitude of the pickup point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double pickup_lng = 5;
+   */
+  pickupLng?: number | undefined;
+
+  /**
+   * For people; at most 500 characters.
+   *
+   * @generated from field: optional string dropoff_address = 6;
+   */
+  dropoffAddress?: string | undefined;
+
+  /**
+   * Latitude of the dropoff point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double dropoff_lat = 7;
+   */
+  dropoffLat?: number | undefined;
+
+  /**
+   * Longitude of the dropoff point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double dropoff_lng = 8;
+   */
+  dropoffLng?: number | undefined;
+
+  /**
+   * Weight of the package, in kilograms, at least 0.01.
+   *
+   * @generated from field: optional double weight_kg = 9;
+   */
+  weightKg?: number | undefined;
+
+  /**
+   * Another customer of the workspace.
+   *
+   * @generated from field: optional int64 customer_id = 10;
+   */
+  customerId?: bigint | undefined;
+
+  /**
+   * Notes to set; a blank value removes its note. Afterwards there may be up to 20.
+   *
+   * @generated from field: map<string, string> metadata = 11;
+   */
+  metadata: { [key: string]: string };
+};
+
+/**
+ * @generated from message shipments.v1.UpdateShipmentRequest
+ */
+export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * The etag that the change is based on; when the shipment has another by now, nothing is changed.
+   *
+   * @generated from field: optional string etag = 2;
+   */
+  etag?: string | undefined;
+
+  /**
+   * For people; at most 500 characters.
+   *
+   * @generated from field: optional string pickup_address = 3;
+   */
+  pickupAddress?: string | undefined;
+
+  /**
+   * Latitude of the pickup point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double pickup_lat = 4;
+   */
+  pickupLat?: number | undefined;
+
+  /**
+   * Longitude of the pickup point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double pickup_lng = 5;
+   */
+  pickupLng?: number | undefined;
+
+  /**
+   * For people; at most 500 characters.
+   *
+   * @generated from field: optional string dropoff_address = 6;
+   */
+  dropoffAddress?: string | undefined;
+
+  /**
+   * Latitude of the dropoff point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double dropoff_lat = 7;
+   */
+  dropoffLat?: number | undefined;
+
+  /**
+   * Longitude of the dropoff point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double dropoff_lng = 8;
+   */
+  dropoffLng?: number | undefined;
+
+  /**
+   * Weight of the package, in kilograms, at least 0.01.
+   *
+   * @generated from field: optional double weight_kg = 9;
+   */
+  weightKg?: number | undefined;
+
+  /**
+   * Another customer of the workspace.
+   *
+   * @generated from field: optional int64 customer_id = 10;
+   */
+  customerId?: bigint | undefined;
+
+  /**
+   * Notes to set; a blank value removes its note. Afterwards there may be up to 20.
+   *
+   * @generated from field: map<string, string> metadata = 11;
+   */
+  metadata: { [key: string]: string };
+};
+
+/**
+ * Describes the message shipments.v1.UpdateShipmentRequest.
+ * Use `create(UpdateShipmentRequestSchema)` to create a new message.
+ */
+export declare const UpdateShipmentRequestSchema: GenMessage<UpdateShipmentRequest, {validType: UpdateShipmentRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.UpdateShipmentResponse
+ */
+export declare type UpdateShipmentResponse = Message<"shipments.v1.UpdateShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+export declare type UpdateShipmentResponseValid = UpdateShipmentResponse;
+
+/**
+ * Describes the message shipments.v1.UpdateShipmentResponse.
+ * Use `create(UpdateShipmentResponseSchema)` to create a new message.
+ */
+export declare const UpdateShipmentResponseSchema: GenMessage<UpdateShipmentResponse, {validType: UpdateShipmentResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.AdvanceShipmentRequest
+ */
+export declare type AdvanceShipmentRequest = Message<"shipments.v1.AdvanceShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.AdvanceShipmentRequest
+ */
+export declare type AdvanceShipmentRequestValid = Message<"shipments.v1.AdvanceShipmentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.AdvanceShipmentRequest.
+ * Use `create(AdvanceShipmentRequestSchema)` to create a new message.
+ */
+export declare const AdvanceShipmentRequestSchema: GenMessage<AdvanceShipmentRequest, {validType: AdvanceShipmentRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.AdvanceShipmentResponse
+ */
+export declare type AdvanceShipmentResponse = Message<"shipments.v1.AdvanceShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+export declare type AdvanceShipmentResponseValid = AdvanceShipmentResponse;
+
+/**
+ * Describes the message shipments.v1.AdvanceShipmentResponse.
+ * Use `create(AdvanceShipmentResponseSchema)` to create a new message.
+ */
+export declare const AdvanceShipmentResponseSchema: GenMessage<AdvanceShipmentResponse, {validType: AdvanceShipmentResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordPaymentRequest
+ */
+export declare type RecordPaymentRequest = Message<"shipments.v1.RecordPaymentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * What was paid, in major units of the currency; has to be the shipment's total.
+   *
+   * @generated from field: optional double amount = 2;
+   */
+  amount?: number | undefined;
+
+  /**
+   * ISO 4217 code; has to be the shipment's.
+   *
+   * @generated from field: string currency = 3;
+   */
+  currency: string;
+};
+
+/**
+ * @generated from message shipments.v1.RecordPaymentRequest
+ */
+export declare type RecordPaymentRequestValid = Message<"shipments.v1.RecordPaymentRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * What was paid, in major units of the currency; has to be the shipment's total.
+   *
+   * @generated from field: optional double amount = 2;
+   */
+  amount: number;
+
+  /**
+   * ISO 4217 code; has to be the shipment's.
+   *
+   * @generated from field: string currency = 3;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message shipments.v1.RecordPaymentRequest.
+ * Use `create(RecordPaymentRequestSchema)` to create a new message.
+ */
+export declare const RecordPaymentRequestSchema: GenMessage<RecordPaymentRequest, {validType: RecordPaymentRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordPaymentResponse
+ */
+export declare type RecordPaymentResponse = Message<"shipments.v1.RecordPaymentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+
+  /**
+   * @generated from field: shipments.v1.Payment payment = 2;
+   */
+  payment?: Payment | undefined;
+};
+
+export declare type RecordPaymentResponseValid = RecordPaymentResponse;
+
+/**
+ * Describes the message shipments.v1.RecordPaymentResponse.
+ * Use `create(RecordPaymentResponseSchema)` to create a new message.
+ */
+export declare const RecordPaymentResponseSchema: GenMessage<RecordPaymentResponse, {validType: RecordPaymentResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordRefundRequest
+ */
+export declare type RecordRefundRequest = Message<"shipments.v1.RecordRefundRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.RecordRefundRequest
+ */
+export declare type RecordRefundRequestValid = Message<"shipments.v1.RecordRefundRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.RecordRefundRequest.
+ * Use `create(RecordRefundRequestSchema)` to create a new message.
+ */
+export declare const RecordRefundRequestSchema: GenMessage<RecordRefundRequest, {validType: RecordRefundRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RecordRefundResponse
+ */
+export declare type RecordRefundResponse = Message<"shipments.v1.RecordRefundResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+
+  /**
+   * @generated from field: shipments.v1.Payment payment = 2;
+   */
+  payment?: Payment | undefined;
+};
+
+export declare type RecordRefundResponseValid = RecordRefundResponse;
+
+/**
+ * Describes the message shipments.v1.RecordRefundResponse.
+ * Use `create(RecordRefundResponseSchema)` to create a new message.
+ */
+export declare const RecordRefundResponseSchema: GenMessage<RecordRefundResponse, {validType: RecordRefundResponseValid}>;
+
+/**
  * @generated from message shipments.v1.CancelShipmentRequest
  */
 export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipmentRequest"> & {
@@ -210,6 +776,18 @@ export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipment
    * @generated from field: string shipment = 1;
    */
   shipment: string;
+
+  /**
+   * @generated from field: optional shipments.v1.CancelReason reason = 2;
+   */
+  reason?: CancelReason | undefined;
+
+  /**
+   * For people; at most 500 characters.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
 };
 
 /**
@@ -222,6 +800,18 @@ export declare type CancelShipmentRequestValid = Message<"shipments.v1.CancelShi
    * @generated from field: string shipment = 1;
    */
   shipment: string;
+
+  /**
+   * @generated from field: optional shipments.v1.CancelReason reason = 2;
+   */
+  reason?: CancelReason | undefined;
+
+  /**
+   * For people; at most 500 characters.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
 };
 
 /**
@@ -249,7 +839,7 @@ export declare type CancelShipmentResponseValid = CancelShipmentResponse;
 export declare const CancelShipmentResponseSchema: GenMessage<CancelShipmentResponse, {validType: CancelShipmentResponseValid}>;
 
 /**
- * Quotes, books and cancels shipments of the workspace whose API key the call carries.
+ * Quotes, books, finds, changes and cancels shipments, and takes them along their way, for the workspace whose API key the call carries.
  *
  * @generated from service shipments.v1.ShipmentService
  */
@@ -265,6 +855,16 @@ export declare const ShipmentService: GenService<{
     output: typeof QuoteShipmentResponseSchema;
   },
   /**
+   * Prices up to 100 routes. A route that is asked for wrongly does not fail its neighbours.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.BatchQuoteShipments
+   */
+  batchQuoteShipments: {
+    methodKind: "unary";
+    input: typeof BatchQuoteShipmentsRequestSchema;
+    output: typeof BatchQuoteShipmentsResponseSchema;
+  },
+  /**
    * Books a shipment, priced anew with the tariff in force. Refused with FAILED_PRECONDITION when the route is
    * not covered, no tier takes the weight, or the workspace has no payment provider connected.
    *
@@ -274,6 +874,67 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof CreateShipmentRequestSchema;
     output: typeof CreateShipmentResponseSchema;
+  },
+  /**
+   * Gives one shipment.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.GetShipment
+   */
+  getShipment: {
+    methodKind: "unary";
+    input: typeof GetShipmentRequestSchema;
+    output: typeof GetShipmentResponseSchema;
+  },
+  /**
+   * Lists shipments, the newest first.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.ListShipments
+   */
+  listShipments: {
+    methodKind: "unary";
+    input: typeof ListShipmentsRequestSchema;
+    output: typeof ListShipmentsResponseSchema;
+  },
+  /**
+   * Changes what is given and leaves the rest. Addresses, customer and metadata can be changed until delivery;
+   * coordinates and weight only while pending, and the shipment is then priced anew.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
+   */
+  updateShipment: {
+    methodKind: "unary";
+    input: typeof UpdateShipmentRequestSchema;
+    output: typeof UpdateShipmentResponseSchema;
+  },
+  /**
+   * Takes a shipment one step along its way: from awaiting pickup to in transit, from there to delivered.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.AdvanceShipment
+   */
+  advanceShipment: {
+    methodKind: "unary";
+    input: typeof AdvanceShipmentRequestSchema;
+    output: typeof AdvanceShipmentResponseSchema;
+  },
+  /**
+   * Records that a shipment was paid. A payment for a shipment that was cancelled unpaid is kept, to be refunded.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.RecordPayment
+   */
+  recordPayment: {
+    methodKind: "unary";
+    input: typeof RecordPaymentRequestSchema;
+    output: typeof RecordPaymentResponseSchema;
+  },
+  /**
+   * Records that the payment of a cancelled shipment went back.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.RecordRefund
+   */
+  recordRefund: {
+    methodKind: "unary";
+    input: typeof RecordRefundRequestSchema;
+    output: typeof RecordRefundResponseSchema;
   },
   /**
    * Cancels a shipment that is pending or awaiting pickup; refused with FAILED_PRECONDITION afterwards.

@@ -1,0 +1,76 @@
+import { Migration } from "@mikro-orm/migrations";
+
+export class Migration20261121072924_shipment_life extends Migration {
+  override name = "Migration20261121072924_shipment_life";
+
+  override up(): void | Promise<void> {
+    this.addSql(
+      `create table "payment" ("workspace_id" bigint not null, "shipment_reference" text not null, "provider" text not null, "amount_minor" bigint not null, "currency" char(3) not null, "paid_at" timestamptz(3) not null, "refunded_at" timestamptz(3) null, primary key ("workspace_id", "shipment_reference"));`,
+    );
+
+    this.addSql(
+      `create index "customer_by_email" on "customer" ("workspace_id", "email_lower", "id");`,
+    );
+
+    this.addSql(
+      `alter table "shipment" add "cancel_reason" text null, add "cancel_note" text null, add "external_reference" text null, add "metadata" jsonb not null default '{}', add "version" int not null default 1;`,
+    );
+    this.addSql(
+      `create index "shipment_by_age" on "shipment" ("workspace_id", "created_at", "reference");`,
+    );
+    this.addSql(
+      `create index "shipment_by_status" on "shipment" ("workspace_id", "status", "created_at", "reference");`,
+    );
+    this.addSql(
+      `create index "shipment_by_payment_status" on "shipment" ("workspace_id", "payment_status", "created_at", "reference");`,
+    );
+    this.addSql(
+      `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "created_at", "reference");`,
+    );
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_external_reference" unique ("workspace_id", "external_reference");`,
+    );
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_cancel_reason" check (cancel_reason is null or (cancel_reason in ('customer_request', 'booked_in_error', 'goods_unavailable', 'address_problem', 'payment_problem', 'other') and status = 'cancelled'));`,
+    );
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_cancel_note_when_cancelled" check (cancel_note is null or status = 'cancelled');`,
+    );
+
+    this.addSql(
+      `alter table "payment" add constraint "payment_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update cascade on delete cascade;`,
+    );
+    this.addSql(
+      `alter table "payment" add constraint "payment_workspace_id_shipment_reference_foreign" foreign key ("workspace_id", "shipment_reference") references "shipment" ("workspace_id", "reference") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "payment" add constraint "payment_provider" check (provider in ('manual'));`,
+    );
+    this.addSql(
+      `alter table "payment" add constraint "payment_amount_positive" check (amount_minor >= 0);`,
+    );
+    this.addSql(
+      `alter table "payment" add constraint "payment_currency_form" check (currency ~ '^[A-Z]{3}\$');`,
+    );
+    this.addSql(
+      `alter table "payment" add constraint "payment_refunded_after_paid" check (refunded_at >= paid_at);`,
+    );
+  }
+
+  override down(): void | Promise<void> {
+    this.addSql(`drop table if exists "payment" cascade;`);
+
+    this.addSql(`drop index "customer_by_email";`);
+
+    this.addSql(`drop index "shipment_by_age";`);
+    this.addSql(`drop index "shipment_by_status";`);
+    this.addSql(`drop index "shipment_by_payment_status";`);
+    this.addSql(`drop index "shipment_by_customer";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_external_reference";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_cancel_reason";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_cancel_note_when_cancelled";`);
+    this.addSql(
+      `alter table "shipment" drop column "cancel_reason", drop column "cancel_note", drop column "external_reference", drop column "metadata", drop column "version";`,
+    );
+  }
+}

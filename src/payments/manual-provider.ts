@@ -1,0 +1,8 @@
+import type { PaymentProvider } from "./payment-provider.ts";
+
+/** Payments that the workspace takes itself, in cash or by transfer: its word is all there is. */
+export const manualProvider: PaymentProvider = {
+  name: "manual",
+  confirmPayment: async () => undefined,
+  confirmRefund: async () => undefined,
+};

@@ -1,0 +1,36 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Shipment } from "../shipments/shipment.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
+
+/** What was paid for a shipment: at most once, and never forgotten. */
+export const Payment = defineEntity({
+  name: "Payment",
+  tableName: "payment",
+  primaryKeys: ["workspace", "shipment"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    shipment: () =>
+      p
+        .manyToOne(Shipment)
+        .primary()
+        .joinColumns("workspace_id", "shipment_reference")
+        .ownColumns("shipment_reference")
+        .updateRule("no action")
+        .deleteRule("no action"),
+    provider: p.text().$type<PaymentProviderName>(),
+    amountMinor: p.bigint("number"),
+    currency: p.character().length(3),
+    paidAt: p.datetime(3),
+    /** When the money went back; null while it has not. */
+    refundedAt: p.datetime(3).nullable(),
+  },
+  checks: [
+    { name: "payment_provider", expression: "provider in ('manual')" },
+    { name: "payment_amount_positive", expression: "amount_minor >= 0" },
+    { name: "payment_currency_form", expression: "currency ~ '^[A-Z]{3}$'" },
+    { name: "payment_refunded_after_paid", expression: "refunded_at >= paid_at" },
+  ],
+});
+
+export type Payment = InferEntity<typeof Payment>;

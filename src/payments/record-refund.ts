@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  RecordRefundResponseSchema,
+  type RecordRefundRequestValid,
+  type RecordRefundResponse,
+} from "../../gen/shipments/v1/shipment_service_pb.js";
+import type { Call } from "../rpc/caller.ts";
+import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
+import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import { shipmentMessage } from "../shipments/shipment-message.ts";
+import { findProvider } from "./find-provider.ts";
+import { paymentMessage } from "./payment-message.ts";
+import { Payment } from "./payment.entity.ts";
+
+/**
+ * Records that the payment of a cancelled shipment went back.
+ *
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to go back)
+ */
+export async function recordRefund(
+  request: RecordRefundRequestValid,
+  { caller: { workspaceId } }: Call,
+  { em, now }: ShipmentDeps,
+): Promise<RecordRefundResponse> {
+  const { shipment: reference } = request;
+  const provider = await findProvider(em.fork(), workspaceId);
+  await provider.confirmRefund({ workspaceId, shipment: reference });
+  const recorded = await changeShipment(em, workspaceId, reference, async (shipment, tx) => {
+    const refundedAt = now();
+    applyTrigger(shipment, "refund", refundedAt);
+    const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
+    payment.refundedAt = refundedAt;
+    return { shipment, payment };
+  });
+  return create(RecordRefundResponseSchema, {
+    data: shipmentMessage(recorded.shipment),
+    payment: paymentMessage(recorded.payment),
+  });
+}
