@@ -6,13 +6,7 @@ import {
 import type { Customer } from "./customer.entity.ts";
 
 /** A customer as callers see it. */
-export function customerMessage({
-  id,
-  name,
-  email,
-  idNumber,
-  createdAt,
-}: Customer): CustomerMessage {
+export function customerMessage({ id, name, email, idNumber }: Customer): CustomerMessage {
   return create(CustomerSchema, {
     id: BigInt(id),
     name,
