@@ -18,6 +18,7 @@ import { addGauges } from "./gauges.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { createHttpDoor } from "./gateway/http-door.ts";
 import { createOperations } from "./gateway/operations.ts";
+import { purgeAnswers } from "./idempotency/purge-answers.ts";
 import { createTariffs } from "./platform/tariffs.ts";
 import { createRpcHandler } from "./rpc/connect-handler.ts";
 import { createCorridor } from "./rpc/corridor.ts";
@@ -56,6 +57,8 @@ export interface App {
 const DRAIN_MS = 7_000;
 /** How long the doors stay open for probes to see that the app is closing, in milliseconds. */
 const LINGER_MS = 500;
+/** How often answers kept for retries are purged, in milliseconds. */
+const PURGE_MS = 10 * 60 * 1_000;
 /** How long to wait before trying an absent database again, in milliseconds. */
 const RETRY_MS = 500;
 
@@ -148,6 +151,15 @@ export function createApp(
     });
   }
 
+  async function purgeNowAndThen(): Promise<void> {
+    while (!shutdown.signal.aborted) {
+      await purgeAnswers(em).catch((error: unknown) => log.warn({ err: error }, "purge failed"));
+      await sleep(PURGE_MS, undefined, { ref: false, signal: shutdown.signal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
   async function untilCallsEnd(): Promise<void> {
     const deadline = performance.now() + DRAIN_MS;
     await sleep(LINGER_MS);
@@ -166,6 +178,7 @@ export function createApp(
       await migrateWhenReachable();
       await follow();
       prepared = true;
+      void purgeNowAndThen();
     },
     async close() {
       shutdown.abort();

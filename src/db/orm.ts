@@ -3,6 +3,7 @@ import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { Customer } from "../customers/customer.entity.ts";
+import { KeptAnswer } from "../idempotency/kept-answer.entity.ts";
 import { Payment } from "../payments/payment.entity.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
 import { Shipment } from "../shipments/shipment.entity.ts";
@@ -40,7 +41,16 @@ export type { EntityManager };
 function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot: boolean): Options {
   return {
     clientUrl: databaseUrl,
-    entities: [Workspace, ApiKey, PaymentConnection, Customer, TariffVersion, Shipment, Payment],
+    entities: [
+      Workspace,
+      ApiKey,
+      PaymentConnection,
+      Customer,
+      TariffVersion,
+      Shipment,
+      Payment,
+      KeptAnswer,
+    ],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: { ...PATIENCE, keepAlive: true, application_name: "shipments" },

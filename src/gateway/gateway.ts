@@ -27,6 +27,8 @@ interface PreparedRoute extends Route {
   readonly mayBeEmpty: boolean;
 }
 
+const REPLAYED = ["idempotency-replayed", "true"];
+
 /** One request on its way through the gateway. */
 interface Visit {
   readonly request: IncomingMessage;
@@ -81,7 +83,8 @@ export function createGateway(options: {
     const performed = corridor.perform(route.rpc, decoded.request, call, decoded.faults);
     const result = performed instanceof Promise ? await performed : performed;
     exchange.code = 0;
-    sendJson(response, route.successStatus, headers.requestId, route.encodeJson(result));
+    const extra = call.replayed ? REPLAYED : [];
+    sendJson(response, route.successStatus, headers.requestId, route.encodeJson(result), extra);
   }
 
   return (request, response) => {

@@ -1,11 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import {
   RecordPaymentResponseSchema,
+  ShipmentService,
   type RecordPaymentRequestValid,
   type RecordPaymentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { toMajor } from "../domain/money.ts";
 import { Refusal, type Problem } from "../domain/refusal.ts";
+import { answerOnce } from "../idempotency/answer-once.ts";
 import type { Call } from "../rpc/caller.ts";
 import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
 import type { FoundShipment } from "../shipments/find-shipment.ts";
@@ -24,30 +26,34 @@ import { Payment } from "./payment.entity.ts";
  */
 export async function recordPayment(
   request: RecordPaymentRequestValid,
-  { caller: { workspaceId } }: Call,
+  call: Call,
   { em, now }: ShipmentDeps,
 ): Promise<RecordPaymentResponse> {
+  const { workspaceId } = call.caller;
   const { shipment: reference, amount, currency } = request;
   const provider = await findProvider(em.fork(), workspaceId);
   await provider.confirmPayment({ workspaceId, shipment: reference, amount, currency });
-  const recorded = await changeShipment(em, workspaceId, reference, (shipment, tx) => {
-    const paidAt = now();
-    applyTrigger(shipment, "pay", paidAt);
-    refuseMismatch(shipment, request);
-    const payment = tx.create(Payment, {
-      workspace: workspaceId,
-      shipment,
-      provider: provider.name,
-      amountMinor: shipment.totalMinor,
-      currency,
-      paidAt,
-      refundedAt: null,
+  const method = ShipmentService.method.recordPayment;
+  return answerOnce(em, method, request, call, async (tx) => {
+    const recorded = await changeShipment(tx, workspaceId, reference, (shipment) => {
+      const paidAt = now();
+      applyTrigger(shipment, "pay", paidAt);
+      refuseMismatch(shipment, request);
+      const payment = tx.create(Payment, {
+        workspace: workspaceId,
+        shipment,
+        provider: provider.name,
+        amountMinor: shipment.totalMinor,
+        currency,
+        paidAt,
+        refundedAt: null,
+      });
+      return { shipment, payment };
     });
-    return { shipment, payment };
-  });
-  return create(RecordPaymentResponseSchema, {
-    data: shipmentMessage(recorded.shipment),
-    payment: paymentMessage(recorded.payment),
+    return create(RecordPaymentResponseSchema, {
+      data: shipmentMessage(recorded.shipment),
+      payment: paymentMessage(recorded.payment),
+    });
   });
 }
 

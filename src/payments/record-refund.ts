@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import {
   RecordRefundResponseSchema,
+  ShipmentService,
   type RecordRefundRequestValid,
   type RecordRefundResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { answerOnce } from "../idempotency/answer-once.ts";
 import type { Call } from "../rpc/caller.ts";
 import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
@@ -19,21 +21,25 @@ import { Payment } from "./payment.entity.ts";
  */
 export async function recordRefund(
   request: RecordRefundRequestValid,
-  { caller: { workspaceId } }: Call,
+  call: Call,
   { em, now }: ShipmentDeps,
 ): Promise<RecordRefundResponse> {
+  const { workspaceId } = call.caller;
   const { shipment: reference } = request;
   const provider = await findProvider(em.fork(), workspaceId);
   await provider.confirmRefund({ workspaceId, shipment: reference });
-  const recorded = await changeShipment(em, workspaceId, reference, async (shipment, tx) => {
-    const refundedAt = now();
-    applyTrigger(shipment, "refund", refundedAt);
-    const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
-    payment.refundedAt = refundedAt;
-    return { shipment, payment };
-  });
-  return create(RecordRefundResponseSchema, {
-    data: shipmentMessage(recorded.shipment),
-    payment: paymentMessage(recorded.payment),
+  const method = ShipmentService.method.recordRefund;
+  return answerOnce(em, method, request, call, async (tx) => {
+    const recorded = await changeShipment(tx, workspaceId, reference, async (shipment) => {
+      const refundedAt = now();
+      applyTrigger(shipment, "refund", refundedAt);
+      const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
+      payment.refundedAt = refundedAt;
+      return { shipment, payment };
+    });
+    return create(RecordRefundResponseSchema, {
+      data: shipmentMessage(recorded.shipment),
+      payment: paymentMessage(recorded.payment),
+    });
   });
 }

@@ -12,6 +12,8 @@ export interface CallHeaders {
   readonly contentEncoding: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding: string | undefined;
+  /** Every `Idempotency-Key` value, as received. */
+  readonly idempotencyKeys: readonly string[];
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
 }
@@ -27,6 +29,7 @@ const MILLISECONDS = /^[0-9]{1,10}$/;
 export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   const authorization: string[] = [];
   const apiKeys: string[] = [];
+  const idempotencyKeys: string[] = [];
   let requestId: string | undefined;
   let contentType: string | undefined;
   let contentEncoding: string | undefined;
@@ -41,6 +44,9 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
         break;
       case "x-api-key":
         apiKeys.push(value);
+        break;
+      case "idempotency-key":
+        idempotencyKeys.push(value);
         break;
       case "x-request-id":
         if (VISIBLE.test(value)) requestId ??= value;
@@ -66,6 +72,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     requestId: requestId ?? randomUUID(),
     authorization,
     apiKeys,
+    idempotencyKeys,
     contentType,
     contentEncoding,
     contentLength,

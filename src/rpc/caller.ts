@@ -12,5 +12,11 @@ export interface Call {
   /** When the caller stops waiting, on the clock of `performance.now()`, in milliseconds. */
   readonly deadlineMs: number | undefined;
   /** What the door could not read in fields whose items the RPC's function checks itself. */
-  readonly faults: readonly Problem[];
+  faults: readonly Problem[];
+  /** Every `Idempotency-Key` value, as received. */
+  readonly idempotencyKeys: readonly string[];
+  /** The caller's name for the request, under which it may repeat it; for calls that write. */
+  idempotencyKey: string | undefined;
+  /** Set when the answer is a kept one. */
+  replayed: boolean;
 }

@@ -118,6 +118,7 @@ function implement(rpcs: readonly Rpc[], corridor: Corridor) {
         try {
           const response = await corridor.perform(rpc, request, entry.call as Call);
           entry.exchange.code = 0;
+          if (entry.call?.replayed) context.responseHeader.set("idempotency-replayed", "true");
           return response;
         } catch (error) {
           throw refused(error, entry, corridor);

@@ -4,6 +4,7 @@ import { Refusal, refuse, unavailable, type Problem } from "../domain/refusal.ts
 import { credentialRefused, readApiKey } from "./authenticate.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { Call, Caller } from "./caller.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Rpc } from "./rpc.ts";
 import { compileValidateRequest, type ValidateRequest } from "./validate.ts";
 
@@ -81,7 +82,9 @@ export function createCorridor(options: {
     try {
       const left = checks.get(rpc)?.(request, faults) ?? NO_FAULTS;
       if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) throw tooLate();
-      const answer = rpc.run(request, left.length === 0 ? call : { ...call, faults: left });
+      call.faults = left;
+      if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.idempotencyKeys);
+      const answer = rpc.run(request, call);
       return answer instanceof Promise ? finish(answer, call) : answer;
     } catch (error) {
       throw refusalFor(error, call.requestId);
@@ -116,9 +119,17 @@ export function createCorridor(options: {
 
 function callOf(caller: Caller | undefined, headers: CallHeaders): Call {
   if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
-  const { requestId, timeoutMs } = headers;
+  const { requestId, timeoutMs, idempotencyKeys } = headers;
   const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
-  return { caller, requestId, deadlineMs, faults: NO_FAULTS };
+  return {
+    caller,
+    requestId,
+    deadlineMs,
+    faults: NO_FAULTS,
+    idempotencyKeys,
+    idempotencyKey: undefined,
+    replayed: false,
+  };
 }
 
 /**

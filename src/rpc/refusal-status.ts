@@ -21,6 +21,8 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
   CUSTOMER_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   ETAG_STALE: { code: Code.Aborted, httpStatus: 409 },
   EXTERNAL_REFERENCE_TAKEN: { code: Code.AlreadyExists, httpStatus: 409 },
+  IDEMPOTENCY_KEY_IN_USE: { code: Code.Aborted, httpStatus: 409 },
+  IDEMPOTENCY_KEY_REUSED: { code: Code.FailedPrecondition, httpStatus: 422 },
   PAYMENT_MISMATCH: { code: Code.FailedPrecondition, httpStatus: 422 },
   PRICE_CHANGED: { code: Code.FailedPrecondition, httpStatus: 422 },
   ROUTE_NOT_COVERED: { code: Code.FailedPrecondition, httpStatus: 422 },

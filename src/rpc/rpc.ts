@@ -6,6 +6,7 @@ import type {
   MessageShape,
   MessageValidType,
 } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Call } from "./caller.ts";
 
 /**
@@ -32,6 +33,8 @@ export interface Rpc {
   readonly method: DescMethodUnary;
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly name: string;
+  /** Whether it changes nothing, as its descriptor declares (`NO_SIDE_EFFECTS`). */
+  readonly readOnly: boolean;
   run(request: Message, call: Call): Promise<Message> | Message;
 }
 
@@ -45,8 +48,12 @@ export function listRpcs<S extends DescService>(
     const run = byName[method.localName];
     const name = `${service.typeName}/${method.name}`;
     if (!isUnary(method) || run === undefined) throw new Error(`${name} has no function`);
-    return { method, name, run };
+    return { method, name, readOnly: isReadOnly(method), run };
   });
+}
+
+function isReadOnly({ idempotency }: DescMethod): boolean {
+  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
 function isUnary(method: DescMethod): method is DescMethodUnary {

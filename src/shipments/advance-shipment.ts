@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import {
   AdvanceShipmentResponseSchema,
+  ShipmentService,
   type AdvanceShipmentRequestValid,
   type AdvanceShipmentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { answerOnce } from "../idempotency/answer-once.ts";
 import type { Call } from "../rpc/caller.ts";
 import { applyTrigger, changeShipment } from "./change-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
@@ -14,13 +16,16 @@ import { shipmentMessage } from "./shipment-message.ts";
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
  */
-export async function advanceShipment(
+export function advanceShipment(
   request: AdvanceShipmentRequestValid,
-  { caller }: Call,
+  call: Call,
   { em, now }: ShipmentDeps,
 ): Promise<AdvanceShipmentResponse> {
-  const advanced = await changeShipment(em, caller.workspaceId, request.shipment, (shipment) =>
-    applyTrigger(shipment, "advance", now()),
-  );
-  return create(AdvanceShipmentResponseSchema, { data: shipmentMessage(advanced) });
+  const { workspaceId } = call.caller;
+  return answerOnce(em, ShipmentService.method.advanceShipment, request, call, async (tx) => {
+    const advanced = await changeShipment(tx, workspaceId, request.shipment, (shipment) =>
+      applyTrigger(shipment, "advance", now()),
+    );
+    return create(AdvanceShipmentResponseSchema, { data: shipmentMessage(advanced) });
+  });
 }

@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import {
   CancelShipmentResponseSchema,
+  ShipmentService,
   type CancelShipmentRequestValid,
   type CancelShipmentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { answerOnce } from "../idempotency/answer-once.ts";
 import type { Call } from "../rpc/caller.ts";
 import { applyTrigger, changeShipment } from "./change-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
@@ -14,18 +16,21 @@ import { cancelReasonOf, shipmentMessage } from "./shipment-message.ts";
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
  */
-export async function cancelShipment(
+export function cancelShipment(
   request: CancelShipmentRequestValid,
-  { caller }: Call,
+  call: Call,
   { em, now }: ShipmentDeps,
 ): Promise<CancelShipmentResponse> {
-  const cancelled = await changeShipment(em, caller.workspaceId, request.shipment, (shipment) => {
-    const cancelledAt = now();
-    applyTrigger(shipment, "cancel", cancelledAt);
-    shipment.cancelledAt = cancelledAt;
-    shipment.cancelReason = cancelReasonOf(request.reason) ?? null;
-    shipment.cancelNote = request.note ?? null;
-    return shipment;
+  const { workspaceId } = call.caller;
+  return answerOnce(em, ShipmentService.method.cancelShipment, request, call, async (tx) => {
+    const cancelled = await changeShipment(tx, workspaceId, request.shipment, (shipment) => {
+      const cancelledAt = now();
+      applyTrigger(shipment, "cancel", cancelledAt);
+      shipment.cancelledAt = cancelledAt;
+      shipment.cancelReason = cancelReasonOf(request.reason) ?? null;
+      shipment.cancelNote = request.note ?? null;
+      return shipment;
+    });
+    return create(CancelShipmentResponseSchema, { data: shipmentMessage(cancelled) });
   });
-  return create(CancelShipmentResponseSchema, { data: shipmentMessage(cancelled) });
 }

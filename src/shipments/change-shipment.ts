@@ -4,22 +4,22 @@ import { transition, type Trigger } from "../domain/shipment-state.ts";
 import { findShipment, type FoundShipment } from "./find-shipment.ts";
 
 /**
- * Changes a shipment in one transaction. Its row is locked first, so that of two changes at the same
- * time each sees what the other left.
+ * Changes a shipment in the caller's transaction, and writes the change. The row is locked first, so
+ * that of two changes at the same time each sees what the other left.
  *
- * @returns what `change` returns, once it is committed
- * @throws Refusal SHIPMENT_NOT_FOUND, and whatever `change` throws, which then leaves nothing behind
+ * @returns what `change` returns
+ * @throws Refusal SHIPMENT_NOT_FOUND, and whatever `change` throws
  */
-export function changeShipment<T>(
-  em: EntityManager,
+export async function changeShipment<T>(
+  tx: EntityManager,
   workspaceId: number,
   reference: string,
-  change: (shipment: FoundShipment, tx: EntityManager) => T | Promise<T>,
+  change: (shipment: FoundShipment) => T | Promise<T>,
 ): Promise<T> {
-  return em.fork().transactional(async (tx) => {
-    const shipment = await findShipment(tx, workspaceId, reference, "lock");
-    return await change(shipment, tx);
-  });
+  const shipment = await findShipment(tx, workspaceId, reference, "lock");
+  const changed = await change(shipment);
+  await tx.flush();
+  return changed;
 }
 
 /**

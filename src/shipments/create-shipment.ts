@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import {
   CreateShipmentResponseSchema,
+  ShipmentService,
   type CreateShipmentRequestValid,
   type CreateShipmentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
@@ -12,6 +13,7 @@ import { readRecordId } from "../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../domain/refusal.ts";
 import { mintReference } from "../domain/shipment-reference.ts";
 import { BOOKED } from "../domain/shipment-state.ts";
+import { answerOnce } from "../idempotency/answer-once.ts";
 import type { Call } from "../rpc/caller.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import type { FoundShipment } from "./find-shipment.ts";
@@ -32,15 +34,17 @@ import { Shipment } from "./shipment.entity.ts";
  */
 export async function createShipment(
   request: CreateShipmentRequestValid,
-  { caller }: Call,
+  call: Call,
   deps: ShipmentDeps,
 ): Promise<CreateShipmentResponse> {
-  const { workspaceId } = caller;
+  const { workspaceId } = call.caller;
+  const method = ShipmentService.method.createShipment;
   try {
-    const shipment = await deps.em
-      .fork()
-      .transactional((tx) => book(tx, workspaceId, request, deps));
-    return create(CreateShipmentResponseSchema, { data: shipmentMessage(shipment) });
+    return await answerOnce(deps.em, method, request, call, async (tx) => {
+      const shipment = await book(tx, workspaceId, request, deps);
+      await tx.flush();
+      return create(CreateShipmentResponseSchema, { data: shipmentMessage(shipment) });
+    });
   } catch (error) {
     // Another booking with the same external reference committed first.
     if (!(error instanceof UniqueConstraintViolationException)) throw error;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import {
+  ShipmentService,
   UpdateShipmentResponseSchema,
   type UpdateShipmentRequestValid,
   type UpdateShipmentResponse,
@@ -11,6 +12,7 @@ import { quote } from "../domain/pricing.ts";
 import { readRecordId } from "../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../domain/refusal.ts";
 import { hasEnded } from "../domain/shipment-state.ts";
+import { answerOnce } from "../idempotency/answer-once.ts";
 import type { Tariffs } from "../platform/tariffs.ts";
 import type { Call } from "../rpc/caller.ts";
 import { changeShipment } from "./change-shipment.ts";
@@ -29,16 +31,14 @@ import { shipmentMessage } from "./shipment-message.ts";
  * @throws Refusal SHIPMENT_NOT_FOUND, ETAG_STALE, SHIPMENT_STATE, FIELD_INVALID (an unknown
  * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED
  */
-export async function updateShipment(
+export function updateShipment(
   request: UpdateShipmentRequestValid,
-  { caller }: Call,
+  call: Call,
   { em, tariffs, now }: ShipmentDeps,
 ): Promise<UpdateShipmentResponse> {
-  const updated = await changeShipment(
-    em,
-    caller.workspaceId,
-    request.shipment,
-    async (shipment, tx) => {
+  const { workspaceId } = call.caller;
+  return answerOnce(em, ShipmentService.method.updateShipment, request, call, async (tx) => {
+    const updated = await changeShipment(tx, workspaceId, request.shipment, async (shipment) => {
       refuseStaleEtag(shipment, request.etag);
       if (hasEnded(shipment.status)) throw refuseChange("The shipment", shipment);
       const changes = {
@@ -48,9 +48,9 @@ export async function updateShipment(
       };
       if (differs(shipment, changes)) tx.assign(shipment, { ...changes, updatedAt: now() });
       return shipment;
-    },
-  );
-  return create(UpdateShipmentResponseSchema, { data: shipmentMessage(updated) });
+    });
+    return create(UpdateShipmentResponseSchema, { data: shipmentMessage(updated) });
+  });
 }
 
 function refuseStaleEtag(shipment: FoundShipment, etag: string | undefined): void {

@@ -1,0 +1,26 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/**
+ * The answer to a call that carried an idempotency key, written in the transaction of the call's
+ * effect: there is one exactly if the other is there.
+ */
+export const KeptAnswer = defineEntity({
+  name: "KeptAnswer",
+  tableName: "kept_answer",
+  primaryKeys: ["workspace", "key"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    key: p.text().primary(),
+    /** `shipments.v1.ShipmentService/CreateShipment` */
+    method: p.text(),
+    /** SHA-256 of the request. */
+    requestDigest: p.text(),
+    /** The response message in its binary form. */
+    response: p.blob(),
+    createdAt: p.datetime(3).index("kept_answer_by_age"),
+  },
+  checks: [{ name: "kept_answer_key_form", expression: "key ~ '^[!-~]{1,255}$'" }],
+});
+
+export type KeptAnswer = InferEntity<typeof KeptAnswer>;
