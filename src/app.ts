@@ -19,6 +19,8 @@ import { createGateway } from "./gateway/gateway.ts";
 import { createHttpDoor } from "./gateway/http-door.ts";
 import { createOperations } from "./gateway/operations.ts";
 import { purgeAnswers } from "./idempotency/purge-answers.ts";
+import { createMemoryLimiter } from "./limits/memory-limiter.ts";
+import { createSharedLimiter } from "./limits/shared-limiter.ts";
 import { createTariffs } from "./platform/tariffs.ts";
 import { createRpcHandler } from "./rpc/connect-handler.ts";
 import { createCorridor } from "./rpc/corridor.ts";
@@ -64,7 +66,8 @@ const RETRY_MS = 500;
 
 /** Puts the service together. Nothing is opened yet. */
 export function createApp(
-  config: Pick<Config, "host" | "port" | "grpcPort"> & { readonly databaseUrl: string },
+  config: Pick<Config, "host" | "port" | "grpcPort"> &
+    Partial<Pick<Config, "redisUrl">> & { readonly databaseUrl: string },
   log: Logger,
   now: () => Date = () => new Date(),
 ): App {
@@ -93,11 +96,16 @@ export function createApp(
     ...listRpcs(CustomerService, customerService(em)),
     ...listRpcs(WorkspaceService, workspaceService(em)),
   ];
+  const limiter =
+    config.redisUrl === undefined
+      ? createMemoryLimiter(() => performance.now())
+      : createSharedLimiter(config.redisUrl, log);
   const corridor = createCorridor({
     rpcs,
     findCaller: callers.find,
     closedBecause,
     isPassing: isPassingDatabaseError,
+    limiter,
     log,
   });
   const rpcHandler = (grpc: boolean) =>
@@ -184,6 +192,7 @@ export function createApp(
       shutdown.abort();
       await untilCallsEnd();
       await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS), feed?.close()]);
+      await limiter.close();
       await orm.close();
     },
   };

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { keyCommand } from "./commands/key-command.ts";
+import { limitsCommand } from "./commands/limits-command.ts";
 import { migrateCommand } from "./commands/migrate-command.ts";
 import { paymentProviderCommand } from "./commands/payment-provider-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
@@ -20,6 +21,7 @@ for (const command of [
   workspaceCommand(),
   paymentProviderCommand(),
   keyCommand(),
+  limitsCommand(),
 ]) {
   program.addCommand(inheritExit(command));
 }

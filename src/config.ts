@@ -11,6 +11,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
   readonly dataDir: string;
+  /** A Valkey or Redis in which replicas count calls together; undefined for each by itself. */
+  readonly redisUrl: string | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
@@ -24,6 +26,10 @@ const environment = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
+    .optional(),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
     .optional(),
   DATA_DIR: z.string().default(".data"),
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
@@ -46,7 +52,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const faults = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
     throw new ConfigError(faults.join("\n"));
   }
-  const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, LOG_LEVEL } = read.data;
+  const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, REDIS_URL, LOG_LEVEL } = read.data;
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
@@ -54,6 +60,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
+    redisUrl: REDIS_URL,
     logLevel: LOG_LEVEL,
   });
 }

@@ -3,6 +3,7 @@ import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { Customer } from "../customers/customer.entity.ts";
+import { WorkspaceLimit } from "../limits/workspace-limit.entity.ts";
 import { KeptAnswer } from "../idempotency/kept-answer.entity.ts";
 import { Payment } from "../payments/payment.entity.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
@@ -50,6 +51,7 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot:
       Shipment,
       Payment,
       KeptAnswer,
+      WorkspaceLimit,
     ],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },

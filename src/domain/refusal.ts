@@ -1,3 +1,5 @@
+import type { RateLimitState } from "./rate-limit.ts";
+
 /**
  * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of
  * `google.rpc.ErrorInfo` in the domain `shipments.v1`.
@@ -8,6 +10,7 @@ export type RefusalReason =
   | "BODY_TOO_LARGE"
   | "FIELD_INVALID"
   | "CREDENTIAL_REFUSED"
+  | "RATE_LIMITED"
   | "NO_SUCH_METHOD"
   | "METHOD_NOT_ALLOWED"
   | "SHIPMENT_NOT_FOUND"
@@ -43,6 +46,7 @@ export interface Problem {
 export interface RefusalOptions {
   readonly retryAfterSeconds?: number;
   readonly facts?: Readonly<Record<string, string>>;
+  readonly rateLimit?: RateLimitState;
   readonly cause?: unknown;
 }
 
@@ -57,6 +61,8 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Facts for programs that go with the reason, such as the new price. */
   readonly facts: Readonly<Record<string, string>>;
+  /** The limit that was reached, when that is the reason. */
+  readonly rateLimit: RateLimitState | undefined;
 
   constructor(problems: readonly [Problem, ...Problem[]], options: RefusalOptions = {}) {
     super(summarize(problems), { cause: options.cause });
@@ -65,6 +71,7 @@ export class Refusal extends Error {
     this.reason = problems[0].reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};
+    this.rateLimit = options.rateLimit;
   }
 }
 

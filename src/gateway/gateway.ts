@@ -5,6 +5,7 @@ import { refuse, type Refusal } from "../domain/refusal.ts";
 import { readCallHeaders, type CallHeaders } from "../rpc/call-headers.ts";
 import type { Corridor } from "../rpc/corridor.ts";
 import type { Exchange, Observer } from "../rpc/observe.ts";
+import { rateLimitHeaders } from "../rpc/rate-limit-headers.ts";
 import { REFUSAL_STATUS } from "../rpc/refusal-status.ts";
 import type { Rpc } from "../rpc/rpc.ts";
 import { compileDecodeJson, type DecodeJson } from "./decode-json.ts";
@@ -71,7 +72,7 @@ export function createGateway(options: {
   ): Promise<void> {
     exchange.rpc = route.rpc.name;
     // Waiting for what is already there would cost a turn of the event loop's microtasks each time.
-    const admitted = corridor.admit(headers);
+    const admitted = corridor.admit(route.rpc, headers);
     const call = admitted instanceof Promise ? await admitted : admitted;
     exchange.workspaceId = call.caller.workspaceId;
 
@@ -83,7 +84,8 @@ export function createGateway(options: {
     const performed = corridor.perform(route.rpc, decoded.request, call, decoded.faults);
     const result = performed instanceof Promise ? await performed : performed;
     exchange.code = 0;
-    const extra = call.replayed ? REPLAYED : [];
+    const extra = rateLimitHeaders(call.rateLimit);
+    if (call.replayed) extra.push(...REPLAYED);
     sendJson(response, route.successStatus, headers.requestId, route.encodeJson(result), extra);
   }
 
@@ -110,6 +112,7 @@ function sendRefusal(
   exchange.code = code;
   const more = [...extraHeaders];
   if (refusal.reason === "CREDENTIAL_REFUSED") more.push("www-authenticate", "Bearer");
+  if (refusal.rateLimit !== undefined) more.push(...rateLimitHeaders(refusal.rateLimit));
   if (refusal.retryAfterSeconds !== undefined) {
     more.push("retry-after", String(refusal.retryAfterSeconds));
   }

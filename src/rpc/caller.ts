@@ -1,14 +1,18 @@
+import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Problem } from "../domain/refusal.ts";
 
 /** Who calls: the workspace that an API key stands for. */
 export interface Caller {
   readonly workspaceId: number;
+  readonly limits: RateLimits;
 }
 
 /** One call on its way to an RPC's function, whichever door it came in by. */
 export interface Call {
   readonly caller: Caller;
   readonly requestId: string;
+  /** What the workspace has left for calls like this one. */
+  readonly rateLimit: RateLimitState;
   /** When the caller stops waiting, on the clock of `performance.now()`, in milliseconds. */
   readonly deadlineMs: number | undefined;
   /** What the door could not read in fields whose items the RPC's function checks itself. */

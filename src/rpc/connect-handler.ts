@@ -1,4 +1,4 @@
-import type { DescService, Message } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
   Code,
   createContextKey,
@@ -12,6 +12,7 @@ import { readCallHeaders, type CallHeaders } from "./call-headers.ts";
 import type { Call } from "./caller.ts";
 import type { Corridor } from "./corridor.ts";
 import type { Exchange, Observer } from "./observe.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { refusalToError } from "./refusal-to-error.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 import type { Rpc } from "./rpc.ts";
@@ -82,10 +83,19 @@ export function createRpcHandler(options: {
     return entry;
   }
 
+  const rpcByMethod = new Map(options.rpcs.map((rpc) => [rpc.method as DescMethod, rpc]));
+  function rpcOf({ method }: HandlerContext): Rpc {
+    const rpc = rpcByMethod.get(method);
+    if (rpc === undefined) throw new Error(`${method.name} is not among the RPCs`);
+    return rpc;
+  }
+
   async function admit(context: HandlerContext): Promise<void> {
     const entry = name(context);
     try {
-      entry.call = await corridor.admit({ ...entry.headers, timeoutMs: context.timeoutMs() });
+      const headers = { ...entry.headers, timeoutMs: context.timeoutMs() };
+      entry.call = await corridor.admit(rpcOf(context), headers);
+      setPairs(context.responseHeader, rateLimitHeaders(entry.call.rateLimit));
       entry.exchange.workspaceId = entry.call.caller.workspaceId;
     } catch (error) {
       throw refused(error, entry, corridor);
@@ -103,6 +113,13 @@ export function createRpcHandler(options: {
     });
     adapter(request, response);
   };
+}
+
+/** Sets headers given as names and values in turn. */
+function setPairs(headers: Headers, pairs: readonly string[]): void {
+  for (let i = 0; i + 1 < pairs.length; i += 2) {
+    headers.set(pairs[i] as string, pairs[i + 1] as string);
+  }
 }
 
 function byService(rpcs: readonly Rpc[]): Map<DescService, Rpc[]> {

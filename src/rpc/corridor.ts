@@ -1,9 +1,11 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
+import type { RateLimitState, Verdict } from "../domain/rate-limit.ts";
 import { Refusal, refuse, unavailable, type Problem } from "../domain/refusal.ts";
 import { credentialRefused, readApiKey } from "./authenticate.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { Call, Caller } from "./caller.ts";
+import type { Limiter } from "./limiter.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Rpc } from "./rpc.ts";
 import { compileValidateRequest, type ValidateRequest } from "./validate.ts";
@@ -14,12 +16,12 @@ import { compileValidateRequest, type ValidateRequest } from "./validate.ts";
  */
 export interface Corridor {
   /**
-   * Finds out who calls.
+   * Finds out who calls, and whether it may call as often.
    *
-   * @throws Refusal CREDENTIAL_REFUSED, or UNAVAILABLE while starting, stopping, overloaded or when
+   * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED, or UNAVAILABLE while starting, stopping, overloaded or when
    * the key cannot be looked up.
    */
-  admit(headers: CallHeaders): Call | Promise<Call>;
+  admit(rpc: Rpc, headers: CallHeaders): Call | Promise<Call>;
   /**
    * Validates the request and runs the RPC's function. `faults` are problems the door found while
    * it decoded the request.
@@ -49,28 +51,47 @@ export function createCorridor(options: {
   readonly closedBecause: () => string | undefined;
   /** Whether an error will pass by itself: the database is away or overloaded. */
   readonly isPassing: (error: unknown) => boolean;
+  readonly limiter: Limiter;
   readonly log: Logger;
 }): Corridor {
-  const { findCaller, closedBecause, isPassing, log } = options;
+  const { findCaller, closedBecause, isPassing, limiter, log } = options;
   const checks = new Map<Rpc, ValidateRequest>(
     options.rpcs.map((rpc) => [rpc, compileValidateRequest(rpc.method.input)]),
   );
   let underWay = 0;
 
-  function admit(headers: CallHeaders): Call | Promise<Call> {
+  function admit(rpc: Rpc, headers: CallHeaders): Call | Promise<Call> {
     const closed = closedBecause();
     if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
     if (underWay >= MAX_CALLS_UNDER_WAY) {
       throw unavailable("The service is overloaded; try again in a moment.");
     }
     const caller = findCaller(readApiKey(headers));
-    if (!(caller instanceof Promise)) return callOf(caller, headers);
+    if (!(caller instanceof Promise)) return limitCall(rpc, caller, headers);
     return caller.then(
-      (found) => callOf(found, headers),
+      (found) => limitCall(rpc, found, headers),
       (error: unknown) => {
         throw refusalFor(error, headers.requestId);
       },
     );
+  }
+
+  function limitCall(
+    { limitClass }: Rpc,
+    caller: Caller | undefined,
+    headers: CallHeaders,
+  ): Call | Promise<Call> {
+    if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
+    const limit = caller.limits[limitClass];
+    const verdict = limiter.take(caller.workspaceId, limitClass, limit);
+    const callUnlessLimited = (verdict: Verdict) => {
+      const rateLimit = { limitClass, limit, verdict };
+      if (!verdict.allowed) throw rateLimited(rateLimit);
+      return callOf(caller, rateLimit, headers);
+    };
+    return verdict instanceof Promise
+      ? verdict.then(callUnlessLimited)
+      : callUnlessLimited(verdict);
   }
 
   function perform(
@@ -117,19 +138,28 @@ export function createCorridor(options: {
   return { admit, perform, refusalFor };
 }
 
-function callOf(caller: Caller | undefined, headers: CallHeaders): Call {
-  if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
+function callOf(caller: Caller, rateLimit: RateLimitState, headers: CallHeaders): Call {
   const { requestId, timeoutMs, idempotencyKeys } = headers;
-  const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
   return {
     caller,
     requestId,
-    deadlineMs,
+    rateLimit,
+    deadlineMs: timeoutMs === undefined ? undefined : performance.now() + timeoutMs,
     faults: NO_FAULTS,
     idempotencyKeys,
     idempotencyKey: undefined,
     replayed: false,
   };
+}
+
+function rateLimited(rateLimit: RateLimitState): Refusal {
+  const { limitClass, verdict } = rateLimit;
+  const { resetSeconds: retryAfterSeconds } = verdict;
+  return refuse(
+    "RATE_LIMITED",
+    `The workspace has used up its ${limitClass} calls; try again in ${retryAfterSeconds} s.`,
+    { retryAfterSeconds, rateLimit },
+  );
 }
 
 /**

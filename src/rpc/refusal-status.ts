@@ -14,6 +14,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
   BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },
   FIELD_INVALID: { code: Code.InvalidArgument, httpStatus: 422 },
   CREDENTIAL_REFUSED: { code: Code.Unauthenticated, httpStatus: 401 },
+  RATE_LIMITED: { code: Code.ResourceExhausted, httpStatus: 429 },
   NO_SUCH_METHOD: { code: Code.Unimplemented, httpStatus: 404 },
   METHOD_NOT_ALLOWED: { code: Code.Unimplemented, httpStatus: 405 },
   SHIPMENT_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },

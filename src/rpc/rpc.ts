@@ -1,12 +1,16 @@
-import type {
-  DescMethod,
-  DescMethodUnary,
-  DescService,
-  Message,
-  MessageShape,
-  MessageValidType,
+import {
+  getOption,
+  hasOption,
+  type DescMethod,
+  type DescMethodUnary,
+  type DescService,
+  type Message,
+  type MessageShape,
+  type MessageValidType,
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { limit_class, LimitClass as LimitClassOption } from "../../gen/shipments/v1/options_pb.js";
+import type { LimitClass } from "../domain/rate-limit.ts";
 import type { Call } from "./caller.ts";
 
 /**
@@ -35,6 +39,7 @@ export interface Rpc {
   readonly name: string;
   /** Whether it changes nothing, as its descriptor declares (`NO_SIDE_EFFECTS`). */
   readonly readOnly: boolean;
+  readonly limitClass: LimitClass;
   run(request: Message, call: Call): Promise<Message> | Message;
 }
 
@@ -48,12 +53,23 @@ export function listRpcs<S extends DescService>(
     const run = byName[method.localName];
     const name = `${service.typeName}/${method.name}`;
     if (!isUnary(method) || run === undefined) throw new Error(`${name} has no function`);
-    return { method, name, readOnly: isReadOnly(method), run };
+    return { method, name, readOnly: isReadOnly(method), limitClass: limitClassOf(method), run };
   });
 }
 
 function isReadOnly({ idempotency }: DescMethod): boolean {
   return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+}
+
+const LIMIT_CLASS: Partial<Record<LimitClassOption, LimitClass>> = {
+  [LimitClassOption.QUOTE]: "quote",
+  [LimitClassOption.READ]: "read",
+  [LimitClassOption.WRITE]: "write",
+};
+
+function limitClassOf(method: DescMethod): LimitClass {
+  const declared = hasOption(method, limit_class) ? getOption(method, limit_class) : undefined;
+  return LIMIT_CLASS[declared ?? 0] ?? (isReadOnly(method) ? "read" : "write");
 }
 
 function isUnary(method: DescMethod): method is DescMethodUnary {

@@ -1,5 +1,6 @@
 import type { EntityManager } from "../db/orm.ts";
 import { hashApiKey } from "../domain/api-key.ts";
+import { findLimits } from "../limits/find-limits.ts";
 import type { Caller } from "../rpc/caller.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
 
@@ -45,10 +46,11 @@ export function createCallers(em: EntityManager, now: () => number): Callers {
 
   async function lookUp(hash: string): Promise<Remembered | undefined> {
     const changesBefore = changes;
-    const key = await em.fork().findOne(ApiKey, { hash, ...isWorking() });
+    const reading = em.fork();
+    const key = await reading.findOne(ApiKey, { hash, ...isWorking() });
     if (key === null) return undefined;
     const found = {
-      caller: { workspaceId: key.workspace },
+      caller: { workspaceId: key.workspace, limits: await findLimits(reading, key.workspace) },
       endsAtMs: key.endsAt?.getTime() ?? Infinity,
     };
     // A change during the look-up may be newer than what was read; then the answer serves only this

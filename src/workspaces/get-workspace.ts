@@ -16,14 +16,19 @@ import { Workspace } from "./workspace.entity.ts";
 
 /** Gives the workspace that calls. */
 export async function getWorkspace(
-  { caller: { workspaceId } }: Call,
+  { caller: { workspaceId, limits } }: Call,
   em: EntityManager,
 ): Promise<GetWorkspaceResponse> {
   const reading = em.fork();
   const { id, name } = await reading.findOneOrFail(Workspace, workspaceId);
   const connection = await reading.findOne(PaymentConnection, { workspace: workspaceId });
   return create(GetWorkspaceResponseSchema, {
-    data: { id: BigInt(id), name, paymentProvider: connection?.provider, limits: LIMITS },
+    data: {
+      id: BigInt(id),
+      name,
+      paymentProvider: connection?.provider,
+      limits: { ...LIMITS, ...limits },
+    },
   });
 }
 

@@ -2,7 +2,7 @@
 // @generated from file shipments/v1/options.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
 import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -11,9 +11,54 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_options: GenFile;
 
 /**
+ * What calls are counted together when a workspace calls too often.
+ *
+ * @generated from enum shipments.v1.LimitClass
+ */
+export enum LimitClass {
+  /**
+   * @generated from enum value: LIMIT_CLASS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Prices routes.
+   *
+   * @generated from enum value: LIMIT_CLASS_QUOTE = 1;
+   */
+  QUOTE = 1,
+
+  /**
+   * Reads what there is.
+   *
+   * @generated from enum value: LIMIT_CLASS_READ = 2;
+   */
+  READ = 2,
+
+  /**
+   * Changes something.
+   *
+   * @generated from enum value: LIMIT_CLASS_WRITE = 3;
+   */
+  WRITE = 3,
+}
+
+/**
+ * Describes the enum shipments.v1.LimitClass.
+ */
+export declare const LimitClassSchema: GenEnum<LimitClass>;
+
+/**
  * The HTTP status of a successful answer on the method's google.api.http path; 200 when not set.
  *
  * @generated from extension: optional int32 success_status = 50201;
  */
 export declare const success_status: GenExtension<MethodOptions, number>;
+
+/**
+ * The class a method is limited in; when not set, READ for methods without side effects, else WRITE.
+ *
+ * @generated from extension: optional shipments.v1.LimitClass limit_class = 50202;
+ */
+export declare const limit_class: GenExtension<MethodOptions, LimitClass>;
 

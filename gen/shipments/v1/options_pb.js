@@ -2,14 +2,28 @@
 // @generated from file shipments/v1/options.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import { extDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, extDesc, fileDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file shipments/v1/options.proto.
  */
 export const file_shipments_v1_options = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBAWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBAWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+
+/**
+ * Describes the enum shipments.v1.LimitClass.
+ */
+export const LimitClassSchema = /*@__PURE__*/
+  enumDesc(file_shipments_v1_options, 0);
+
+/**
+ * What calls are counted together when a workspace calls too often.
+ *
+ * @generated from enum shipments.v1.LimitClass
+ */
+export const LimitClass = /*@__PURE__*/
+  tsEnum(LimitClassSchema);
 
 /**
  * The HTTP status of a successful answer on the method's google.api.http path; 200 when not set.
@@ -18,4 +32,12 @@ export const file_shipments_v1_options = /*@__PURE__*/
  */
 export const success_status = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 0);
+
+/**
+ * The class a method is limited in; when not set, READ for methods without side effects, else WRITE.
+ *
+ * @generated from extension: optional shipments.v1.LimitClass limit_class = 50202;
+ */
+export const limit_class = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 1);
 

@@ -80,7 +80,7 @@ export declare type WorkspaceValid = Workspace;
 export declare const WorkspaceSchema: GenMessage<Workspace, {validType: WorkspaceValid}>;
 
 /**
- * What one call may ask for.
+ * What a workspace may ask for, in one call and over time.
  *
  * @generated from message shipments.v1.Limits
  */
@@ -112,6 +112,21 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
    * @generated from field: int32 metadata_keys = 4;
    */
   metadataKeys: number;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit quote = 5;
+   */
+  quote?: RateLimit | undefined;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit read = 6;
+   */
+  read?: RateLimit | undefined;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit write = 7;
+   */
+  write?: RateLimit | undefined;
 };
 
 export declare type LimitsValid = Limits;
@@ -121,6 +136,35 @@ export declare type LimitsValid = Limits;
  * Use `create(LimitsSchema)` to create a new message.
  */
 export declare const LimitsSchema: GenMessage<Limits, {validType: LimitsValid}>;
+
+/**
+ * How often methods of one class may be called: a bucket of calls that fills steadily.
+ *
+ * @generated from message shipments.v1.RateLimit
+ */
+export declare type RateLimit = Message<"shipments.v1.RateLimit"> & {
+  /**
+   * How many calls a second the bucket fills by.
+   *
+   * @generated from field: int32 rate = 1;
+   */
+  rate: number;
+
+  /**
+   * How many calls the bucket holds: those that can be made at once after a rest.
+   *
+   * @generated from field: int32 burst = 2;
+   */
+  burst: number;
+};
+
+export declare type RateLimitValid = RateLimit;
+
+/**
+ * Describes the message shipments.v1.RateLimit.
+ * Use `create(RateLimitSchema)` to create a new message.
+ */
+export declare const RateLimitSchema: GenMessage<RateLimit, {validType: RateLimitValid}>;
 
 /**
  * Tells a workspace about itself.
