@@ -8,6 +8,7 @@ import { Shipment } from "../shipments/shipment.entity.ts";
 import { ApiKey } from "../workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import { discardBrokenConnections } from "./broken-connections.ts";
 
 /**
  * Every bound on a connection's patience, in milliseconds; pg hands the first four to the server.
@@ -39,11 +40,18 @@ function ormOptions(databaseUrl: string, log: Logger | undefined): Options {
     entities: [Workspace, ApiKey, PaymentConnection, Customer, TariffVersion, Shipment],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
-    driverOptions: { ...PATIENCE, keepAlive: true, application_name: "shipments" },
+    driverOptions: {
+      ...PATIENCE,
+      keepAlive: true,
+      application_name: "shipments",
+      onPoolCreated: discardBrokenConnections,
+    },
     migrations: {
       path: fileURLToPath(new URL("migrations", import.meta.url)),
       tableName: "applied_migration",
       snapshotName: "schema-snapshot",
+      // Only a developer's new migration writes it, never a server that migrates.
+      snapshotOnMigrate: false,
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
     colors: false,
