@@ -64,10 +64,10 @@ function isEmpty(body: Buffer): boolean {
 }
 
 function refuseOtherTypes({ contentType, contentEncoding }: CallHeaders): void {
-  if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
+  if (contentType && !JSON_TYPE.test(contentType)) {
     throw notJson("The body must be JSON: send it with Content-Type: application/json.");
   }
-  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== "identity") {
+  if (contentEncoding && contentEncoding.toLowerCase() !== "identity") {
     throw notJson("The body must be sent without Content-Encoding.");
   }
 }

@@ -29,7 +29,15 @@ export function refusalToError(refusal: Refusal): ConnectError {
     const retryDelay = { seconds: BigInt(refusal.retryAfterSeconds) };
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
-  return new ConnectError(refusal.message, code, undefined, details);
+  return new ConnectError(refusal.message, code, metadataOf(refusal), details);
+}
+
+/** The same headers as at the JSON door; in gRPC they travel as trailers. */
+function metadataOf({ reason, retryAfterSeconds }: Refusal): Record<string, string> {
+  return {
+    ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+  };
 }
 
 type NamedProblem = Problem & { readonly subject: string };
