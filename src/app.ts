@@ -42,13 +42,13 @@ export interface App {
   listen(): Promise<{ http: AddressInfo; grpc: AddressInfo }>;
   /**
    * Migrates the database, waiting for it if it is away, and begins to follow changes. Resolves
-   * when that is done; rejects when the database cannot be migrated.
+   * when that is done; rejects when the database cannot be migrated or the app closes meanwhile.
    */
   prepare(): Promise<void>;
   /** Why calls are refused now; undefined while they are served. */
   closedBecause(): string | undefined;
   /**
-   * Drains: readiness goes to 503, calls under way finish, both doors close. Takes no longer than 8
+   * Drains: readiness goes to 503, calls under way finish, both doors close. Takes no longer than 9
    * seconds, and no less than half a second, so that a probe can see it.
    */
   close(): Promise<void>;
@@ -61,6 +61,8 @@ const DRAIN_MS = 7_000;
 const LINGER_MS = 500;
 /** How often answers kept for retries are purged, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
+/** How long to take leave of a database that may not answer, in milliseconds. */
+const FAREWELL_MS = 1_000;
 /** How long to wait before trying an absent database again, in milliseconds. */
 const RETRY_MS = 500;
 
@@ -131,7 +133,8 @@ export function createApp(
   const grpcDoor = createGrpcDoor(rpcHandler(true));
 
   async function migrateWhenReachable(): Promise<void> {
-    while (!shutdown.signal.aborted) {
+    for (;;) {
+      shutdown.signal.throwIfAborted();
       try {
         const applied = await migrate(databaseUrl);
         if (applied.length > 0) log.info({ applied }, "migrated");
@@ -174,6 +177,12 @@ export function createApp(
     while (observer.underWay() > 0 && performance.now() < deadline) await sleep(20);
   }
 
+  async function leaveDatabase(): Promise<void> {
+    await feed?.close();
+    await limiter.close();
+    await orm.close();
+  }
+
   return {
     em: orm.em,
     closedBecause,
@@ -184,6 +193,7 @@ export function createApp(
     },
     async prepare() {
       await migrateWhenReachable();
+      shutdown.signal.throwIfAborted();
       await follow();
       prepared = true;
       void purgeNowAndThen();
@@ -191,9 +201,8 @@ export function createApp(
     async close() {
       shutdown.abort();
       await untilCallsEnd();
-      await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS), feed?.close()]);
-      await limiter.close();
-      await orm.close();
+      await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS)]);
+      await Promise.race([leaveDatabase(), sleep(FAREWELL_MS, undefined, { ref: false })]);
     },
   };
 }

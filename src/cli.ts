@@ -42,6 +42,12 @@ function inheritExit(command: Command): Command {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${reasonOf(error)}\n`);
   return 1;
+}
+
+/** What an error says; one that gathers others (a host with several addresses) says nothing itself. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");
+  return error instanceof Error ? error.message : String(error);
 }

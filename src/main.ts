@@ -55,8 +55,17 @@ async function untilToldToEnd(): Promise<void> {
  */
 function createLog(config: Config): { log: Logger; flush: () => void } {
   const output = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
-  const log = pino({ level: config.logLevel, base: undefined }, output);
+  const hooks = { streamWrite: withoutKeys };
+  const log = pino({ level: config.logLevel, base: undefined, hooks }, output);
   return { log, flush: () => output.flushSync() };
+}
+
+/**
+ * A log line with the keys in it cut to their last four characters: a caller may have put one where
+ * none belongs, such as in a request id.
+ */
+function withoutKeys(line: string): string {
+  return line.replace(/shp_[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g, "shp_...");
 }
 
 /** An address as others can dial it: a wildcard is reachable on the loopback address. */

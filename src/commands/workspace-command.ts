@@ -33,7 +33,8 @@ export function workspaceCommand(): Command {
     .action(({ json }: { json: boolean }) =>
       runCommand(json, async (em) => {
         const workspaces = await listWorkspaces(em);
-        return { json: { workspaces: workspaces.map(asJson) }, lines: workspaces.map(asLine) };
+        const lines = workspaces.length === 0 ? ["No workspaces yet."] : workspaces.map(asLine);
+        return { json: { workspaces: workspaces.map(asJson) }, lines };
       }),
     );
   return new Command("workspace")

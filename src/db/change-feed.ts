@@ -61,7 +61,8 @@ export function followChanges(options: {
       broken = error;
       wake.now();
     });
-    stopping.signal.addEventListener("abort", () => wake.now());
+    const stop = () => wake.now();
+    stopping.signal.addEventListener("abort", stop);
     try {
       await client.connect();
       await client.query(`listen ${CHANGES_CHANNEL}`);
@@ -74,6 +75,7 @@ export function followChanges(options: {
         if (broken !== undefined) throw broken;
       }
     } finally {
+      stopping.signal.removeEventListener("abort", stop);
       await client.end().catch(() => undefined);
     }
   }

@@ -8,7 +8,7 @@ const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {
   throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
 }
-const orm = createOrm(databaseUrl, { writeSnapshot: true });
+const orm = createOrm(databaseUrl);
 const { fileName } = await orm.migrator.create(undefined, false, false, name);
 process.stdout.write(fileName === "" ? "nothing to migrate\n" : `${fileName}\n`);
 await orm.close();

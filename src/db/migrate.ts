@@ -19,6 +19,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     connectionString: databaseUrl,
     connectionTimeoutMillis: 5_000,
     lock_timeout: LOCK_WAIT_MS,
+    query_timeout: LOCK_WAIT_MS,
   });
   // Without a listener a connection that breaks would end the process; the query reports it.
   lock.on("error", () => undefined);
@@ -32,7 +33,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 async function applyPending(databaseUrl: string): Promise<string[]> {
-  const orm = createOrm(databaseUrl);
+  const orm = createOrm(databaseUrl, { patient: true });
   try {
     const applied = await orm.migrator.up();
     return applied.map((migration) => migration.name);

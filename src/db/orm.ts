@@ -11,6 +11,7 @@ import { Shipment } from "../shipments/shipment.entity.ts";
 import { ApiKey } from "../workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import { discardBrokenConnections } from "./broken-connections.ts";
 
 /**
  * Every bound on a connection's patience, in milliseconds; pg hands the first four to the server.
@@ -26,20 +27,21 @@ const PATIENCE = {
 export const MAX_CONNECTIONS = 20;
 
 /**
- * The ORM on one database. Does not connect until it is used; fork its `em` for every unit of work,
+ * The ORM on one database. A `patient` one lets statements take as long as they take, as migrations
+ * may. Does not connect until it is used; fork its `em` for every unit of work,
  * and `close()` it at the end.
  */
 export function createOrm(
   databaseUrl: string,
-  { log, writeSnapshot = false }: { log?: Logger; writeSnapshot?: boolean } = {},
+  { log, patient = false }: { log?: Logger; patient?: boolean } = {},
 ): MikroORM {
-  return new MikroORM(ormOptions(databaseUrl, log, writeSnapshot));
+  return new MikroORM(ormOptions(databaseUrl, log, patient));
 }
 
 /** What unit-of-work code receives: an entity manager of its own. */
 export type { EntityManager };
 
-function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot: boolean): Options {
+function ormOptions(databaseUrl: string, log: Logger | undefined, patient: boolean): Options {
   return {
     clientUrl: databaseUrl,
     entities: [
@@ -55,13 +57,18 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot:
     ],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
-    driverOptions: { ...PATIENCE, keepAlive: true, application_name: "shipments" },
+    driverOptions: {
+      ...(patient ? {} : PATIENCE),
+      keepAlive: true,
+      application_name: "shipments",
+      onPoolCreated: discardBrokenConnections,
+    },
     migrations: {
       path: fileURLToPath(new URL("migrations", import.meta.url)),
       tableName: "applied_migration",
       snapshotName: "schema-snapshot",
-      // The snapshot is written when a migration is made, never when one is applied.
-      snapshot: writeSnapshot,
+      // Only a developer's new migration writes it, never a server that migrates.
+      snapshotOnMigrate: false,
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
     colors: false,

@@ -109,7 +109,7 @@ function inWords(status: ShipmentStatus | PaymentStatus, { participle }: Rule): 
 }
 
 /** Which payment statuses a shipment can have, by where it is on its way. */
-const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus[]>> = {
+export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus[]>> = {
   pending: ["awaiting_payment"],
   awaiting_pickup: ["paid"],
   in_transit: ["paid"],

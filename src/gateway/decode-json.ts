@@ -51,8 +51,9 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Decode>): D
     for (const { name, set, decode } of steps) {
       const value = Object.hasOwn(json, name) ? json[name] : undefined;
       if (value === undefined || value === null) continue;
-      const decoded = decode(value, path === "" ? name : `${path}.${name}`, faults);
-      if (decoded !== undefined) set(message, decoded, faults);
+      const at = path === "" ? name : `${path}.${name}`;
+      const decoded = decode(value, at, faults);
+      if (decoded !== undefined) set(message, decoded, at, faults);
     }
     return message;
   };
@@ -63,15 +64,20 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Decode>): D
   return decodeMessage;
 }
 
-type Set = (message: Record<string, unknown>, value: unknown, faults: Problem[]) => void;
+type Set = (
+  message: Record<string, unknown>,
+  value: unknown,
+  path: string,
+  faults: Problem[],
+) => void;
 
 function setter(field: DescField): Set {
-  const { localName, oneof, name } = field;
+  const { localName, oneof } = field;
   if (oneof === undefined) return (message, value) => (message[localName] = value);
-  return (message, value, faults) => {
+  return (message, value, path, faults) => {
     const chosen = message[oneof.localName] as { case?: string };
     if (chosen.case !== undefined) {
-      fault(faults, name, `cannot be given together with another of ${oneof.name}`);
+      fault(faults, path, `cannot be given together with another of ${oneof.name}`);
       return;
     }
     message[oneof.localName] = { case: localName, value };
@@ -89,6 +95,9 @@ function compileField(field: DescField, known: Map<DescMessage, Decode>): Decode
     case "list":
       return decodeList(compileElement(field, known));
     case "map":
+      if (field.mapKey !== ScalarType.STRING) {
+        throw new Error(`${field.toString()} has keys that are no strings`);
+      }
       return decodeMap(compileElement(field, known));
   }
 }
@@ -194,10 +203,16 @@ function decodeInteger(
 
 function decodeTimestamp(json: unknown, path: string, faults: Problem[]): unknown {
   const date = typeof json === "string" && RFC_3339.test(json) ? new Date(json) : undefined;
-  if (date === undefined || Number.isNaN(date.getTime())) {
+  if (date === undefined || Number.isNaN(date.getTime()) || !isInCalendar(json as string)) {
     return fault(faults, path, "must be an RFC 3339 timestamp such as 2026-01-31T09:30:00Z");
   }
   return timestampFromDate(date);
+}
+
+/** Whether the month has the day: JavaScript takes 30 February for 2 March. */
+function isInCalendar(timestamp: string): boolean {
+  const [year, month, day] = timestamp.slice(0, 10).split("-").map(Number);
+  return (day as number) <= new Date(Date.UTC(year as number, month as number, 0)).getUTCDate();
 }
 
 function compileEnum(schema: DescEnum): Decode {

@@ -84,7 +84,7 @@ export function createGateway(options: {
     const performed = corridor.perform(route.rpc, decoded.request, call, decoded.faults);
     const result = performed instanceof Promise ? await performed : performed;
     exchange.code = 0;
-    const extra = rateLimitHeaders(call.rateLimit);
+    const extra = Object.entries(rateLimitHeaders(call.rateLimit)).flat();
     if (call.replayed) extra.push(...REPLAYED);
     sendJson(response, route.successStatus, headers.requestId, route.encodeJson(result), extra);
   }
@@ -112,7 +112,9 @@ function sendRefusal(
   exchange.code = code;
   const more = [...extraHeaders];
   if (refusal.reason === "CREDENTIAL_REFUSED") more.push("www-authenticate", "Bearer");
-  if (refusal.rateLimit !== undefined) more.push(...rateLimitHeaders(refusal.rateLimit));
+  if (refusal.rateLimit !== undefined) {
+    more.push(...Object.entries(rateLimitHeaders(refusal.rateLimit)).flat());
+  }
   if (refusal.retryAfterSeconds !== undefined) {
     more.push("retry-after", String(refusal.retryAfterSeconds));
   }

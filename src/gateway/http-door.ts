@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { RpcHandler } from "../rpc/connect-handler.ts";
 import { readCallHeaders } from "../rpc/call-headers.ts";
+import type { RpcHandler } from "../rpc/node-adapter.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Operations } from "./operations.ts";
+import { sendJson } from "./send-json.ts";
 
 /** The HTTP/1.1 door: the JSON API, Connect and gRPC-Web, and the operators' pages. */
 export interface HttpDoor {
@@ -21,10 +23,14 @@ const LIMITS = {
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
+  // Node's own refusal has no body; `handle` refuses instead.
+  requireHostHeader: false,
 } as const;
 const MAX_HEADERS = 100;
 /** How many connections may be open at once. */
 const MAX_CONNECTIONS = 10_000;
+/** How long a caller may take to read that its request is broken, in milliseconds. */
+const BROKEN_CONNECTION_MS = 1_000;
 
 /** Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs. */
 export function createHttpDoor(options: {
@@ -35,21 +41,28 @@ export function createHttpDoor(options: {
 }): HttpDoor {
   const { handleRpc, gateway, operations } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
+  let closing = false;
 
-  const server = createServer(LIMITS, (request, response) => {
-    const url = request.url ?? "";
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    // Tells kept-alive connections to go elsewhere once this process drains.
+    if (closing) response.setHeader("connection", "close");
+    if (request.headers.host === undefined && request.httpVersion === "1.1") {
+      const body = { message: "The Host header is missing.", errors: {} };
+      sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
+      return;
+    }
+    const url = (request.url = originForm(request.url ?? ""));
     if (url.startsWith("/v1/")) gateway(request, response);
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
     else if (!operations(request, response, requestIdOf(request))) gateway(request, response);
-  });
+  }
+
+  const server = createServer(LIMITS, handle);
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   server.on("clientError", answerBrokenRequest);
-  let closing = false;
-  server.on("request", (_: IncomingMessage, response: ServerResponse) => {
-    // Tells kept-alive connections to go elsewhere once this process drains.
-    if (closing) response.setHeader("connection", "close");
-  });
+  // An Expect header that asks for something else than 100-continue counts for nothing.
+  server.on("checkExpectation", handle);
 
   return {
     listen: (host, port) =>
@@ -71,6 +84,11 @@ export function createHttpDoor(options: {
         server.closeIdleConnections();
       }),
   };
+}
+
+/** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */
+function originForm(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
 
 function requestIdOf(request: IncomingMessage): string {
@@ -97,6 +115,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   const body = JSON.stringify({ message, errors: {} });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
+      `X-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
   );
+  setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
 }

@@ -35,7 +35,8 @@ export function createOperations(options: {
     },
   };
   return (request, response, requestId) => {
-    const page = Object.hasOwn(pages, request.url ?? "") ? pages[request.url ?? ""] : undefined;
+    const path = (request.url ?? "").replace(/\?.*/s, "");
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (page === undefined) return false;
     if (request.method === "GET" || request.method === "HEAD") {
       void page(response, requestId);

@@ -1,16 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import { refuse, type Refusal } from "../domain/refusal.ts";
 import type { CallHeaders } from "../rpc/call-headers.ts";
-
-/** The largest body the JSON door takes, in bytes. */
-export const MAX_BODY_BYTES = 64 * 1024;
+import { bodyTooLarge } from "../rpc/unreadable.ts";
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads a request's body, never more of it than `MAX_BODY_BYTES`.
+ * Reads a request's body, never more of it than `MAX_REQUEST_BYTES`.
  *
  * @returns undefined when the caller went away in the middle.
  * @throws Refusal BODY_TOO_LARGE as soon as that shows.
@@ -20,15 +19,15 @@ export function readBody(
   headers: CallHeaders,
 ): Promise<Buffer | undefined> | Buffer {
   if (headers.contentLength === undefined && headers.transferEncoding === undefined) return EMPTY;
-  if (Number(headers.contentLength ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  if (Number(headers.contentLength ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) {
+      if (size > MAX_REQUEST_BYTES) {
         request.removeAllListeners("data");
-        reject(tooLarge());
+        reject(bodyTooLarge());
       } else {
         chunks.push(chunk);
       }
@@ -64,10 +63,10 @@ function isEmpty(body: Buffer): boolean {
 }
 
 function refuseOtherTypes({ contentType, contentEncoding }: CallHeaders): void {
-  if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
+  if (contentType && !JSON_TYPE.test(contentType)) {
     throw notJson("The body must be JSON: send it with Content-Type: application/json.");
   }
-  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== "identity") {
+  if (contentEncoding && contentEncoding.toLowerCase() !== "identity") {
     throw notJson("The body must be sent without Content-Encoding.");
   }
 }
@@ -86,10 +85,4 @@ function notJson(text: string): Refusal {
 
 function unreadable(text: string): Refusal {
   return refuse("BODY_UNREADABLE", text, { subject: "body" });
-}
-
-function tooLarge(): Refusal {
-  return refuse("BODY_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES / 1024} KiB.`, {
-    subject: "body",
-  });
 }

@@ -24,15 +24,17 @@ const PUBLISH_LOCK = 0x5348_5002;
 
 /**
  * Checks a tariff document (contract, section 7) and puts it in force as the next version, for
- * every process within a second. The document that is already in force is not published again.
+ * every process within a second. The document that is already in force is not published again. A
+ * `version` in it, as `showTariff` adds, is not part of it.
  */
 export async function publishTariff(
   em: EntityManager,
-  document: unknown,
+  given: unknown,
   note: string | undefined,
 ): Promise<Publication> {
-  const { tariff, faults } = readTariff(document);
+  const { tariff, faults } = readTariff(given);
   if (faults !== undefined) return { faults };
+  const document: object = { ...(given as object), version: undefined };
   const digest = hash("sha256", canonicalText(document), "base64url");
   const version = await em.fork().transactional(async (tx) => {
     await tx.execute("select pg_advisory_xact_lock(?)", [PUBLISH_LOCK]);
@@ -45,7 +47,7 @@ export async function publishTariff(
     const next = (inForce?.version ?? 0) + 1;
     tx.create(TariffVersion, {
       version: next,
-      document: document as object,
+      document,
       digest,
       note: note ?? null,
       publishedAt: new Date(),

@@ -1,30 +1,32 @@
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
   Code,
+  ConnectError,
+  createConnectRouter,
   createContextKey,
   createContextValues,
   type ConnectRouter,
   type HandlerContext,
   type ServiceImpl,
 } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import { readCallHeaders, type CallHeaders } from "./call-headers.ts";
 import type { Call } from "./caller.ts";
 import type { Corridor } from "./corridor.ts";
+import {
+  createNodeAdapter,
+  type NodeRequest,
+  type NodeResponse,
+  type RpcHandler,
+} from "./node-adapter.ts";
 import type { Exchange, Observer } from "./observe.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { refusalToError } from "./refusal-to-error.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 import type { Rpc } from "./rpc.ts";
+import { unreadable } from "./unreadable.ts";
 
-/** Answers a request that may be an RPC, on either HTTP version. */
-export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
-
-type NodeRequest = Parameters<RpcHandler>[0];
-type NodeResponse = Parameters<RpcHandler>[1];
-
-/** The largest message a caller may send, in bytes, after decompression. */
-export const MAX_REQUEST_BYTES = 64 * 1024;
 /** The largest message this service sends, in bytes. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 /** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
@@ -58,21 +60,21 @@ export function createRpcHandler(options: {
   const { corridor, observer, fallback } = options;
   const entries = new WeakMap<NodeRequest, Entry>();
 
-  const adapter = connectNodeAdapter({
-    routes(router) {
-      for (const [service, rpcs] of byService(options.rpcs)) {
-        router.service(service, implement(rpcs, corridor), { requestGate: admit });
-      }
-      options.addServices(router);
-    },
+  const router = createConnectRouter({
     grpc: options.grpc,
+    acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: MAX_REQUEST_BYTES,
     writeMaxBytes: MAX_RESPONSE_BYTES,
     shutdownSignal: options.shutdownSignal,
     requestGate: (context) => void name(context),
-    contextValues: (request) => createContextValues().set(entryKey, entries.get(request)),
-    fallback,
   });
+  for (const [service, rpcs] of byService(options.rpcs)) {
+    router.service(service, implement(rpcs, corridor), { requestGate: admit });
+  }
+  options.addServices(router);
+  const contextValuesOf = (request: NodeRequest) =>
+    createContextValues().set(entryKey, entries.get(request));
+  const adapter = createNodeAdapter(router, contextValuesOf, fallback);
 
   /** Notes which RPC was called. */
   function name(context: HandlerContext): Entry {
@@ -80,6 +82,7 @@ export function createRpcHandler(options: {
     entry.context = context;
     entry.exchange.rpc = `${context.service.typeName}/${context.method.name}`;
     if (context.method.methodKind !== "unary") entry.keepAlive();
+    context.signal.addEventListener("abort", () => rephrase(context.signal.reason, entry));
     return entry;
   }
 
@@ -95,7 +98,8 @@ export function createRpcHandler(options: {
     try {
       const headers = { ...entry.headers, timeoutMs: context.timeoutMs() };
       entry.call = await corridor.admit(rpcOf(context), headers);
-      setPairs(context.responseHeader, rateLimitHeaders(entry.call.rateLimit));
+      const limits = rateLimitHeaders(entry.call.rateLimit);
+      for (const [name, value] of Object.entries(limits)) context.responseHeader.set(name, value);
       entry.exchange.workspaceId = entry.call.caller.workspaceId;
     } catch (error) {
       throw refused(error, entry, corridor);
@@ -113,13 +117,6 @@ export function createRpcHandler(options: {
     });
     adapter(request, response);
   };
-}
-
-/** Sets headers given as names and values in turn. */
-function setPairs(headers: Headers, pairs: readonly string[]): void {
-  for (let i = 0; i + 1 < pairs.length; i += 2) {
-    headers.set(pairs[i] as string, pairs[i + 1] as string);
-  }
 }
 
 function byService(rpcs: readonly Rpc[]): Map<DescService, Rpc[]> {
@@ -159,6 +156,19 @@ function refused(error: unknown, entry: Entry, corridor: Corridor) {
 }
 
 /**
+ * Says in our words, and with details, what Connect says of a message that it cannot read, part of
+ * which it calls INTERNAL. It aborts a call with such an error just before it sends it, and that is
+ * the moment to change it.
+ */
+function rephrase(error: unknown, { exchange }: Entry): void {
+  if (!(error instanceof ConnectError) || exchange.code !== undefined) return;
+  const refusal = unreadable(error);
+  if (refusal === undefined) return;
+  exchange.code = REFUSAL_STATUS[refusal.reason].code;
+  Object.assign(error, refusalToError(refusal));
+}
+
+/**
  * Resets an HTTP/2 stream whose caller stops in the middle of a call; gives the way to call that
  * off.
  */
@@ -172,8 +182,9 @@ function resetWhenIdle(request: NodeRequest): () => void {
 /** The code of a call that Connect itself refused (a body too large, an unknown compression). */
 function codeOnTheWire(entry: Entry | undefined, response: NodeResponse): Code | 0 | undefined {
   if (!response.headersSent) return undefined;
-  const status = entry?.context?.responseTrailer.get("grpc-status");
-  if (status !== null && status !== undefined) return Number(status);
+  const status =
+    entry?.context?.responseTrailer.get("grpc-status") ?? response.getHeader("grpc-status");
+  if (status !== undefined) return Number(status);
   return HTTP_STATUS_CODES[response.statusCode] ?? Code.Unknown;
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
-import type { RpcHandler } from "./connect-handler.ts";
+import type { AddressInfo, Socket } from "node:net";
+import type { RpcHandler } from "./node-adapter.ts";
 
 /** The cleartext HTTP/2 door, for gRPC. */
 export interface GrpcDoor {
@@ -23,6 +23,11 @@ export function createGrpcDoor(handle: RpcHandler): GrpcDoor {
   const server: Http2Server = createServer(LIMITS, handle);
   server.maxConnections = MAX_CONNECTIONS;
   const sessions = new Set<ServerHttp2Session>();
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -35,8 +40,9 @@ export function createGrpcDoor(handle: RpcHandler): GrpcDoor {
     listen: (host, port) => listen(server, host, port),
     close: (graceMs) =>
       new Promise((resolve) => {
+        // Sockets, since a session that closes waits without end for its caller to hang up.
         const cut = setTimeout(() => {
-          for (const session of sessions) session.destroy();
+          for (const socket of sockets) socket.destroy();
         }, graceMs);
         server.close(() => {
           clearTimeout(cut);

@@ -9,6 +9,7 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.js";
 import {
   ErrorResponseSchema,
   ExtensionNumberResponseSchema,
@@ -23,10 +24,10 @@ import {
 
 /**
  * Serves `grpc.reflection.v1.ServerReflection` for the given services and every file they lean on,
- * so that `buf curl` and grpcurl need no proto files. Needs no credential: the contract is public.
+ * and for the details of errors, so that `buf curl` and grpcurl need no proto files. Needs no credential: the contract is public.
  */
 export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
-  const index = indexFiles(services.map((service) => service.file));
+  const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
   const service = services.map((it) => ({ name: it.typeName }));
   const list = create(ListServiceResponseSchema, { service });
   router.service(ServerReflection, {

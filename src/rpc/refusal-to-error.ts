@@ -7,6 +7,7 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../gen/google/rpc/error_details_pb.js";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 
 /** The domain of every `ErrorInfo.reason` this service sends. */
@@ -21,7 +22,10 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
 export function refusalToError(refusal: Refusal): ConnectError {
   const { code } = REFUSAL_STATUS[refusal.reason];
   const details: Detail[] = [
-    { desc: ErrorInfoSchema, value: { reason: refusal.reason, domain: ERROR_DOMAIN } },
+    {
+      desc: ErrorInfoSchema,
+      value: { reason: refusal.reason, domain: ERROR_DOMAIN, metadata: { ...refusal.facts } },
+    },
   ];
   const named = refusal.problems.filter(hasSubject);
   if (named.length > 0) details.push(describeProblems(code, named));
@@ -29,7 +33,16 @@ export function refusalToError(refusal: Refusal): ConnectError {
     const retryDelay = { seconds: BigInt(refusal.retryAfterSeconds) };
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
-  return new ConnectError(refusal.message, code, undefined, details);
+  return new ConnectError(refusal.message, code, metadataOf(refusal), details);
+}
+
+/** The same headers as at the JSON door; in gRPC they travel as trailers. */
+function metadataOf({ reason, retryAfterSeconds, rateLimit }: Refusal): Record<string, string> {
+  return {
+    ...(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit)),
+    ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+  };
 }
 
 type NamedProblem = Problem & { readonly subject: string };
@@ -39,7 +52,7 @@ function hasSubject(problem: Problem): problem is NamedProblem {
 }
 
 function describeProblems(code: Code, problems: readonly NamedProblem[]): Detail {
-  if (code !== Code.FailedPrecondition) {
+  if (code === Code.InvalidArgument || code === Code.ResourceExhausted) {
     const fieldViolations = problems.map((it) => ({ field: it.subject, description: it.text }));
     return { desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) };
   }

@@ -1,23 +1,7 @@
-import { Code } from "@connectrpc/connect";
-import type { RpcHandler } from "./connect-handler.ts";
+import { refuse } from "../domain/refusal.ts";
+import type { RpcHandler } from "./node-adapter.ts";
+import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
 
-const MESSAGE = "There is no such RPC.";
-
-/**
- * Answers a request for an RPC that there is not: in gRPC's form to a gRPC caller, else as JSON
- * with 404.
- */
-export const answerUnknownRpc: RpcHandler = (request, response) => {
-  const contentType = request.headers["content-type"];
-  if (contentType?.startsWith("application/grpc")) {
-    response.writeHead(200, {
-      "content-type": contentType,
-      "grpc-status": String(Code.Unimplemented),
-      "grpc-message": MESSAGE,
-    });
-    response.end();
-    return;
-  }
-  response.writeHead(404, { "content-type": "application/json" });
-  response.end(JSON.stringify({ message: MESSAGE, errors: {} }));
-};
+/** Answers a request for an RPC that there is not. */
+export const answerUnknownRpc: RpcHandler = (request, response) =>
+  refuseOutsideRpc(request, response, refuse("NO_SUCH_METHOD", "There is no such RPC."));

@@ -3,6 +3,7 @@ import { Customer } from "../customers/customer.entity.ts";
 import {
   CANCEL_REASONS,
   PAYMENT_STATUSES,
+  PAYMENTS_OF,
   SHIPMENT_STATUSES,
   type CancelReason,
   type PaymentStatus,
@@ -10,6 +11,13 @@ import {
 } from "../domain/shipment-state.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/** Each status with the payment statuses it goes with (contract, section 9). */
+const STATUSES_AGREE = Object.entries(PAYMENTS_OF)
+  .map(
+    ([status, payments]) => `(status = '${status}' and payment_status in (${quoteAll(payments)}))`,
+  )
+  .join(" or ");
 
 const AMOUNTS = ["distance_fee", "weight_fee", "base_fee", "subtotal", "total"];
 
@@ -86,6 +94,7 @@ export const Shipment = defineEntity({
       name: "shipment_payment_status",
       expression: `payment_status in (${quoteAll(PAYMENT_STATUSES)})`,
     },
+    { name: "shipment_statuses_agree", expression: STATUSES_AGREE },
     {
       name: "shipment_cancelled_when_cancelled",
       expression: "(status = 'cancelled') = (cancelled_at is not null)",

@@ -1,4 +1,4 @@
-import { sql } from "@mikro-orm/postgresql";
+import { LockMode, sql } from "@mikro-orm/postgresql";
 import { announceChange } from "../db/announce-change.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { addKey } from "./add-key.ts";
@@ -20,7 +20,9 @@ export function rotateKey(
   overlapSeconds: number,
 ): Promise<string | undefined> {
   return em.fork().transactional(async (tx) => {
-    if ((await tx.findOne(Workspace, workspaceId)) === null) return undefined;
+    // Locked, so that of two rotations at once the later one ends the earlier one's key.
+    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
+    if ((await tx.findOne(Workspace, workspaceId, lock)) === null) return undefined;
     const end = sql`now() + make_interval(secs => ${overlapSeconds})`;
     await tx.nativeUpdate(
       ApiKey,

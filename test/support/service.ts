@@ -6,7 +6,7 @@ import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { createApp, type App } from "../../src/app.ts";
 import { publishTariff } from "../../src/platform/publish-tariff.ts";
 import { createWorkspace } from "../../src/workspaces/create-workspace.ts";
-import { createDatabase } from "./database.ts";
+import { createDatabase, type TestDatabase } from "./database.ts";
 
 /** The sample tariff, as an operator would publish it: five counties, USD. */
 export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
@@ -37,18 +37,22 @@ export interface TestWorkspace {
   readonly apiKey: string;
 }
 
-/** A whole service on a database of its own, in this process, listening on loopback. */
-export interface TestService {
-  readonly app: App;
-  readonly databaseUrl: string;
+/** Both doors of a service that listens on loopback. */
+export interface Doors {
   readonly httpUrl: string;
   readonly grpcUrl: string;
-  /** Makes a workspace, with the manual payment provider unless told otherwise. */
-  addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
   /** A request to the JSON door; with a body it is a POST of JSON. */
   request(path: string, options?: RequestOptions): Promise<Answer>;
   /** A gRPC client of the shipment service that sends the key as metadata. */
   grpcClient(apiKey: string): Client<typeof ShipmentService>;
+}
+
+/** A whole service in this process. */
+export interface TestService extends Doors {
+  readonly app: App;
+  readonly databaseUrl: string;
+  /** Makes a workspace, with the manual payment provider unless told otherwise. */
+  addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
   close(): Promise<void>;
 }
 
@@ -72,25 +76,40 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Starts a service with the sample tariff published; close it when done. */
+/**
+ * Starts a service with the sample tariff published, on a database of its own unless told which;
+ * close it when done.
+ */
 export async function startService(
+  options: { tariff?: unknown; now?: () => Date; database?: TestDatabase } = {},
+): Promise<TestService> {
+  const database = options.database ?? (await createDatabase());
+  const service = await startReplica(database.url, options);
+  return {
+    ...service,
+    async close() {
+      await service.close();
+      await database.drop();
+    },
+  };
+}
+
+/** Starts a service with the tariff published, on a database that stays there when it is closed. */
+export async function startReplica(
+  databaseUrl: string,
   options: { tariff?: unknown; now?: () => Date } = {},
 ): Promise<TestService> {
-  const database = await createDatabase();
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: database.url };
+  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl };
   const app = createApp(config, pino({ level: "silent" }), options.now);
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   const { faults } = await publishTariff(app.em, tariff, undefined);
   if (faults !== undefined) throw new Error(`the test's tariff: ${JSON.stringify(faults)}`);
   await app.prepare();
-  const httpUrl = `http://127.0.0.1:${http.port}`;
-  const grpcUrl = `http://127.0.0.1:${grpc.port}`;
   return {
+    ...openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
-    databaseUrl: database.url,
-    httpUrl,
-    grpcUrl,
+    databaseUrl,
     async addWorkspace({ paymentProvider } = { paymentProvider: "manual" }) {
       const { workspace, apiKey } = await createWorkspace(app.em, {
         name: "Test",
@@ -98,6 +117,15 @@ export async function startService(
       });
       return { id: workspace.id, apiKey };
     },
+    close: () => app.close(),
+  };
+}
+
+/** The ways to call a service that listens at these addresses, in whatever process. */
+export function openDoors(httpUrl: string, grpcUrl: string): Doors {
+  return {
+    httpUrl,
+    grpcUrl,
     request: async (path, options = {}) =>
       readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
     grpcClient: (apiKey) =>
@@ -113,10 +141,6 @@ export async function startService(
           ],
         }),
       ),
-    async close() {
-      await app.close();
-      await database.drop();
-    },
   };
 }
 

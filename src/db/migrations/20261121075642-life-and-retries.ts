@@ -1,11 +1,20 @@
 import { Migration } from "@mikro-orm/migrations";
 
-export class Migration20261121072924_shipment_life extends Migration {
-  override name = "Migration20261121072924_shipment_life";
+export class Migration20261121075642_life_and_retries extends Migration {
+  override name = "Migration20261121075642_life_and_retries";
 
   override up(): void | Promise<void> {
     this.addSql(
+      `create table "kept_answer" ("workspace_id" bigint not null, "key" text not null, "method" text not null, "request_digest" text not null, "response" bytea not null, "created_at" timestamptz(3) not null, primary key ("workspace_id", "key"));`,
+    );
+    this.addSql(`create index "kept_answer_by_age" on "kept_answer" ("created_at");`);
+
+    this.addSql(
       `create table "payment" ("workspace_id" bigint not null, "shipment_reference" text not null, "provider" text not null, "amount_minor" bigint not null, "currency" char(3) not null, "paid_at" timestamptz(3) not null, "refunded_at" timestamptz(3) null, primary key ("workspace_id", "shipment_reference"));`,
+    );
+
+    this.addSql(
+      `create table "workspace_limit" ("workspace_id" bigint not null, "limit_class" text not null, "rate" int not null, "burst" int not null, primary key ("workspace_id", "limit_class"));`,
     );
 
     this.addSql(
@@ -31,10 +40,20 @@ export class Migration20261121072924_shipment_life extends Migration {
       `alter table "shipment" add constraint "shipment_external_reference" unique ("workspace_id", "external_reference");`,
     );
     this.addSql(
+      `alter table "shipment" add constraint "shipment_statuses_agree" check ((status = 'pending' and payment_status in ('awaiting_payment')) or (status = 'awaiting_pickup' and payment_status in ('paid')) or (status = 'in_transit' and payment_status in ('paid')) or (status = 'delivered' and payment_status in ('paid')) or (status = 'cancelled' and payment_status in ('voided', 'refund_pending', 'refunded')));`,
+    );
+    this.addSql(
       `alter table "shipment" add constraint "shipment_cancel_reason" check (cancel_reason is null or (cancel_reason in ('customer_request', 'booked_in_error', 'goods_unavailable', 'address_problem', 'payment_problem', 'other') and status = 'cancelled'));`,
     );
     this.addSql(
       `alter table "shipment" add constraint "shipment_cancel_note_when_cancelled" check (cancel_note is null or status = 'cancelled');`,
+    );
+
+    this.addSql(
+      `alter table "kept_answer" add constraint "kept_answer_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id");`,
+    );
+    this.addSql(
+      `alter table "kept_answer" add constraint "kept_answer_key_form" check (key ~ '^[!-~]{1,255}\$');`,
     );
 
     this.addSql(
@@ -55,10 +74,22 @@ export class Migration20261121072924_shipment_life extends Migration {
     this.addSql(
       `alter table "payment" add constraint "payment_refunded_after_paid" check (refunded_at >= paid_at);`,
     );
+
+    this.addSql(
+      `alter table "workspace_limit" add constraint "workspace_limit_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id");`,
+    );
+    this.addSql(
+      `alter table "workspace_limit" add constraint "workspace_limit_class" check (limit_class in ('quote', 'read', 'write'));`,
+    );
+    this.addSql(
+      `alter table "workspace_limit" add constraint "workspace_limit_in_range" check (rate >= 1 and rate <= 1000000 and burst >= 1 and burst <= 1000000);`,
+    );
   }
 
   override down(): void | Promise<void> {
+    this.addSql(`drop table if exists "kept_answer" cascade;`);
     this.addSql(`drop table if exists "payment" cascade;`);
+    this.addSql(`drop table if exists "workspace_limit" cascade;`);
 
     this.addSql(`drop index "customer_by_email";`);
 
@@ -67,6 +98,7 @@ export class Migration20261121072924_shipment_life extends Migration {
     this.addSql(`drop index "shipment_by_payment_status";`);
     this.addSql(`drop index "shipment_by_customer";`);
     this.addSql(`alter table "shipment" drop constraint "shipment_external_reference";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_statuses_agree";`);
     this.addSql(`alter table "shipment" drop constraint "shipment_cancel_reason";`);
     this.addSql(`alter table "shipment" drop constraint "shipment_cancel_note_when_cancelled";`);
     this.addSql(

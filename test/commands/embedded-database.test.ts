@@ -1,0 +1,51 @@
+import { rmSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { run, runJson, startServing } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const SAMPLE_FILE = "src/platform/sample-tariff.json";
+
+function makeDataFolder(): string {
+  const folder = makeTemporaryFolder("commands");
+  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
+  return folder;
+}
+
+test("every command works on the embedded database, whether or not the server runs", async () => {
+  const environment = { DATA_DIR: makeDataFolder() };
+  const json = (...args: string[]) => runJson(args, environment);
+
+  const { applied } = await json("migrate");
+  expect(applied.length).toBeGreaterThan(0);
+  const { workspace, api_key: apiKey } = await json("workspace", "create", "--name", "Acme");
+  const at = ["--workspace", String(workspace.id)];
+
+  const served = await startServing(environment);
+  expect(await json("migrate")).toEqual({ applied: [] });
+  expect(await json("tariff", "publish", SAMPLE_FILE)).toMatchObject({ version: 1 });
+  await served.untilReady();
+  await json("payment-provider", "connect", ...at, "--provider", "manual");
+  const booked = await served.request("/v1/shipments", { apiKey, body: BOOKING });
+  expect(booked.status).toBe(201);
+  const { api_key: newKey } = await json("key", "rotate", ...at, "--overlap", "60");
+  const quoted = await served.request("/v1/shipments/quote", {
+    apiKey: newKey,
+    body: COVERED_ROUTE,
+  });
+  expect(quoted.status).toBe(200);
+
+  served.process.kill("SIGTERM");
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await json("key", "revoke", ...at, "--last4", newKey.slice(-4))).toEqual({ revoked: 1 });
+  expect(await json("tariff", "show")).toMatchObject({ version: 1 });
+  expect(await json("workspace", "list")).toMatchObject({
+    workspaces: [{ keys: [{ last4: apiKey.slice(-4) }] }],
+  });
+});
+
+test("a data folder that cannot be had is the reason", async () => {
+  const { code, stdout, stderr } = await run(["migrate", "--json"], { DATA_DIR: "/dev/null" });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^no embedded PostgreSQL in \/dev\/null: .+\n$/);
+});

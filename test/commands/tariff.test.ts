@@ -1,0 +1,133 @@
+import { writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { run, runJson, type Environment } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { SAMPLE_TARIFF } from "../support/service.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+let database: TestDatabase;
+let environment: Environment;
+let folder: string;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  environment = { DATABASE_URL: database.url };
+  folder = makeTemporaryFolder("tariff");
+});
+
+afterEach(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** Writes a document to a file; text is written as it is. */
+function fileOf(document: unknown): string {
+  const file = join(folder, "tariff.json");
+  writeFileSync(file, typeof document === "string" ? document : JSON.stringify(document));
+  return file;
+}
+
+const publish = (document: unknown) =>
+  runJson(["tariff", "publish", fileOf(document)], environment);
+
+async function query(sql: string): Promise<unknown[]> {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const show = () => runJson(["tariff", "show"], environment);
+
+test("publish tells the version and what is in it, and show prints it as it was published", async () => {
+  const args = ["tariff", "publish", fileOf(SAMPLE_TARIFF), "--note", "spring"];
+  expect(await runJson(args, environment)).toEqual({ version: 1, zones: 5, tiers: 3 });
+  expect(await show()).toEqual({ ...SAMPLE_TARIFF, version: 1 });
+  expect(await query("select version, note from tariff_version")).toEqual([
+    { version: 1, note: "spring" },
+  ]);
+});
+
+test("what was shown can be published again, unchanged or edited", async () => {
+  await publish(SAMPLE_TARIFF);
+  const shown = await show();
+  expect(await publish(shown)).toMatchObject({ version: 1 });
+
+  expect(await publish({ ...shown, base_fee: "6.00" })).toMatchObject({ version: 2 });
+  expect(await show()).toEqual({ ...SAMPLE_TARIFF, base_fee: "6.00", version: 2 });
+});
+
+test("every fault is named with its path, and nothing is published", async () => {
+  const openRing = {
+    type: "Polygon",
+    coordinates: [
+      [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [0, 1],
+      ],
+    ],
+  };
+  const faulty = {
+    currency: "USD",
+    base_fee: "5.001",
+    rate_per_km: "-1",
+    tiers: [
+      { min_kg: 0, max_kg: 5, flat_fee: "0.00", rate_per_kg: "0.50" },
+      { min_kg: 4, max_kg: 3, flat_fee: "0.00", rate_per_kg: "0.50" },
+    ],
+    zones: {
+      type: "FeatureCollection",
+      features: [{ type: "Feature", properties: { name: "Kings" }, geometry: openRing }],
+    },
+  };
+  const args = ["tariff", "publish", fileOf(faulty), "--json"];
+  const { code, stdout, stderr } = await run(args, environment);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  const paths = stderr
+    .trim()
+    .split("\n")
+    .map((line) => line.split(": ")[0]);
+  expect(paths).toEqual([
+    "base_fee",
+    "rate_per_km",
+    "tiers[1].max_kg",
+    "tiers[1].min_kg",
+    expect.stringMatching(/^zones\[0\]\.geometry/),
+  ]);
+  expect(await query("select from tariff_version")).toEqual([]);
+});
+
+test.each([
+  ["that is not there", () => join(folder, "none.json")],
+  ["that is a folder", () => folder],
+  ["that is not JSON", () => fileOf('{ "currency": ')],
+])("a file %s is refused by its name", async (_, fileToPublish) => {
+  const file = fileToPublish();
+  const { code, stdout, stderr } = await run(["tariff", "publish", file, "--json"], environment);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^\S+ cannot be read: .+\n$/);
+  expect(stderr.startsWith(file)).toBe(true);
+});
+
+test("there is nothing to show before the first publication", async () => {
+  expect(await run(["tariff", "show", "--json"], environment)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "No tariff has been published yet.\n",
+  });
+});
+
+test("people are told in words", async () => {
+  const published = await run(["tariff", "publish", fileOf(SAMPLE_TARIFF)], environment);
+  expect(published.stdout).toBe("Version 1 is in force: 5 zones, 3 tiers.\n");
+  const shown = await run(["tariff", "show"], environment);
+  expect(JSON.parse(shown.stdout)).toEqual({ ...SAMPLE_TARIFF, version: 1 });
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { run } from "../support/command.ts";
+
+/** Nothing listens there. */
+const NO_DATABASE = { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/none" };
+
+const WRONG = [
+  [],
+  ["nonsense"],
+  ["migrate", "extra"],
+  ["serve", "--nonsense"],
+  ["tariff", "publish", "--json"],
+  ["workspace", "create", "--json"],
+  ["workspace", "create", "--name", " "],
+  ["payment-provider", "connect", "--workspace", "1", "--provider", "nonsense"],
+  ["key", "rotate", "--workspace", "0"],
+  ["key", "rotate", "--workspace", "1", "--overlap", "-1"],
+  ["key", "rotate", "--workspace", "1", "--overlap", "604801"],
+  ["key", "revoke", "--workspace", "1", "--last4", "ab-d"],
+];
+
+test.each(WRONG.map((args) => ({ said: args.join(" "), args })))(
+  "wrong usage is told before anything is done: $said",
+  async ({ args }) => {
+    const { code, stdout, stderr } = await run(args, NO_DATABASE);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Usage: shipments");
+  },
+);
+
+test("help is no error", async () => {
+  const { code, stdout, stderr } = await run(["key", "rotate", "--help"], NO_DATABASE);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("--overlap <seconds>");
+});
+
+test("variables at fault are refused by their names, all at once", async () => {
+  const faulty = { PORT: "http", GRPC_PORT: "65536", LOG_LEVEL: "loud", DATABASE_URL: "mysql://x" };
+  const { code, stdout, stderr } = await run(["serve"], faulty);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  for (const name of Object.keys(faulty)) {
+    expect(stderr).toMatch(new RegExp(`^${name}: .+$`, "m"));
+  }
+});
+
+test("a variable set to nothing counts as not set", async () => {
+  const { stderr } = await run(["migrate"], { ...NO_DATABASE, PORT: "", LOG_LEVEL: " " });
+  expect(stderr).not.toMatch(/PORT|LOG_LEVEL/);
+});
+
+test("a database that cannot be reached is the reason, without its password", async () => {
+  const { code, stdout, stderr } = await run(["migrate", "--json"], NO_DATABASE);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toBe("connect ECONNREFUSED 127.0.0.1:1\n");
+});
+
+test("a host with several addresses, none of which answers, is a reason too", async () => {
+  const twoAddresses = `
+    import dns from "node:dns";
+    import { syncBuiltinESMExports } from "node:module";
+    const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
+    dns.lookup = (host, options, done) => done(null, addresses);
+    syncBuiltinESMExports();
+  `;
+  const { code, stderr } = await run(["migrate"], {
+    DATABASE_URL: "postgres://database.invalid:1/none",
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
+  });
+  expect(code).toBe(1);
+  expect(stderr.trim().split("\n")).toEqual([
+    "connect ECONNREFUSED 127.0.0.1:1",
+    "connect ECONNREFUSED 127.0.0.2:1",
+  ]);
+});

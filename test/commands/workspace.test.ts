@@ -1,0 +1,134 @@
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { run, runJson, type Environment } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let environment: Environment;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  environment = { DATABASE_URL: database.url };
+});
+
+afterEach(() => database.drop());
+
+const json = (...args: string[]) => runJson(args, environment);
+const list = async () => (await json("workspace", "list")).workspaces;
+const KEY = /^shp_[0-9A-Za-z]{36}$/;
+const refused = (stderr: string) => ({ code: 1, stdout: "", stderr });
+
+test("a new workspace comes with its first key, of which only the hash is kept", async () => {
+  const created = await json("workspace", "create", "--name", " Acme Ltd ");
+  expect(created).toEqual({
+    workspace: { id: expect.any(Number), name: "Acme Ltd" },
+    api_key: expect.stringMatching(KEY),
+  });
+
+  const client = new pg.Client(database.url);
+  await client.connect();
+  const { rows } = await client.query("select * from api_key");
+  await client.end();
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).not.toContain(created.api_key.slice("shp_".length, -4));
+});
+
+test("workspaces are listed with their payment providers and working keys", async () => {
+  const first = await json("workspace", "create", "--name", "One", "--payment-provider", "manual");
+  const second = await json("workspace", "create", "--name", "Two");
+  expect(await list()).toEqual([
+    {
+      ...first.workspace,
+      payment_provider: "manual",
+      keys: [{ last4: first.api_key.slice(-4), ends_at: null }],
+    },
+    {
+      ...second.workspace,
+      payment_provider: null,
+      keys: [{ last4: second.api_key.slice(-4), ends_at: null }],
+    },
+  ]);
+});
+
+test("a payment provider is connected and disconnected, however often it is said", async () => {
+  const { workspace } = await json("workspace", "create", "--name", "Acme");
+  const at = ["--workspace", String(workspace.id)];
+  const connected = { workspace: workspace.id, payment_provider: "manual" };
+  const disconnected = { workspace: workspace.id, payment_provider: null };
+
+  for (const _ of ["once", "twice"]) {
+    expect(await json("payment-provider", "connect", ...at, "--provider", "manual")).toEqual(
+      connected,
+    );
+  }
+  expect(await list()).toMatchObject([{ payment_provider: "manual" }]);
+  for (const _ of ["once", "twice"]) {
+    expect(await json("payment-provider", "disconnect", ...at)).toEqual(disconnected);
+  }
+  expect(await list()).toMatchObject([{ payment_provider: null }]);
+});
+
+test("rotation makes a new key and ends the others, at once or after the overlap", async () => {
+  const { workspace, api_key: first } = await json("workspace", "create", "--name", "Acme");
+  const rotate = (...args: string[]) =>
+    json("key", "rotate", "--workspace", String(workspace.id), ...args);
+
+  const { api_key: second, ...nothingElse } = await rotate();
+  expect(nothingElse).toEqual({});
+  expect(second).toMatch(KEY);
+  expect(second).not.toBe(first);
+  expect(await list()).toMatchObject([{ keys: [{ last4: second.slice(-4), ends_at: null }] }]);
+
+  const rotatedAt = Date.now();
+  const { api_key: third } = await rotate("--overlap", String(7 * 24 * 60 * 60));
+  const [{ keys }] = await list();
+  expect(keys).toEqual([
+    { last4: second.slice(-4), ends_at: expect.any(String) },
+    { last4: third.slice(-4), ends_at: null },
+  ]);
+  const overlapDays = (Date.parse(keys[0].ends_at) - rotatedAt) / (24 * 60 * 60 * 1000);
+  expect(overlapDays).toBeCloseTo(7, 2);
+});
+
+test("revocation ends the working key that ends in these characters, in this workspace", async () => {
+  const { workspace, api_key: apiKey } = await json("workspace", "create", "--name", "Acme");
+  const last4 = apiKey.slice(-4);
+  const revoke = (id: number) => ["key", "revoke", "--workspace", String(id), "--last4", last4];
+  const nothing = (id: number) =>
+    refused(`Workspace ${id} has no working key that ends in ${last4}.\n`);
+
+  expect(await run([...revoke(404), "--json"], environment)).toEqual(nothing(404));
+  expect(await json(...revoke(workspace.id))).toEqual({ revoked: 1 });
+  expect(await list()).toMatchObject([{ keys: [] }]);
+  expect(await run(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
+});
+
+test.each([
+  ["payment-provider", "connect", "--provider", "manual"],
+  ["payment-provider", "disconnect"],
+  ["key", "rotate"],
+])("%s %s refuses a workspace that there is not", async (...args) => {
+  expect(await run([...args, "--workspace", "404", "--json"], environment)).toEqual(
+    refused("There is no workspace 404.\n"),
+  );
+});
+
+test("people are told in words, and a key is shown only when it is made", async () => {
+  const words = async (...args: string[]) => (await run(args, environment)).stdout;
+  expect(await words("workspace", "list")).toBe("No workspaces yet.\n");
+  const created = await words("workspace", "create", "--name", "Acme");
+  expect(created).toMatch(/^Workspace 1: Acme\nIts key, shown this once: shp_\w{36}\n$/);
+  expect(
+    await words("payment-provider", "connect", "--workspace", "1", "--provider", "manual"),
+  ).toBe("Workspace 1 is paid through manual.\n");
+  expect(await words("payment-provider", "disconnect", "--workspace", "1")).toBe(
+    "Workspace 1 has no payment provider.\n",
+  );
+  const rotated = await words("key", "rotate", "--workspace", "1", "--overlap", "60");
+  expect(rotated).toMatch(/^The new key, shown this once: shp_\w{36}\n$/);
+  expect(await words("workspace", "list")).toMatch(
+    /^1 {2}Acme {2}no payment provider {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,
+  );
+  const last4 = rotated.trim().slice(-4);
+  expect(await words("key", "revoke", "--workspace", "1", "--last4", last4)).toBe("Revoked 1.\n");
+});

@@ -1,0 +1,103 @@
+import pg from "pg";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CHANGES_CHANNEL, followChanges, type ChangeFeed } from "../../src/db/change-feed.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let feed: ChangeFeed | undefined;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  proxy = await startTcpProxy(database.url);
+});
+
+afterEach(async () => {
+  await feed?.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** Follows changes, counting. */
+function follow(look: (client: pg.Client) => Promise<unknown> = async () => undefined) {
+  const count = { looks: 0, connections: 0 };
+  feed = followChanges({
+    databaseUrl: proxy.url,
+    log: pino({ level: "silent" }),
+    reconnected: () => count.connections++,
+    async look(client) {
+      await look(client);
+      count.looks++;
+    },
+  });
+  return count;
+}
+
+test("notifications are looked into at once, not only at the next poll", async () => {
+  const count = follow();
+  await eventually("the first look", () => count.looks > 0);
+  const notifying = new pg.Client(database.url);
+  await notifying.connect();
+  // By polls alone, twice a second, this would take ten seconds.
+  await eventually(
+    "twenty looks",
+    async () => {
+      const { looks } = count;
+      await notifying.query(`notify ${CHANGES_CHANNEL}`);
+      await eventually("the next look", () => count.looks > looks);
+      return count.looks >= 20;
+    },
+    5_000,
+  );
+  await notifying.end();
+});
+
+test("without a notification it looks all the same", async () => {
+  const count = follow();
+  await eventually("the third look", () => count.looks >= 3);
+  expect(count.connections).toBe(1);
+});
+
+test("a lost connection is made anew, and told as such", async () => {
+  const count = follow();
+  await eventually("the first look", () => count.looks > 0);
+  proxy.cut();
+  await eventually("the second connection", () => count.connections === 2);
+  const { looks } = count;
+  await eventually("a look", () => count.looks > looks);
+});
+
+test("a look that fails is tried again on a connection of its own", async () => {
+  let failures = 3;
+  const count = follow(async () => {
+    if (failures-- > 0) throw new Error("not now");
+  });
+  await eventually("a look", () => count.looks > 0);
+  expect(count.connections).toBe(4);
+});
+
+test("a database that stops answering counts as lost", async () => {
+  const count = follow((client) => client.query("select 1"));
+  await eventually("the first look", () => count.looks > 0);
+  proxy.forget();
+  await eventually("the second connection", () => count.connections === 2);
+});
+
+test("nothing is called once it is closed", async () => {
+  const count = follow();
+  await eventually("the first look", () => count.looks > 0);
+  await feed?.close();
+  const { looks } = count;
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(`notify ${CHANGES_CHANNEL}`);
+  const { rows } = await client.query(
+    "select from pg_stat_activity where application_name = 'shipments changes' and datname = current_database()",
+  );
+  await client.end();
+  expect(rows).toEqual([]);
+  expect(count.looks).toBe(looks);
+});

@@ -1,0 +1,282 @@
+import { readFileSync } from "node:fs";
+import pg from "pg";
+import type { MikroORM } from "@mikro-orm/postgresql";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { createOrm } from "../../src/db/orm.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const SNAPSHOT = new URL("../../src/db/migrations/schema-snapshot.json", import.meta.url);
+
+/** Everything about our tables that PostgreSQL knows; the migrator's own table is not ours. */
+const CATALOGUE = {
+  columns: `
+    select attrelid::regclass::text as table, attname as name, attnotnull as required,
+      format_type(atttypid, atttypmod) as type, pg_get_expr(adbin, adrelid) as default
+    from pg_attribute join pg_class on pg_class.oid = attrelid
+      left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where relnamespace = 'public'::regnamespace and relkind = 'r' and attnum > 0
+      and not attisdropped and relname <> 'applied_migration'
+    order by 1, 2`,
+  constraints: `
+    select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as rule
+    from pg_constraint
+    where connamespace = 'public'::regnamespace and contype in ('c', 'f', 'p', 'u')
+      and conrelid::regclass::text <> 'applied_migration'
+    order by 1, 2`,
+  indexes: `
+    select indexdef from pg_indexes
+    where schemaname = 'public' and tablename <> 'applied_migration' order by 1`,
+} as const;
+
+let database: TestDatabase;
+let orm: MikroORM;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url);
+  client = new pg.Client(database.url);
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await orm.close();
+  await database.drop();
+});
+
+test("migrations build exactly what the entities say", async () => {
+  const built = await createEmptyDatabase();
+  const builder = createOrm(built.url);
+  await builder.schema.create();
+  await builder.close();
+  const fromEntities = new pg.Client(built.url);
+  await fromEntities.connect();
+
+  // Compared as PostgreSQL itself spells them: the ORM's own comparison takes the same condition
+  // in other words for another one.
+  for (const [what, sql] of Object.entries(CATALOGUE)) {
+    const [migrated, said] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
+    expect(migrated.rows.length, what).toBeGreaterThan(0);
+    expect(migrated.rows, what).toEqual(said.rows);
+  }
+  await fromEntities.end();
+  await built.drop();
+});
+
+test("a server that migrates leaves the committed snapshot as it is", async () => {
+  const empty = await createEmptyDatabase();
+  const before = readFileSync(SNAPSHOT, "utf8");
+  await migrate(empty.url);
+  expect(readFileSync(SNAPSHOT, "utf8")).toBe(before);
+  await empty.drop();
+});
+
+test("the committed snapshot says what the entities say", async () => {
+  expect(await orm.migrator.checkSchema()).toBe(false);
+});
+
+test("replicas that migrate at once apply each migration once", async () => {
+  const empty = await createEmptyDatabase();
+  const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(empty.url)));
+  const migrated = new pg.Client(empty.url);
+  await migrated.connect();
+  const { rows } = await migrated.query("select name from applied_migration order by id");
+  expect(rows.length).toBeGreaterThan(0);
+  expect(applied.flat()).toEqual(rows.map(({ name }) => name));
+  await migrated.end();
+  await empty.drop();
+});
+
+const NOW = new Date();
+
+/** A row of each table that every constraint lets pass, in an order that foreign keys allow. */
+const GOOD_ROWS: Readonly<Record<string, Row>> = {
+  tariff_version: { version: 1, document: "{}", digest: "digest", published_at: NOW },
+  workspace: { id: 1, name: "Acme", created_at: NOW },
+  payment_connection: { workspace_id: 1, provider: "manual", connected_at: NOW },
+  customer: {
+    workspace_id: 1,
+    id: 1,
+    name: "Ada",
+    email: "Ada@example.org",
+    email_lower: "ada@example.org",
+    created_at: NOW,
+  },
+  api_key: {
+    hash: "h".repeat(43),
+    workspace_id: 1,
+    last4: "abcd",
+    created_at: NOW,
+    changed_at: NOW,
+  },
+  shipment: {
+    workspace_id: 1,
+    reference: "SHP-0123456789AB",
+    external_reference: "order-7",
+    status: "pending",
+    payment_status: "awaiting_payment",
+    customer_id: 1,
+    pickup_address: "1 Times Square",
+    pickup_lat: 40.758,
+    pickup_lng: -73.9855,
+    dropoff_address: "95 Prospect Park West",
+    dropoff_lat: 40.6782,
+    dropoff_lng: -73.9442,
+    weight_kg: 2.5,
+    distance_km: 9.532,
+    distance_fee_minor: 1144,
+    weight_fee_minor: 125,
+    base_fee_minor: 500,
+    subtotal_minor: 1269,
+    total_minor: 1269,
+    currency: "USD",
+    tariff_version: 1,
+    created_at: NOW,
+    updated_at: NOW,
+  },
+  payment: {
+    workspace_id: 1,
+    shipment_reference: "SHP-0123456789AB",
+    provider: "manual",
+    amount_minor: 1269,
+    currency: "USD",
+    paid_at: NOW,
+  },
+  kept_answer: {
+    workspace_id: 1,
+    key: "order-7",
+    method: "shipments.v1.ShipmentService/CreateShipment",
+    request_digest: "d".repeat(43),
+    response: Buffer.from("response"),
+    created_at: NOW,
+  },
+  workspace_limit: { workspace_id: 1, limit_class: "quote", rate: 10, burst: 20 },
+};
+
+/** What makes a good row a bad one: the constraint that must refuse it, the table, the change. */
+const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: Row])[] = [
+  ["tariff_version_pkey", "tariff_version", {}],
+  ["tariff_version_counts_from_one", "tariff_version", { version: 0 }],
+  ["workspace_pkey", "workspace", {}],
+  ["workspace_name_given", "workspace", { id: 2, name: "" }],
+  ["payment_connection_pkey", "payment_connection", {}],
+  ["payment_connection_workspace_id_foreign", "payment_connection", { workspace_id: 2 }],
+  ["payment_connection_provider", "payment_connection", { provider: "nonsense" }],
+  ["customer_pkey", "customer", { name: "Grace" }],
+  ["customer_once", "customer", { id: 2, email: "ADA@example.org" }],
+  ["customer_workspace_id_foreign", "customer", { workspace_id: 2 }],
+  ["customer_name_given", "customer", { id: 2, name: "" }],
+  ["customer_email_lower", "customer", { id: 2, email_lower: "Ada@example.org" }],
+  ["customer_email_lower", "customer", { id: 2, email: "", email_lower: "" }],
+  ["api_key_pkey", "api_key", {}],
+  ["api_key_workspace_id_foreign", "api_key", { hash: "i".repeat(43), workspace_id: 2 }],
+  ["api_key_hash_form", "api_key", { hash: "shp_0123456789abcdefghijABCDEFGHIJ012345" }],
+  ["shipment_pkey", "shipment", {}],
+  ["shipment_workspace_id_foreign", "shipment", { workspace_id: 2 }],
+  ["shipment_workspace_id_customer_id_foreign", "shipment", other({ customer_id: 2 })],
+  ["shipment_tariff_version_foreign", "shipment", other({ tariff_version: 2 })],
+  ["shipment_reference_form", "shipment", { reference: "SHP-0123456789AI" }],
+  ["shipment_reference_form", "shipment", { reference: "SHP-0123456789A" }],
+  ["shipment_status", "shipment", other({ status: "lost" })],
+  ["shipment_payment_status", "shipment", other({ payment_status: "lost" })],
+  ["shipment_cancelled_when_cancelled", "shipment", other({ status: "cancelled" })],
+  ["shipment_cancelled_when_cancelled", "shipment", other({ cancelled_at: NOW })],
+  ["shipment_statuses_agree", "shipment", other({ payment_status: "paid" })],
+  ["shipment_cancel_reason", "shipment", other({ cancel_reason: "other" })],
+  ["shipment_cancel_reason", "shipment", cancelled({ cancel_reason: "boredom" })],
+  ["shipment_cancel_note_when_cancelled", "shipment", other({ cancel_note: "why" })],
+  ["shipment_external_reference", "shipment", { reference: "SHP-0123456789AC" }],
+  ["payment_pkey", "payment", {}],
+  ["payment_workspace_id_foreign", "payment", { workspace_id: 2 }],
+  [
+    "payment_workspace_id_shipment_reference_foreign",
+    "payment",
+    { shipment_reference: "SHP-0123456789AC" },
+  ],
+  ["payment_provider", "payment", { provider: "nonsense" }],
+  ["payment_amount_positive", "payment", { amount_minor: -1 }],
+  ["payment_currency_form", "payment", { currency: "usd" }],
+  ["payment_refunded_after_paid", "payment", { refunded_at: "2000-01-01T00:00:00Z" }],
+  ["kept_answer_pkey", "kept_answer", {}],
+  ["kept_answer_workspace_id_foreign", "kept_answer", { workspace_id: 2 }],
+  ["kept_answer_key_form", "kept_answer", { key: "two words" }],
+  ["workspace_limit_pkey", "workspace_limit", {}],
+  ["workspace_limit_workspace_id_foreign", "workspace_limit", { workspace_id: 2 }],
+  ["workspace_limit_class", "workspace_limit", { limit_class: "everything" }],
+  ["workspace_limit_in_range", "workspace_limit", { limit_class: "read", rate: 0 }],
+  ["shipment_pickup_in_range", "shipment", other({ pickup_lat: 90.1 })],
+  ["shipment_pickup_in_range", "shipment", other({ pickup_lng: -180.1 })],
+  ["shipment_pickup_in_range", "shipment", other({ pickup_lat: NaN })],
+  ["shipment_dropoff_in_range", "shipment", other({ dropoff_lat: -90.1 })],
+  ["shipment_dropoff_in_range", "shipment", other({ dropoff_lng: 180.1 })],
+  ["shipment_weight", "shipment", other({ weight_kg: 0.009 })],
+  ["shipment_weight", "shipment", other({ weight_kg: Infinity })],
+  ["shipment_weight", "shipment", other({ weight_kg: NaN })],
+  ["shipment_distance", "shipment", other({ distance_km: -0.001 })],
+  ["shipment_distance", "shipment", other({ distance_km: 20_017 })],
+  ["shipment_currency_form", "shipment", other({ currency: "usd" })],
+  ["shipment_currency_form", "shipment", other({ currency: "US" })],
+  [
+    "shipment_amounts_positive",
+    "shipment",
+    other({ distance_fee_minor: -1, subtotal_minor: 124, total_minor: 500 }),
+  ],
+  ["shipment_amounts_positive", "shipment", other({ base_fee_minor: -1 })],
+  ["shipment_amounts_add_up", "shipment", other({ subtotal_minor: 1268, total_minor: 1268 })],
+  ["shipment_amounts_add_up", "shipment", other({ base_fee_minor: 2_000 })],
+];
+
+test.each(BAD_ROWS)("%s refuses a bad row of %s: %o", async (constraint, table, change) => {
+  await client.query("begin");
+  try {
+    for (const [name, row] of Object.entries(GOOD_ROWS)) await insert(name, row);
+    await expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects.toMatchObject({
+      constraint,
+    });
+  } finally {
+    await client.query("rollback");
+  }
+});
+
+test("there is a bad row for every constraint that there is", async () => {
+  const { rows } = await client.query(CATALOGUE.constraints);
+  const named = new Set(BAD_ROWS.map(([constraint]) => constraint));
+  expect(named).toEqual(new Set(rows.map(({ name }) => name)));
+});
+
+/** A change to a shipment that would not otherwise be refused for its reference. */
+function other(change: Row): Row {
+  return { reference: "SHP-0123456789AC", external_reference: null, ...change };
+}
+
+/** A change to a shipment that was cancelled before it was paid. */
+function cancelled(change: Row): Row {
+  return other({
+    status: "cancelled",
+    payment_status: "voided",
+    cancelled_at: NOW,
+    ...change,
+  });
+}
+
+async function insert(table: string, row: Row = {}): Promise<void> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, i) => `$${i + 1}`);
+  await client.query(
+    `insert into ${table} (${columns.join(", ")}) values (${places.join(", ")})`,
+    Object.values(row),
+  );
+}
+
+async function createEmptyDatabase(): Promise<TestDatabase> {
+  const emptied = await createDatabase();
+  const inside = new pg.Client(emptied.url);
+  await inside.connect();
+  await inside.query("drop schema public cascade; create schema public");
+  await inside.end();
+  return emptied;
+}

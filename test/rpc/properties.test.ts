@@ -1,0 +1,121 @@
+import { getOption, type DescMethodUnary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { anyJsonObject, anyJsonText, anyMessage, anyText } from "../support/arbitrary-input.ts";
+import { frame, rawRpc } from "../support/raw-rpc.ts";
+import { BOOKING, startService, type TestService } from "../support/service.ts";
+import { worldTariff } from "../support/world-tariff.ts";
+
+/** On failure fast-check prints the seed and the path that bring the failure back. */
+const RUNS = { numRuns: 200 };
+
+const USUAL = { ...BOOKING, customer_id: undefined, shipment: "SHP-000000000000" };
+const METHODS = ShipmentService.methods as readonly DescMethodUnary[];
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService({ tariff: worldTariff({ rate_per_km: "1000000" }) });
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+describe.each(METHODS.map((method) => [method.name, method] as const))(
+  "whatever is thrown at %s",
+  (_, method) => {
+    const { case: verb, value: template } = getOption(method, http).pattern;
+    const anyPath = anyText
+      .filter((text) => text.isWellFormed() && !["", ".", ".."].includes(text))
+      .map((text) => (template as string).replace(/\{\w+\}/, encodeURIComponent(text)))
+      .filter((path) => path.length < 8_000);
+
+    async function answersWell(path: string, body: string | Uint8Array, type: string) {
+      const headers = { "content-type": type };
+      const httpMethod = (verb as string).toUpperCase();
+      const answer = await service.request(path, { apiKey, method: httpMethod, body, headers });
+      expect(answer.status, answer.text).toBeLessThan(500);
+      if (answer.status >= 400) {
+        expect(Object.keys(answer.body)).toEqual(["message", "errors"]);
+        expect(answer.text).not.toMatch(/node_modules|\.ts\b|\bselect\b|\binsert\b|Error:/);
+      }
+    }
+
+    test("as JSON at the HTTP door, it is never a 5xx", async () => {
+      const anyBody = fc.oneof(
+        { arbitrary: anyJsonObject(method.input, USUAL), weight: 4 },
+        { arbitrary: anyJsonText, weight: 1 },
+        { arbitrary: anyText, weight: 1 },
+      );
+      const property = fc.asyncProperty(anyPath, anyBody, (path, body) =>
+        answersWell(path, Buffer.from(body), "application/json"),
+      );
+      await fc.assert(property, RUNS);
+    });
+
+    test("as bytes at the HTTP door, it is never a 5xx", async () => {
+      const anyType = fc.constantFrom("application/json", "text/plain", "application/proto", "");
+      const property = fc.asyncProperty(
+        anyPath,
+        fc.uint8Array({ maxLength: 300 }),
+        anyType,
+        answersWell,
+      );
+      await fc.assert(property, RUNS);
+    });
+
+    test("as a message at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+      const client = service.grpcClient(apiKey) as unknown as Record<
+        string,
+        (request: object) => Promise<unknown>
+      >;
+      const property = fc.asyncProperty(anyMessage(method.input, USUAL), async (request) => {
+        const code = await client[method.localName]!(request).then(() => 0, codeOf);
+        expect(EXPECTED).toContain(code);
+      });
+      await fc.assert(property, RUNS);
+    });
+
+    test("as bytes at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+      const path = `/${method.parent.typeName}/${method.name}`;
+      const anyEncoding = fc.constantFrom("identity", "gzip", "br", "deflate");
+      const property = fc.asyncProperty(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.constantFrom(0, 1, 2, 128),
+        fc.boolean(),
+        anyEncoding,
+        async (bytes, flags, framed, encoding) => {
+          const { trailers, headers } = await rawRpc(
+            service.grpcUrl,
+            path,
+            {
+              "content-type": "application/grpc",
+              te: "trailers",
+              "grpc-encoding": encoding,
+              "x-api-key": apiKey,
+            },
+            framed ? frame(bytes, flags) : bytes,
+          );
+          const code = Number(trailers["grpc-status"] ?? headers["grpc-status"]);
+          expect([...EXPECTED, Code.Unimplemented]).toContain(code);
+        },
+      );
+      await fc.assert(property, RUNS);
+    });
+  },
+);
+
+/** How a call may end, however absurd its request: 0 is success. */
+const EXPECTED: readonly (Code | 0)[] = [
+  0,
+  Code.InvalidArgument,
+  Code.NotFound,
+  Code.FailedPrecondition,
+  Code.ResourceExhausted,
+];
+
+function codeOf(error: unknown): Code {
+  return ConnectError.from(error).code;
+}

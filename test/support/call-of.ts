@@ -1,0 +1,20 @@
+import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
+import type { Call } from "../../src/rpc/caller.ts";
+
+/** A call of a workspace, as the corridor makes it, for functions that a test calls directly. */
+export function callOf(workspaceId: number): Call {
+  return {
+    caller: { workspaceId, limits: DEFAULT_LIMITS },
+    requestId: "test",
+    rateLimit: {
+      limitClass: "write",
+      limit: DEFAULT_LIMITS.write,
+      verdict: { allowed: true, remaining: 1, resetSeconds: 1 },
+    },
+    deadlineMs: undefined,
+    faults: [],
+    idempotencyKeys: [],
+    idempotencyKey: undefined,
+    replayed: false,
+  };
+}

@@ -1,0 +1,60 @@
+/** One figure of Prometheus' text format. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A metric with all its figures. */
+export interface Metric {
+  readonly type: string;
+  readonly samples: Sample[];
+}
+
+const TYPE = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram|summary|untyped)$/;
+const HELP = /^# HELP [a-zA-Z_:][a-zA-Z0-9_:]* .+$/;
+const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (-?[0-9.e+-]+|[+-]Inf|NaN)$/;
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
+
+/**
+ * Reads Prometheus' text exposition format 0.0.4, strictly.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/
+ *
+ * @throws Error for a line that is not of the format, or a figure that no TYPE line announced
+ */
+export function parsePrometheus(text: string): Map<string, Metric> {
+  if (!text.endsWith("\n")) throw new Error("the last line does not end");
+  const metrics = new Map<string, Metric>();
+  for (const line of text.split("\n")) {
+    if (line === "" || HELP.test(line)) continue;
+    const [, announced, type] = TYPE.exec(line) ?? [];
+    if (announced !== undefined && type !== undefined) {
+      if (metrics.has(announced)) throw new Error(`${announced} comes twice`);
+      metrics.set(announced, { type, samples: [] });
+      continue;
+    }
+    const sample = parseSample(line);
+    const metric =
+      metrics.get(sample.name) ?? metrics.get(sample.name.replace(/_(bucket|sum|count)$/, ""));
+    if (metric === undefined) throw new Error(`no TYPE before: ${line}`);
+    metric.samples.push(sample);
+  }
+  return metrics;
+}
+
+function parseSample(line: string): Sample {
+  const [, name, labels = "", value] = SAMPLE.exec(line) ?? [];
+  if (name === undefined) throw new Error(`not of the format: ${line}`);
+  return { name, labels: parseLabels(labels), value: Number(value?.replace("Inf", "Infinity")) };
+}
+
+function parseLabels(text: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  LABEL.lastIndex = 0;
+  while (LABEL.lastIndex < text.length) {
+    const [, name, value] = LABEL.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new Error(`not labels: ${text}`);
+    labels[name] = value;
+  }
+  return labels;
+}

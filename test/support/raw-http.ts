@@ -1,0 +1,46 @@
+import { connect, type Socket } from "node:net";
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Opens a connection to a service, for requests that no HTTP client would send. */
+export function openSocket(httpUrl: string): Socket {
+  const { hostname, port } = new URL(httpUrl);
+  return connect(Number(port), hostname).on("error", () => undefined);
+}
+
+/** Sends these bytes, keeps the connection open, and reads one whole answer with a length. */
+export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Promise<RawAnswer> {
+  const socket = openSocket(httpUrl);
+  try {
+    socket.write(bytes);
+    return await readAnswer(socket);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Reads one whole answer that tells its length, and leaves the connection as it is. */
+export async function readAnswer(socket: Socket): Promise<RawAnswer> {
+  let received = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    received = Buffer.concat([received, chunk]);
+    const answer = parse(received.toString("latin1"));
+    if (answer !== undefined) return answer;
+  }
+  throw new Error(`the connection ended after: ${received.toString("latin1")}`);
+}
+
+function parse(text: string): RawAnswer | undefined {
+  const end = text.indexOf("\r\n\r\n");
+  if (end === -1) return undefined;
+  const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
+  const headers = new Headers(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string]));
+  const body = text.slice(end + 4);
+  if (body.length < Number(headers.get("content-length") ?? 0)) return undefined;
+  return { status: Number(statusLine.split(" ")[1]), headers, text: body };
+}

@@ -1,0 +1,100 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
+
+/** What stands between a service and its database, and can fail as networks and servers do. */
+export interface TcpProxy {
+  /** The database's URL, by way of the proxy. */
+  readonly url: string;
+  /** Cuts every connection and refuses new ones, as a server that is down. */
+  goDown(): Promise<void>;
+  /** Takes connections again. */
+  comeBack(): Promise<void>;
+  /** Cuts every connection; new ones are taken. */
+  cut(): void;
+  /** Lets nothing through in either direction, and tells nobody. */
+  hang(): void;
+  /** Lets everything through again, what was held up first. */
+  resume(): void;
+  /** Leaves the connections there are hanging for ever; new ones work. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy before the server of a `postgres://` URL, on a port of its own. */
+export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
+  const target = new URL(databaseUrl);
+  let pairs = new Set<readonly [Socket, Socket]>();
+  const forgotten: Socket[] = [];
+  let hanging = false;
+
+  const server = createServer({ pauseOnConnect: true }, (near) => {
+    const far = connect(Number(target.port), target.hostname);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on("error", () => undefined);
+      from.on("data", (chunk) => to.write(chunk));
+      from.on("end", () => to.end());
+      from.on("close", () => {
+        to.destroy();
+        pairs.delete(pair);
+      });
+      if (hanging) from.pause();
+      else from.resume();
+    }
+  });
+  const port = await listen(server, 0);
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(port);
+
+  const cut = () => {
+    for (const [near, far] of pairs) {
+      near.resetAndDestroy();
+      far.destroy();
+    }
+  };
+  return {
+    url: url.href,
+    cut,
+    async goDown() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      cut();
+      await closed;
+    },
+    async comeBack() {
+      await listen(server, port);
+    },
+    hang() {
+      hanging = true;
+      for (const socket of [...pairs].flat()) socket.pause();
+    },
+    resume() {
+      hanging = false;
+      for (const socket of [...pairs].flat()) socket.resume();
+    },
+    forget() {
+      for (const [near, far] of pairs) {
+        near.pause();
+        far.destroy();
+        far.removeAllListeners("close");
+        forgotten.push(near);
+      }
+      pairs = new Set();
+    },
+    async close() {
+      for (const socket of forgotten) socket.destroy();
+      cut();
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
