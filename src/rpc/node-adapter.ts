@@ -14,6 +14,9 @@ export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
 export type NodeRequest = Parameters<RpcHandler>[0];
 export type NodeResponse = Parameters<RpcHandler>[1];
 
+/** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */
+const LEAVE_OFF_MS = 1_000;
+
 /**
  * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.
  *
@@ -68,12 +71,18 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
 }
 
 /**
- * Throws away what is left of a body once its answer is out: an HTTP/2 stream with unread data never
- * closes, and neither does Node then forget it.
+ * Throws away what is left of a body once its answer is out, since a stream with unread data never
+ * closes, and soon closes an HTTP/2 stream whose caller leaves off in the middle.
  */
 function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void {
-  const output = "stream" in request ? request.stream : response;
-  output.once("finish", () => request.resume());
+  const stream = "stream" in request ? request.stream : undefined;
+  (stream ?? response).once("finish", () => {
+    if (request.complete) return;
+    request.resume();
+    if (stream === undefined) return;
+    const cut = setTimeout(() => stream.close(), LEAVE_OFF_MS);
+    response.once("close", () => clearTimeout(cut));
+  });
 }
 
 /** Says in full why Connect answered with a bare status: it found no protocol for the request. */
