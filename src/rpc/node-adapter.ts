@@ -22,7 +22,8 @@ const LEAVE_OFF_MS = 1_000;
  *
  * Connect's own adapter will not do: a `Host` or `:authority` that is not part of a URL makes it
  * throw out of the server's listener, which ends the process, and it answers a wrong HTTP method or
- * content type without a body.
+ * content type without a body. It also destroys a request that it refuses in the middle of the body,
+ * and on HTTP/1.1 the answer with it.
  */
 export function createNodeAdapter(
   router: ConnectRouter,
@@ -31,12 +32,11 @@ export function createNodeAdapter(
 ): RpcHandler {
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
+    discardAfterAnswer(request, response);
     const handler = handlers.get(pathOf(request));
-    if (handler === undefined) fallback(request, response);
-    else {
-      // Rejects when the caller goes away in the middle: there is nobody left to tell.
-      serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
-    }
+    if (handler === undefined) return fallback(request, response);
+    // Rejects when the caller goes away in the middle: there is nobody left to tell.
+    serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
   };
 }
 
@@ -46,7 +46,6 @@ async function serve(
   response: NodeResponse,
   contextValues: ContextValues,
 ): Promise<void> {
-  discardAfterAnswer(request, response);
   const universal = readRequest(request, response, contextValues);
   if (universal === undefined) {
     const text = "The Host header is missing or not valid.";
