@@ -14,12 +14,16 @@ export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
 export type NodeRequest = Parameters<RpcHandler>[0];
 export type NodeResponse = Parameters<RpcHandler>[1];
 
+/** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */
+const LEAVE_OFF_MS = 1_000;
+
 /**
  * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.
  *
  * Connect's own adapter will not do: a `Host` or `:authority` that is not part of a URL makes it
  * throw out of the server's listener, which ends the process, and it answers a wrong HTTP method or
- * content type without a body.
+ * content type without a body. It also destroys a request that it refuses in the middle of the body,
+ * and on HTTP/1.1 the answer with it.
  */
 export function createNodeAdapter(
   router: ConnectRouter,
@@ -28,12 +32,11 @@ export function createNodeAdapter(
 ): RpcHandler {
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
+    discardAfterAnswer(request, response);
     const handler = handlers.get(pathOf(request));
-    if (handler === undefined) fallback(request, response);
-    else {
-      // Rejects when the caller goes away in the middle: there is nobody left to tell.
-      serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
-    }
+    if (handler === undefined) return fallback(request, response);
+    // Rejects when the caller goes away in the middle: there is nobody left to tell.
+    serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
   };
 }
 
@@ -43,7 +46,6 @@ async function serve(
   response: NodeResponse,
   contextValues: ContextValues,
 ): Promise<void> {
-  discardAfterAnswer(request, response);
   const universal = readRequest(request, response, contextValues);
   if (universal === undefined) {
     const text = "The Host header is missing or not valid.";
@@ -68,12 +70,18 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
 }
 
 /**
- * Throws away what is left of a body once its answer is out: an HTTP/2 stream with unread data never
- * closes, and neither does Node then forget it.
+ * Throws away what is left of a body once its answer is out, since a stream with unread data never
+ * closes, and soon closes an HTTP/2 stream whose caller leaves off in the middle.
  */
 function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void {
-  const output = "stream" in request ? request.stream : response;
-  output.once("finish", () => request.resume());
+  const stream = "stream" in request ? request.stream : undefined;
+  (stream ?? response).once("finish", () => {
+    if (request.complete) return;
+    request.resume();
+    if (stream === undefined) return;
+    const cut = setTimeout(() => stream.close(), LEAVE_OFF_MS);
+    response.once("close", () => clearTimeout(cut));
+  });
 }
 
 /** Says in full why Connect answered with a bare status: it found no protocol for the request. */

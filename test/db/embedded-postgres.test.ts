@@ -55,15 +55,14 @@ test("an empty folder becomes a PostgreSQL that only the password in a private f
   await expect(query(wrong.href, "select 1")).rejects.toThrow("password authentication failed");
 });
 
-test("a second start finds the data of the first, and is quick", async () => {
+test("a second start finds the data of the first, on the same port", async () => {
   const dataDir = preparedFolder();
   const first = await hold(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
   await first.release();
 
-  const before = performance.now();
   const second = await hold(dataDir);
-  expect(performance.now() - before).toBeLessThan(5_000);
+  expect(second.url).toBe(first.url);
   expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
@@ -79,6 +78,7 @@ test("a released database has stopped, so that its folder can be removed", async
     "hold",
     "lock",
     "password",
+    "port",
     "postgres",
     "postgres.log",
   ]);

@@ -224,6 +224,12 @@ describe("a request that leads into no RPC", () => {
     ]);
   });
 
+  test("leaves nothing behind, however much it was to send", async () => {
+    const headers = { "content-type": "application/grpc", te: "trailers" };
+    await rawRpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
+    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
+  });
+
   test("with a content type of no protocol is 415, with the usual body", async () => {
     const text = "The content type is none of gRPC, gRPC-Web or Connect.";
     const headers = { "content-type": "text/plain" };
