@@ -64,8 +64,8 @@ interface Node<T> {
 }
 
 /**
- * Compiles routes for look-up. A literal wins over a variable; when the better path lacks the
- * method, the other is taken if it has it.
+ * Compiles routes for look-up. A literal wins over a variable, even where it lacks the method: a
+ * path with a name of its own is not also somebody's reference.
  *
  * @throws Error when two routes claim one method and path.
  */
@@ -79,14 +79,11 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
     if (atOnce?.httpMethod === httpMethod)
       return { kind: "found", route: atOnce, pathSegments: [] };
     const pathSegments = path.slice(1).split("/");
-    const nodes = pathSegments.includes("") ? [] : nodesAt(root, pathSegments);
-    for (const node of nodes) {
-      const route = node.byMethod.get(httpMethod);
-      if (route !== undefined) return { kind: "found", route, pathSegments };
-    }
-    if (nodes.length === 0) return { kind: "no-such-path" };
-    const allowed = new Set(nodes.flatMap((node) => [...node.byMethod.keys()]));
-    return { kind: "method-not-allowed", allow: [...allowed].sort().join(", ") };
+    const node = pathSegments.includes("") ? undefined : nodeAt(root, pathSegments);
+    if (node === undefined) return { kind: "no-such-path" };
+    const route = node.byMethod.get(httpMethod);
+    if (route !== undefined) return { kind: "found", route, pathSegments };
+    return { kind: "method-not-allowed", allow: [...node.byMethod.keys()].sort().join(", ") };
   };
 }
 
@@ -98,13 +95,15 @@ function pathOf({ segments }: Route): string {
   return `/${segments.map((it) => (it.kind === "literal" ? it.text : "")).join("/")}`;
 }
 
-/** The nodes with routes that a path leads to, the most literal first. */
-function nodesAt<T>(root: Node<T>, pathSegments: readonly string[]): Node<T>[] {
-  let nodes = [root];
-  for (const segment of pathSegments) {
-    nodes = nodes.flatMap((node) => [node.literals.get(segment) ?? [], node.variable ?? []].flat());
-  }
-  return nodes.filter((node) => node.byMethod.size > 0);
+/** The node with routes that a path leads to, the most literal if there are several. */
+function nodeAt<T>(node: Node<T>, pathSegments: readonly string[], at = 0): Node<T> | undefined {
+  const segment = pathSegments[at];
+  if (segment === undefined) return node.byMethod.size > 0 ? node : undefined;
+  const literal = node.literals.get(segment);
+  return (
+    (literal && nodeAt(literal, pathSegments, at + 1)) ??
+    (node.variable && nodeAt(node.variable, pathSegments, at + 1))
+  );
 }
 
 function addRoute<T extends Route>(root: Node<T>, route: T): void {

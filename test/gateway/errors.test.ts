@@ -110,10 +110,10 @@ test.each([
 
 describe("405: the path exists, the method does not", () => {
   const cases = [
-    ["/v1/shipments", "POST"],
+    ["/v1/shipments", "GET, POST"],
     [QUOTE, "POST"],
     ["/v1/shipments/SHP-000000000000/cancel", "POST"],
-    ["/shipments.v1.ShipmentService/QuoteShipment", "POST"],
+    ["/shipments.v1.ShipmentService/QuoteShipment", "GET, POST"],
     ["/healthz", "GET, HEAD"],
     ["/readyz", "GET, HEAD"],
     ["/metrics", "GET, HEAD"],

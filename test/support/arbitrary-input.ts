@@ -49,15 +49,39 @@ export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
 
 /** A value that a field of this kind can hold, however absurd. */
 export function anyFieldValue(field: DescField): fc.Arbitrary<unknown> {
-  switch (field.scalar) {
+  switch (field.fieldKind) {
+    case "scalar":
+      return anyScalar(field.scalar);
+    case "enum":
+      return fc.integer({ min: -1, max: 10 });
+    case "message":
+      return anyMessage(field.message, {});
+    case "list":
+      return fc.array(field.message ? anyMessage(field.message, {}) : anyScalar(field.scalar!), {
+        maxLength: 120,
+      });
+    case "map":
+      return fc.dictionary(
+        anyText.filter((text) => text.isWellFormed()),
+        anyScalar(field.scalar!),
+      );
+  }
+}
+
+function anyScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
+  switch (scalar) {
     case ScalarType.STRING:
       return anyText.filter((text) => text.isWellFormed());
     case ScalarType.DOUBLE:
       return anyDouble;
+    case ScalarType.BOOL:
+      return fc.boolean();
+    case ScalarType.INT32:
+      return fc.integer();
     case ScalarType.INT64:
       return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     default:
-      throw new Error(`there are no arbitrary values for ${field.toString()} yet`);
+      throw new Error(`there are no arbitrary values of ${ScalarType[scalar]} yet`);
   }
 }
 

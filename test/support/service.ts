@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { DescService } from "@bufbuild/protobuf";
 import { createClient, type Client } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
@@ -45,6 +46,8 @@ export interface Doors {
   request(path: string, options?: RequestOptions): Promise<Answer>;
   /** A gRPC client of the shipment service that sends the key as metadata. */
   grpcClient(apiKey: string): Client<typeof ShipmentService>;
+  /** The same of another service. */
+  grpcClient<S extends DescService>(apiKey: string, service: S): Client<S>;
 }
 
 /** A whole service in this process. */
@@ -128,9 +131,9 @@ export function openDoors(httpUrl: string, grpcUrl: string): Doors {
     grpcUrl,
     request: async (path, options = {}) =>
       readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
-    grpcClient: (apiKey) =>
+    grpcClient: ((apiKey: string, service: DescService = ShipmentService) =>
       createClient(
-        ShipmentService,
+        service,
         createGrpcTransport({
           baseUrl: grpcUrl,
           interceptors: [
@@ -140,7 +143,7 @@ export function openDoors(httpUrl: string, grpcUrl: string): Doors {
             },
           ],
         }),
-      ),
+      )) as Doors["grpcClient"],
   };
 }
 
