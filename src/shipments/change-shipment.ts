@@ -1,7 +1,7 @@
 import type { EntityManager } from "../db/orm.ts";
 import { refuse } from "../domain/refusal.ts";
 import { transition, type Trigger } from "../domain/shipment-state.ts";
-import { findShipment, type FoundShipment } from "./find-shipment.ts";
+import { lockShipment, type FoundShipment } from "./find-shipment.ts";
 
 /**
  * Changes a shipment in one transaction. Its row is locked first, so that of two changes at the same
@@ -17,7 +17,7 @@ export function changeShipment<T>(
   change: (shipment: FoundShipment, tx: EntityManager) => T | Promise<T>,
 ): Promise<T> {
   return em.fork().transactional(async (tx) => {
-    const shipment = await findShipment(tx, workspaceId, reference, "lock");
+    const shipment = await lockShipment(tx, workspaceId, reference);
     return await change(shipment, tx);
   });
 }
