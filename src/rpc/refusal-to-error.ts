@@ -21,7 +21,10 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
 export function refusalToError(refusal: Refusal): ConnectError {
   const { code } = REFUSAL_STATUS[refusal.reason];
   const details: Detail[] = [
-    { desc: ErrorInfoSchema, value: { reason: refusal.reason, domain: ERROR_DOMAIN } },
+    {
+      desc: ErrorInfoSchema,
+      value: { reason: refusal.reason, domain: ERROR_DOMAIN, metadata: refusal.facts },
+    },
   ];
   const named = refusal.problems.filter(hasSubject);
   if (named.length > 0) details.push(describeProblems(code, named));
