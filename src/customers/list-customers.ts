@@ -25,14 +25,15 @@ export async function listCustomers(
   { caller }: Call,
   em: EntityManager,
 ): Promise<ListCustomersResponse> {
-  const filters = { emailLower: request.email?.toLowerCase() };
+  const workspace = caller.workspaceId;
+  const filters = { workspace, emailLower: request.email?.toLowerCase() };
   const before =
     request.pageToken === undefined ? undefined : readPosition(request.pageToken, filters);
   const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
   const found = await em.fork().find(
     Customer,
     {
-      workspace: caller.workspaceId,
+      workspace,
       ...(filters.emailLower === undefined ? {} : { emailLower: filters.emailLower }),
       ...(before === undefined ? {} : { id: { $lt: before } }),
     },

@@ -6,12 +6,13 @@ export const DEFAULT_PAGE_SIZE = 25;
 
 /**
  * The opaque token that leads to the page after a position: the sort key of the last result, bound
- * to the filters it was listed with.
+ * to the workspace and the filters it was listed with.
  *
  * @param position what JSON can hold
+ * @param filters with the workspace among them
  */
 export function writePageToken(position: readonly (string | number)[], filters: object): string {
-  const text = JSON.stringify([fingerprint(filters), ...position]);
+  const text = JSON.stringify([fingerprint(position, filters), ...position]);
   return Buffer.from(text).toString("base64url");
 }
 
@@ -21,9 +22,11 @@ export function writePageToken(position: readonly (string | number)[], filters: 
  */
 export function readPageToken(token: string, filters: object): unknown[] | undefined {
   try {
-    const read: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
-    if (!Array.isArray(read) || read[0] !== fingerprint(filters)) return undefined;
-    return read.slice(1);
+    const bytes = Buffer.from(token, "base64url");
+    // Node skips what is not base64url; one page has one token.
+    if (bytes.toString("base64url") !== token) return undefined;
+    const [print, ...position] = JSON.parse(bytes.toString()) as unknown[];
+    return print === fingerprint(position, filters) ? position : undefined;
   } catch {
     return undefined;
   }
@@ -45,7 +48,7 @@ export function invalidPageToken(): Refusal {
   );
 }
 
-/** Tells one set of filters from another; not a secret. */
-function fingerprint(filters: object): string {
-  return hash("sha256", JSON.stringify(filters), "base64url").slice(0, 8);
+/** Tells positions in one list from those in another, and from slips of the pen; not a secret. */
+function fingerprint(position: readonly unknown[], filters: object): string {
+  return hash("sha256", JSON.stringify([filters, position]), "base64url").slice(0, 8);
 }

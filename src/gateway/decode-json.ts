@@ -93,7 +93,7 @@ function compileField(field: DescField, known: Map<DescMessage, Decode>): Decode
     case "message":
       return compileMessage(field.message, known);
     case "list":
-      return decodeList(compileElement(field, known));
+      return decodeList(compileElement(field, known), placeholderOf(field));
     case "map":
       if (field.mapKey !== ScalarType.STRING) {
         throw new Error(`${field.toString()} has keys that are no strings`);
@@ -111,7 +111,16 @@ function compileElement(
   return compileScalar(field.scalar as ScalarType);
 }
 
-function decodeList(decode: Decode): Decode {
+/**
+ * What stands in for an item that cannot be read, so that those after it keep their places: an
+ * empty message. Other items are left out, since their fault refuses the whole request.
+ */
+function placeholderOf(field: DescField & { fieldKind: "list" }): () => Message[] {
+  const { message } = field;
+  return message === undefined ? () => [] : () => [create(message)];
+}
+
+function decodeList(decode: Decode, placeholder: () => unknown[]): Decode {
   return (json, path, faults) => {
     if (!Array.isArray(json)) return fault(faults, path, "must be a list");
     return json.flatMap((item: unknown, i) => {
@@ -119,7 +128,7 @@ function decodeList(decode: Decode): Decode {
         item === null
           ? fault(faults, `${path}[${i}]`, "must not be null")
           : decode(item, `${path}[${i}]`, faults);
-      return decoded === undefined ? [] : [decoded];
+      return decoded === undefined ? placeholder() : [decoded];
     });
   };
 }
@@ -129,8 +138,7 @@ function decodeMap(decode: Decode): Decode {
     if (!isObject(json)) return fault(faults, path, "must be an object");
     const entries = Object.entries(json).flatMap(([key, value]) => {
       const at = `${path}[${JSON.stringify(key)}]`;
-      const decoded =
-        value === null ? fault(faults, at, "must not be null") : decode(value, at, faults);
+      const decoded = value === null ? undefined : decode(value, at, faults);
       return decoded === undefined ? [] : [[key, decoded] as const];
     });
     return Object.fromEntries(entries);

@@ -34,7 +34,8 @@ export async function recordRefund(
       const refundedAt = now();
       applyTrigger(shipment, "refund", refundedAt);
       const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
-      payment.refundedAt = refundedAt;
+      // Two processes' clocks may differ by more than the time between the two.
+      payment.refundedAt = refundedAt < payment.paidAt ? payment.paidAt : refundedAt;
       return { shipment, payment };
     });
     return create(RecordRefundResponseSchema, {

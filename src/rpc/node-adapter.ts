@@ -92,7 +92,7 @@ function refuseProtocol(
   { allowedMethods }: UniversalHandler,
 ): void {
   if (status === 405) {
-    const allow = allowedMethods.join(", ");
+    const allow = allowedMethods.toSorted().join(", ");
     const text = `This path does not take that method; it takes ${allow}.`;
     refuseOutsideRpc(request, response, refuse("METHOD_NOT_ALLOWED", text), { allow });
   } else if (status === 415) {

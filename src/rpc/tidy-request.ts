@@ -1,7 +1,8 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Problem } from "../domain/refusal.ts";
 
-/** Trims a request in place and reports text that no field can hold. */
+/** Trims a request in place and reports text and times that no field can hold. */
 export type TidyRequest = (request: Message) => Problem[];
 
 type Fields = Record<string, unknown>;
@@ -10,7 +11,8 @@ type TidyField = (fields: Fields, path: string, problems: Problem[]) => void;
 /**
  * Compiles, for one kind of request, the text rules that hold at both doors: strings are trimmed, a
  * blank optional string is absent, and text is well-formed Unicode without NUL (PostgreSQL stores
- * neither NUL nor half a surrogate pair). Reaches into nested messages, lists and map values.
+ * neither NUL nor half a surrogate pair). Times are of the years 0001 to 9999, as RFC 3339 writes
+ * them. Reaches into nested messages, lists and map values.
  */
 export function compileTidyRequest(schema: DescMessage): TidyRequest {
   const tidy = compileMessage(schema, []);
@@ -41,6 +43,7 @@ function compileField(field: DescField, parents: readonly DescMessage[]): TidyFi
     case "scalar":
       return isText(field.scalar) ? tidySingle(localName, name, field) : undefined;
     case "message": {
+      if (field.message.typeName === TIMESTAMP) return checkTimestamp(localName, name);
       const nested = compileMessage(field.message, parents);
       return (
         nested &&
@@ -75,6 +78,25 @@ function compileField(field: DescField, parents: readonly DescMessage[]): TidyFi
 /** `ScalarType.STRING`, by its number in descriptor.proto. */
 function isText(scalar: number): boolean {
   return scalar === 9;
+}
+
+const TIMESTAMP = "google.protobuf.Timestamp";
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, the bounds of timestamp.proto. */
+const FIRST_SECOND = -62_135_596_800n;
+const LAST_SECOND = 253_402_300_799n;
+
+function checkTimestamp(localName: string, name: string): TidyField {
+  return (fields, path, problems) => {
+    const time = fields[localName] as Timestamp | undefined;
+    if (time === undefined) return;
+    const { seconds, nanos } = time;
+    if (seconds >= FIRST_SECOND && seconds <= LAST_SECOND && nanos >= 0 && nanos < 1e9) return;
+    problems.push({
+      reason: "FIELD_INVALID",
+      subject: path + name,
+      text: `${path}${name} must be a time from year 0001 to 9999.`,
+    });
+  };
 }
 
 function tidySingle(localName: string, name: string, field: DescField): TidyField {
@@ -112,9 +134,15 @@ function tidyMap(localName: string, name: string): TidyField {
     for (const [key, value] of Object.entries(map)) {
       const at = `${path}${name}[${JSON.stringify(key)}]`;
       tidyText(key, at, problems);
-      map[key] = tidyText(value, at, problems);
+      // Assigned to an object, this key would be its prototype.
+      if (key === "__proto__") problems.push(notAKey(at));
+      else map[key] = tidyText(value, at, problems);
     }
   };
+}
+
+function notAKey(at: string): Problem {
+  return { reason: "FIELD_INVALID", subject: at, text: `${at} is not a key that can be used.` };
 }
 
 function tidyText(text: string, path: string, problems: Problem[]): string {

@@ -1,7 +1,7 @@
 import type { EntityManager } from "../db/orm.ts";
 import { refuse } from "../domain/refusal.ts";
 import { transition, type Trigger } from "../domain/shipment-state.ts";
-import { findShipment, type FoundShipment } from "./find-shipment.ts";
+import { lockShipment, type FoundShipment } from "./find-shipment.ts";
 
 /**
  * Changes a shipment in the caller's transaction, and writes the change. The row is locked first, so
@@ -16,7 +16,7 @@ export async function changeShipment<T>(
   reference: string,
   change: (shipment: FoundShipment) => T | Promise<T>,
 ): Promise<T> {
-  const shipment = await findShipment(tx, workspaceId, reference, "lock");
+  const shipment = await lockShipment(tx, workspaceId, reference);
   const changed = await change(shipment);
   await tx.flush();
   return changed;

@@ -15,16 +15,39 @@ export async function findShipment(
   em: EntityManager,
   workspaceId: number,
   reference: string,
-  lock?: "lock",
 ): Promise<FoundShipment> {
   const found = await em.findOne(
     Shipment,
     { workspace: workspaceId, reference },
-    { populate: ["customer"], ...(lock === undefined ? {} : LOCK_SHIPMENT) },
+    { populate: ["customer"] },
   );
-  if (found === null) throw refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
-  return found;
+  return found ?? refuseMissing();
 }
 
-/** Locks the shipment's row and not its customer's, which many bookings may share. */
-const LOCK_SHIPMENT = { lockMode: LockMode.PESSIMISTIC_WRITE, lockTableAliases: ["s0"] };
+/**
+ * As `findShipment`, and nobody else changes the shipment until the transaction ends.
+ *
+ * The customer is read once the shipment is locked, not joined to it: a change that was waited for
+ * may have linked another one, and the row that was joined before the wait would fit no more. Nor
+ * is the customer's row locked, which many bookings may share.
+ *
+ * @throws Refusal SHIPMENT_NOT_FOUND
+ */
+export async function lockShipment(
+  tx: EntityManager,
+  workspaceId: number,
+  reference: string,
+): Promise<FoundShipment> {
+  const found = await tx.findOne(
+    Shipment,
+    { workspace: workspaceId, reference },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (found === null) return refuseMissing();
+  await tx.populate(found, ["customer"]);
+  return found as FoundShipment;
+}
+
+function refuseMissing(): never {
+  throw refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+}

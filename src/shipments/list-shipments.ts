@@ -19,7 +19,7 @@ import { narrowState, type StateFilter } from "../domain/shipment-state.ts";
 import type { Call } from "../rpc/caller.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
-import { Shipment } from "./shipment.entity.ts";
+import { Shipment, type ListIndex } from "./shipment.entity.ts";
 
 /**
  * Lists shipments of the workspace, the newest first. A page begins where the one before ended, by
@@ -33,14 +33,14 @@ export async function listShipments(
   { caller }: Call,
   { em }: ShipmentDeps,
 ): Promise<ListShipmentsResponse> {
-  const filters = filtersOf(request);
+  const filters = filtersOf(caller.workspaceId, request);
   const after =
     request.pageToken === undefined ? undefined : readPosition(request.pageToken, filters);
   const state = narrowState(filters.status, filters.paymentStatus);
   if (state === undefined) return create(ListShipmentsResponseSchema);
 
   const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
-  const found = await em.fork().find(Shipment, whereOf(caller.workspaceId, state, filters, after), {
+  const found = await em.fork().find(Shipment, whereOf(state, filters, after), {
     orderBy: { createdAt: "desc", reference: "desc" },
     limit: pageSize + 1,
     populate: ["customer"],
@@ -56,8 +56,9 @@ export async function listShipments(
 
 type Filters = ReturnType<typeof filtersOf>;
 
-function filtersOf(request: ListShipmentsRequestValid) {
+function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
   return {
+    workspace,
     status: statusOf(request.status),
     paymentStatus: paymentStatusOf(request.paymentStatus),
     // An id that no customer can have is looked for all the same, and not found.
@@ -91,12 +92,15 @@ function readPosition(token: string, filters: Filters): Position {
 }
 
 function whereOf(
-  workspace: number,
   state: StateFilter,
-  { customerId, externalReference, createdAfter, createdBefore }: Filters,
+  { workspace, customerId, externalReference, createdAfter, createdBefore }: Filters,
   after: Position | undefined,
 ): FilterQuery<Shipment> {
   const conditions: FilterQuery<Shipment>[] = [{ workspace, ...state }];
+  // An external reference has an index that leads to one shipment at most.
+  if (externalReference === undefined) {
+    conditions.push({ reference: { $ne: indexFor(state, customerId) } });
+  }
   if (customerId !== undefined) conditions.push({ customer: [workspace, customerId] });
   if (externalReference !== undefined) conditions.push({ externalReference });
   if (createdAfter !== undefined) conditions.push({ createdAt: { $gt: new Date(createdAfter) } });
@@ -110,4 +114,13 @@ function whereOf(
     );
   }
   return { $and: conditions };
+}
+
+/** The index that a list is read from; see `listIndex`. */
+function indexFor(state: StateFilter, customerId: number | undefined): ListIndex {
+  const side =
+    "status" in state ? "status" : "paymentStatus" in state ? "payment_status" : undefined;
+  if (customerId === undefined)
+    return side === undefined ? "shipment_by_age" : `shipment_by_${side}`;
+  return side === undefined ? "shipment_by_customer" : `shipment_by_customer_and_${side}`;
 }

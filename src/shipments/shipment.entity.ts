@@ -19,6 +19,25 @@ const STATUSES_AGREE = Object.entries(PAYMENTS_OF)
   )
   .join(" or ");
 
+/** The indexes that lists are read from, one for each set of columns that they are narrowed by. */
+export type ListIndex =
+  | "shipment_by_age"
+  | "shipment_by_status"
+  | "shipment_by_payment_status"
+  | "shipment_by_customer"
+  | "shipment_by_customer_and_status"
+  | "shipment_by_customer_and_payment_status";
+
+/**
+ * An index in the order of lists, so that any page is read from where it begins. It is partial, on
+ * something that is true of every reference, and so serves only queries that say the same: a list
+ * names the one it is to be read from. Left to choose, PostgreSQL may take another that is in the
+ * same order, and walk past every shipment that the list is not about.
+ */
+function listIndex<Column extends string>(name: ListIndex, ...properties: readonly Column[]) {
+  return { name, properties: [...properties], where: `reference <> '${name}'` };
+}
+
 const AMOUNTS = ["distance_fee", "weight_fee", "base_fee", "subtotal", "total"];
 
 /**
@@ -75,17 +94,20 @@ export const Shipment = defineEntity({
   uniques: [
     { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
   ],
-  // One index for each filter that lists are narrowed by, in the order of lists, so that any page
-  // is read from where it begins.
   indexes: [
-    { name: "shipment_by_age", properties: ["workspace", "createdAt", "reference"] },
-    { name: "shipment_by_status", properties: ["workspace", "status", "createdAt", "reference"] },
-    {
-      name: "shipment_by_payment_status",
-      properties: ["workspace", "paymentStatus", "createdAt", "reference"],
-    },
+    listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
+    listIndex("shipment_by_status", "workspace", "status", "createdAt", "reference"),
+    listIndex("shipment_by_payment_status", "workspace", "paymentStatus", "createdAt", "reference"),
     // The customer's key begins with the workspace.
-    { name: "shipment_by_customer", properties: ["customer", "createdAt", "reference"] },
+    listIndex("shipment_by_customer", "customer", "createdAt", "reference"),
+    listIndex("shipment_by_customer_and_status", "customer", "status", "createdAt", "reference"),
+    listIndex(
+      "shipment_by_customer_and_payment_status",
+      "customer",
+      "paymentStatus",
+      "createdAt",
+      "reference",
+    ),
   ],
   checks: [
     { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },

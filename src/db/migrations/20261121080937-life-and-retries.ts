@@ -1,7 +1,7 @@
 import { Migration } from "@mikro-orm/migrations";
 
-export class Migration20261121075642_life_and_retries extends Migration {
-  override name = "Migration20261121075642_life_and_retries";
+export class Migration20261121080937_life_and_retries extends Migration {
+  override name = "Migration20261121080937_life_and_retries";
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -25,16 +25,22 @@ export class Migration20261121075642_life_and_retries extends Migration {
       `alter table "shipment" add "cancel_reason" text null, add "cancel_note" text null, add "external_reference" text null, add "metadata" jsonb not null default '{}', add "version" int not null default 1;`,
     );
     this.addSql(
-      `create index "shipment_by_age" on "shipment" ("workspace_id", "created_at", "reference");`,
+      `create index "shipment_by_age" on "shipment" ("workspace_id", "created_at", "reference") where reference <> 'shipment_by_age';`,
     );
     this.addSql(
-      `create index "shipment_by_status" on "shipment" ("workspace_id", "status", "created_at", "reference");`,
+      `create index "shipment_by_status" on "shipment" ("workspace_id", "status", "created_at", "reference") where reference <> 'shipment_by_status';`,
     );
     this.addSql(
-      `create index "shipment_by_payment_status" on "shipment" ("workspace_id", "payment_status", "created_at", "reference");`,
+      `create index "shipment_by_payment_status" on "shipment" ("workspace_id", "payment_status", "created_at", "reference") where reference <> 'shipment_by_payment_status';`,
     );
     this.addSql(
-      `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "created_at", "reference");`,
+      `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "created_at", "reference") where reference <> 'shipment_by_customer';`,
+    );
+    this.addSql(
+      `create index "shipment_by_customer_and_status" on "shipment" ("workspace_id", "customer_id", "status", "created_at", "reference") where reference <> 'shipment_by_customer_and_status';`,
+    );
+    this.addSql(
+      `create index "shipment_by_customer_and_payment_status" on "shipment" ("workspace_id", "customer_id", "payment_status", "created_at", "reference") where reference <> 'shipment_by_customer_and_payment_status';`,
     );
     this.addSql(
       `alter table "shipment" add constraint "shipment_external_reference" unique ("workspace_id", "external_reference");`,
@@ -97,6 +103,8 @@ export class Migration20261121075642_life_and_retries extends Migration {
     this.addSql(`drop index "shipment_by_status";`);
     this.addSql(`drop index "shipment_by_payment_status";`);
     this.addSql(`drop index "shipment_by_customer";`);
+    this.addSql(`drop index "shipment_by_customer_and_status";`);
+    this.addSql(`drop index "shipment_by_customer_and_payment_status";`);
     this.addSql(`alter table "shipment" drop constraint "shipment_external_reference";`);
     this.addSql(`alter table "shipment" drop constraint "shipment_statuses_agree";`);
     this.addSql(`alter table "shipment" drop constraint "shipment_cancel_reason";`);

@@ -1,0 +1,276 @@
+import { createHash } from "node:crypto";
+import { fromJson, toJson, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { book, bookAnd, NO_REFERENCE, PAYMENT, type ShipmentJson } from "../support/bookings.ts";
+import { describedServices, httpCalls } from "../support/described-services.ts";
+import { connectTo } from "../support/insert-shipments.ts";
+import { rpcClient } from "../support/rpc-client.ts";
+import { rpcRefusal } from "../support/rpc-refusal.ts";
+import { BOOKING, startService, type TestService, type TestWorkspace } from "../support/service.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What another workspace has, and beside each thing one of its kind that nobody has. */
+interface Pairs {
+  readonly shipment: Pair;
+  readonly cancelledShipment: Pair;
+  readonly customer: Pair;
+  readonly externalReference: Pair;
+  readonly email: Pair;
+  readonly shipmentsPageToken: Pair;
+  readonly customersPageToken: Pair;
+}
+interface Pair {
+  readonly foreign: string | number;
+  readonly missing: string | number;
+}
+
+/** A method's fields, sorted by whether they can name something that another workspace has. */
+interface Entry {
+  /** For each field that can, a call with the foreign thing in it and one with the missing. */
+  readonly names: Readonly<Record<string, (it: string | number) => Fields>>;
+  /** Which of the pairs a field names. */
+  readonly pairs: Readonly<Record<string, keyof Pairs>>;
+  /** All the other fields. */
+  readonly plain: readonly string[];
+  /** Whether the service answers, rather than refuses, what names nothing of the workspace. */
+  readonly answered?: readonly string[];
+}
+
+const ROUTE = ["pickup_lat", "pickup_lng", "dropoff_lat", "dropoff_lng", "weight_kg"];
+const ADDRESSES = ["pickup_address", "dropoff_address"];
+
+let own: ShipmentJson;
+
+/**
+ * Every method of every service. A new one fails this test until it stands here: say which of its
+ * fields name records, and what a call that names a foreign one looks like.
+ */
+const ENTRIES: Readonly<Record<string, Entry>> = {
+  "ShipmentService/QuoteShipment": { names: {}, pairs: {}, plain: ROUTE },
+  "ShipmentService/BatchQuoteShipments": { names: {}, pairs: {}, plain: ["routes"] },
+  "ShipmentService/CreateShipment": {
+    names: {
+      customer_id: (customer_id) => ({ ...BOOKING, customer_id }),
+      external_reference: (external_reference) => ({ ...BOOKING, external_reference }),
+      customer_email: (customer_email) => ({ ...BOOKING, customer_email }),
+    },
+    pairs: {
+      customer_id: "customer",
+      external_reference: "externalReference",
+      customer_email: "email",
+    },
+    plain: [
+      ...ROUTE,
+      ...ADDRESSES,
+      "customer_name",
+      "customer_id_number",
+      "metadata",
+      "expected_total",
+      "expected_currency",
+    ],
+    answered: ["customer_id", "external_reference", "customer_email"],
+  },
+  "ShipmentService/GetShipment": {
+    names: { shipment: (shipment) => ({ shipment }) },
+    pairs: { shipment: "shipment" },
+    plain: [],
+  },
+  "ShipmentService/ListShipments": {
+    names: {
+      customer_id: (customer_id) => ({ customer_id }),
+      external_reference: (external_reference) => ({ external_reference }),
+      page_token: (page_token) => ({ page_token, page_size: 1 }),
+    },
+    pairs: {
+      customer_id: "customer",
+      external_reference: "externalReference",
+      page_token: "shipmentsPageToken",
+    },
+    plain: ["status", "payment_status", "created_after", "created_before", "page_size"],
+    answered: ["customer_id", "external_reference"],
+  },
+  "ShipmentService/UpdateShipment": {
+    names: {
+      shipment: (shipment) => ({ shipment, etag: "1", pickup_address: "Mine now" }),
+      customer_id: (customer_id) => ({ shipment: own["reference"], customer_id }),
+    },
+    pairs: { shipment: "shipment", customer_id: "customer" },
+    plain: [...ROUTE, ...ADDRESSES, "etag", "metadata"],
+  },
+  "ShipmentService/AdvanceShipment": {
+    names: { shipment: (shipment) => ({ shipment }) },
+    pairs: { shipment: "shipment" },
+    plain: [],
+  },
+  "ShipmentService/RecordPayment": {
+    names: { shipment: (shipment) => ({ shipment, ...PAYMENT, amount: 1 }) },
+    pairs: { shipment: "shipment" },
+    plain: ["amount", "currency"],
+  },
+  "ShipmentService/RecordRefund": {
+    names: { shipment: (shipment) => ({ shipment }) },
+    pairs: { shipment: "cancelledShipment" },
+    plain: [],
+  },
+  "ShipmentService/CancelShipment": {
+    names: { shipment: (shipment) => ({ shipment, note: "Not mine" }) },
+    pairs: { shipment: "shipment" },
+    plain: ["reason", "note"],
+  },
+  "CustomerService/GetCustomer": {
+    names: { customer: (customer) => ({ customer }) },
+    pairs: { customer: "customer" },
+    plain: [],
+  },
+  "CustomerService/ListCustomers": {
+    names: {
+      email: (email) => ({ email }),
+      page_token: (page_token) => ({ page_token, page_size: 1 }),
+    },
+    pairs: { email: "email", page_token: "customersPageToken" },
+    plain: ["page_size"],
+    answered: ["email"],
+  },
+  "WorkspaceService/GetWorkspace": { names: {}, pairs: {}, plain: [] },
+};
+
+const SERVICES = await describedServices();
+const METHODS = SERVICES.flatMap((service) =>
+  service.methods.map((method) => [`${service.name}/${method.name}`, service, method] as const),
+);
+
+let service: TestService;
+let sql: pg.Client;
+let caller: TestWorkspace;
+let pairs: Pairs;
+beforeAll(async () => {
+  service = await startService();
+  sql = await connectTo(service.databaseUrl);
+  const other = await service.addWorkspace();
+  caller = await service.addWorkspace();
+
+  const shipment = await bookAnd(service, other.apiKey, ["pay"], {
+    customer_email: "theirs@example.org",
+    external_reference: "theirs",
+  });
+  const cancelled = await bookAnd(service, other.apiKey, ["pay", "cancel"]);
+  own = await book(service, caller.apiKey, { customer_email: "own@example.org" });
+  await book(service, caller.apiKey, { customer_email: "own2@example.org" });
+  const tokenOf = async (path: string) =>
+    (await service.request(`${path}?page_size=1`, { apiKey: other.apiKey })).body.next_page_token;
+  const shipmentsToken = await tokenOf("/v1/shipments");
+  const customersToken = await tokenOf("/v1/customers");
+  pairs = {
+    shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
+    cancelledShipment: { foreign: cancelled["reference"], missing: NO_REFERENCE },
+    customer: { foreign: shipment["customer"].id, missing: 2 ** 40 },
+    externalReference: { foreign: "theirs", missing: "nobody's" },
+    email: { foreign: "theirs@example.org", missing: "nobody@example.org" },
+    shipmentsPageToken: { foreign: shipmentsToken, missing: madeUpToken(shipmentsToken) },
+    customersPageToken: { foreign: customersToken, missing: madeUpToken(customersToken) },
+  };
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+/** A token of the same form that nobody was given. */
+function madeUpToken(token: string): string {
+  const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
+  return Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
+}
+
+test("every method, and every field of its request, is sorted here", () => {
+  expect(METHODS.map(([name]) => name).sort()).toEqual(Object.keys(ENTRIES).sort());
+  for (const [name, , method] of METHODS) {
+    const { names, pairs: kinds, plain } = ENTRIES[name]!;
+    const sorted = [...Object.keys(names), ...plain].sort();
+    expect(sorted, name).toEqual(method.input.fields.map((field) => field.name).sort());
+    expect(Object.keys(kinds), name).toEqual(Object.keys(names));
+  }
+});
+
+const CASES = METHODS.flatMap(([name, desc, method]) =>
+  Object.keys(ENTRIES[name]?.names ?? {}).map((field) => [name, field, desc, method] as const),
+);
+
+describe("a foreign record is indistinguishable from a missing one", () => {
+  test.each(CASES)("%s by %s", async (name, field, desc, method) => {
+    const entry = ENTRIES[name]!;
+    const { foreign, missing } = pairs[entry.pairs[field]!];
+    const answered = entry.answered?.includes(field) ?? false;
+    const before = await othersRecords();
+    for (const ask of [askHttp, askGrpc]) {
+      const ofForeign = await ask(desc, method, entry.names[field]!(foreign), answered);
+      const ofMissing = await ask(desc, method, entry.names[field]!(missing), answered);
+      expect(comparable(ofForeign, foreign, answered)).toEqual(
+        comparable(ofMissing, missing, answered),
+      );
+      expect(await othersRecords()).toEqual(before);
+      // So that what this door booked is not in the way at the next.
+      await sql.query("update shipment set external_reference = null where workspace_id = $1", [
+        caller.id,
+      ]);
+    }
+  });
+});
+
+/** All that the other workspace has, as a digest. */
+async function othersRecords(): Promise<string> {
+  const { rows } = await sql.query(
+    `select (select json_agg(s order by reference) from shipment s where workspace_id <> $1) shipments,
+       (select json_agg(c order by id) from customer c where workspace_id <> $1) customers,
+       (select json_agg(p order by shipment_reference) from payment p where workspace_id <> $1) payments`,
+    [caller.id],
+  );
+  return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
+}
+
+/** The whole answers at the JSON door, on every path there is to the method. */
+async function askHttp(_: DescService, method: DescMethod, fields: Fields, answered: boolean) {
+  const calls = httpCalls(method, fields);
+  expect(calls.length).toBeGreaterThan(0);
+  return Promise.all(
+    calls.map(async ({ method: httpMethod, path, body }) => {
+      const { status, headers, text } = await service.request(path, {
+        apiKey: caller.apiKey,
+        method: httpMethod,
+        ...(body === undefined ? {} : { body }),
+      });
+      expect(status < 300, text).toBe(answered);
+      expect(status).toBeLessThan(500);
+      const steady = [...headers].filter(
+        ([header]) => header !== "x-request-id" && header !== "date",
+      );
+      return { status, headers: steady, text };
+    }),
+  );
+}
+
+/** The whole answer at the gRPC door. */
+async function askGrpc(desc: DescService, method: DescMethod, fields: Fields, answered: boolean) {
+  const client = rpcClient(desc, service.grpcUrl, caller.apiKey) as Record<
+    string,
+    (request: unknown) => Promise<any>
+  >;
+  const call = client[method.localName]!(fromJson(method.input, fields as any));
+  if (!answered) return { refusal: await rpcRefusal(call) };
+  return { text: JSON.stringify(toJson(method.output, await call)) };
+}
+
+/**
+ * Answers as they can be compared: refusals as they are, and others without what is new in each
+ * (references and ids drawn, times), and without what the call itself named and so got back.
+ */
+function comparable(answer: unknown, named: string | number, answered: boolean): unknown {
+  if (!answered) return answer;
+  return JSON.stringify(answer)
+    .replaceAll(/SHP-[0-9A-Z]{12}/g, "a reference")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time")
+    .replaceAll(/\\"id\\":(\\")?\d+/g, "an id")
+    .replaceAll(/\["content-length","\d+"\]/g, "a length")
+    .replaceAll(typeof named === "string" ? named : "no text", "what was named");
+}

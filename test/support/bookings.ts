@@ -1,0 +1,103 @@
+import { expect } from "vitest";
+import { BOOKING, type TestService } from "./service.ts";
+
+/** A shipment as the JSON door writes it. */
+export type ShipmentJson = Record<string, any>;
+
+/** What `BOOKING` costs with the sample tariff. */
+export const BOOKING_PRICE = {
+  distance_km: 9.532,
+  distance_fee: 11.44,
+  weight_fee: 1.25,
+  base_fee: 5,
+  subtotal: 12.69,
+  total: 12.69,
+  currency: "USD",
+} as const;
+
+/** A payment that `BOOKING` takes. */
+export const PAYMENT = { amount: 12.69, currency: "USD" } as const;
+
+export const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+/** All there is to a shipment that was booked with `BOOKING`. */
+export const BOOKED_SHIPMENT: ShipmentJson = {
+  reference: expect.stringMatching(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/),
+  status: "pending",
+  payment_status: "awaiting_payment",
+  created_by: null,
+  pickup_address: BOOKING.pickup_address,
+  pickup_lat: BOOKING.pickup_lat,
+  pickup_lng: BOOKING.pickup_lng,
+  dropoff_address: BOOKING.dropoff_address,
+  dropoff_lat: BOOKING.dropoff_lat,
+  dropoff_lng: BOOKING.dropoff_lng,
+  weight_kg: BOOKING.weight_kg,
+  ...BOOKING_PRICE,
+  customer: {
+    id: expect.any(Number),
+    name: BOOKING.customer_name,
+    email: BOOKING.customer_email,
+    id_number: null,
+  },
+  created_at: ANY_TIME,
+  updated_at: ANY_TIME,
+  cancelled_at: null,
+  cancel_reason: null,
+  cancel_note: null,
+  external_reference: null,
+  metadata: {},
+  etag: "1",
+};
+
+/** Books a shipment at the JSON door. */
+export async function book(
+  service: TestService,
+  apiKey: string,
+  fields: object = {},
+): Promise<ShipmentJson> {
+  const { status, body } = await service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, ...fields },
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.data;
+}
+
+/** What takes a shipment on. */
+export type Step = "pay" | "advance" | "cancel" | "refund";
+
+const PATHS: Readonly<Record<Step, [path: string, body: object]>> = {
+  pay: ["payments", PAYMENT],
+  advance: ["advance", {}],
+  cancel: ["cancel", {}],
+  refund: ["refunds", {}],
+};
+
+/** Asks for one step at the JSON door. */
+export function takeStep(service: TestService, apiKey: string, reference: string, step: Step) {
+  const [path, body] = PATHS[step];
+  return service.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
+}
+
+/** Books a shipment and takes it on by steps that all succeed. */
+export async function bookAnd(
+  service: TestService,
+  apiKey: string,
+  steps: readonly Step[],
+  fields: object = {},
+): Promise<ShipmentJson> {
+  let shipment = await book(service, apiKey, fields);
+  for (const step of steps) {
+    const { status, body } = await takeStep(service, apiKey, shipment["reference"], step);
+    expect(status, JSON.stringify(body)).toBe(200);
+    shipment = body.data;
+  }
+  return shipment;
+}
+
+/** A reference that nobody has. */
+export const NO_REFERENCE = "SHP-0000000000ZZ";
+
+/** The JSON door's whole answer about a shipment that is not there. */
+export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };

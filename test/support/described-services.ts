@@ -1,0 +1,48 @@
+import { readdirSync } from "node:fs";
+import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { http } from "../../gen/google/api/annotations_pb.js";
+
+const GENERATED = new URL("../../gen/shipments/v1/", import.meta.url);
+
+/** Every service of ours that the proto files describe, whether or not a test knows of it. */
+export async function describedServices(): Promise<DescService[]> {
+  const files = readdirSync(GENERATED).filter((name) => name.endsWith("_pb.js"));
+  const modules = await Promise.all(
+    files.map((name) => import(new URL(name, GENERATED).href) as Promise<Record<string, unknown>>),
+  );
+  return modules.flatMap((module) => Object.values(module).filter(isService));
+}
+
+function isService(exported: unknown): exported is DescService {
+  return (exported as { kind?: string } | null)?.kind === "service";
+}
+
+/** One way to call a method at the JSON door, for given fields. */
+export interface HttpCall {
+  readonly method: string;
+  readonly path: string;
+  readonly body: object | undefined;
+}
+
+/** Every way to call a method at the JSON door with the given fields, as its descriptor says. */
+export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
+  const rule = getOption(method, http);
+  return [rule, ...rule.additionalBindings].flatMap(({ pattern, body }): HttpCall[] => {
+    const rest = { ...fields };
+    let bound = true;
+    const path = String(pattern.value).replace(/\{(\w+)\}/g, (_, name: string) => {
+      bound &&= name in rest;
+      const value = encodeURIComponent(String(rest[name]));
+      delete rest[name];
+      return value;
+    });
+    // A path that names what this call does not give leads elsewhere.
+    if (!bound) return [];
+    const httpMethod = pattern.case!.toUpperCase();
+    if (body === "*") return [{ method: httpMethod, path, body: rest }];
+    const query = new URLSearchParams(
+      Object.entries(rest).map(([name, value]) => [name, String(value)]),
+    ).toString();
+    return [{ method: httpMethod, path: query ? `${path}?${query}` : path, body: undefined }];
+  });
+}
