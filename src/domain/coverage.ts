@@ -1,6 +1,8 @@
 import Flatbush from "flatbush";
-import type { Point, Polygon, Ring } from "./geo.ts";
-import { packPolygons, polygonHolds } from "./packed-polygons.ts";
+import type { Point, Polygon } from "./geo.ts";
+import { indexBoundaries, metresToBoundary } from "./nearest-zone.ts";
+import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
+import type { PackedPolygons } from "./packed-polygons.ts";
 
 /** A named area that is served: the union of its polygons. */
 export interface Zone {
@@ -12,9 +14,15 @@ export interface Zone {
 export interface Coverage {
   /** Whether a point lies in some zone. A boundary, of a hole too, belongs to its zone. */
   covers(point: Point): boolean;
+  /**
+   * How far a point that is not covered lies from the nearest zone, a hole's rim being its zone's:
+   * whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there are no zones.
+   * At most a ten-thousandth too far.
+   */
+  metresToNearestZone(point: Point): number | undefined;
 }
 
-const NOWHERE: Coverage = { covers: () => false };
+const NOWHERE: Coverage = { covers: () => false, metresToNearestZone: () => undefined };
 
 /** Copies the zones, which must be valid (see `readTariff`), into an index for look-ups. */
 export function createCoverage(zones: readonly Zone[]): Coverage {
@@ -23,8 +31,10 @@ export function createCoverage(zones: readonly Zone[]): Coverage {
 }
 
 function coverageOf(polygons: readonly Polygon[]): Coverage {
-  const boxes = indexBoxes(polygons);
   const packed = packPolygons(polygons);
+  const boxes = indexBoxes(packed);
+  // A search for everything lists the boxes as they lie in their tree, neighbours together.
+  const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
 
   // One closure serves every look-up, since look-ups never overlap in time.
   let lng = 0;
@@ -49,27 +59,27 @@ function coverageOf(polygons: readonly Polygon[]): Coverage {
         someHolds(point.lng, point.lat) || (onAntimeridian && someHolds(-point.lng, point.lat))
       );
     },
+    metresToNearestZone(point) {
+      // A point outside may be less than a double can tell away.
+      return Math.max(1, Math.ceil(metresToBoundary(boundaries, point)));
+    },
   };
 }
 
 /** Boxes of single polygons: one box for a zone of scattered islands would hold much sea. */
-function indexBoxes(polygons: readonly Polygon[]): Flatbush {
-  const boxes = new Flatbush(polygons.length);
-  for (const polygon of polygons) addBox(boxes, polygon[0] as Ring);
+function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
+  const count = polygonStart.length - 1;
+  const boxes = new Flatbush(count);
+  for (let polygon = 0; polygon < count; polygon++) {
+    const outer = polygonStart[polygon] as number;
+    const start = ringStart[outer] as number;
+    const { west, south, east, north } = boundsOf(
+      coordinates,
+      start,
+      ringStart[outer + 1] as number,
+    );
+    boxes.add(west, south, east, north);
+  }
   boxes.finish();
   return boxes;
-}
-
-function addBox(boxes: Flatbush, outer: Ring): void {
-  let west = Infinity;
-  let south = Infinity;
-  let east = -Infinity;
-  let north = -Infinity;
-  for (const [lng, lat] of outer as readonly (readonly [number, number])[]) {
-    if (lng < west) west = lng;
-    if (lng > east) east = lng;
-    if (lat < south) south = lat;
-    if (lat > north) north = lat;
-  }
-  boxes.add(west, south, east, north);
 }

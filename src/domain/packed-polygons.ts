@@ -34,6 +34,31 @@ function startsOf(lengths: readonly number[]): Uint32Array {
   return starts;
 }
 
+/** The box of longitudes and latitudes around some positions, in degrees. */
+export interface Bounds {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+/** The bounds of the packed positions whose numbers run from `start` up to, not including, `end`. */
+export function boundsOf(coordinates: Float64Array, start: number, end: number): Bounds {
+  let west = Infinity;
+  let south = Infinity;
+  let east = -Infinity;
+  let north = -Infinity;
+  for (let i = start; i < end; i += 2) {
+    const lng = coordinates[i] as number;
+    const lat = coordinates[i + 1] as number;
+    if (lng < west) west = lng;
+    if (lng > east) east = lng;
+    if (lat < south) south = lat;
+    if (lat > north) north = lat;
+  }
+  return { west, south, east, north };
+}
+
 /**
  * Whether a position lies in a polygon: on an edge, or inside an odd number of its rings. Exact,
  * by the cases of J. Hao et al., "Optimal Reliable Point-in-Polygon Test and Differential Coding

@@ -125,12 +125,20 @@ function coverageProblem(coverage: Coverage, pickup: Point, dropoff: Point): Pro
   const pickupCovered = coverage.covers(pickup);
   const dropoffCovered = coverage.covers(dropoff);
   if (pickupCovered && dropoffCovered) return undefined;
-  const ends = pickupCovered
-    ? "dropoff point is"
-    : dropoffCovered
-      ? "pickup point is"
-      : "pickup and dropoff points are";
-  return { failure: "coverage", message: `The ${ends} outside the coverage zones.` };
+  if (pickupCovered) return outsideProblem("dropoff point is", coverage, [dropoff]);
+  if (dropoffCovered) return outsideProblem("pickup point is", coverage, [pickup]);
+  return outsideProblem("pickup and dropoff points are", coverage, [pickup, dropoff]);
+}
+
+function outsideProblem(ends: string, coverage: Coverage, points: readonly Point[]): Problem {
+  const away = awayText(points.map((point) => coverage.metresToNearestZone(point)));
+  return { failure: "coverage", message: `The ${ends} outside the coverage zones${away}.` };
+}
+
+/** How far away the nearest zone is; nothing where there are no zones. */
+function awayText(metres: readonly (number | undefined)[]): string {
+  if (metres.includes(undefined)) return "";
+  return `, ${metres.map((distance) => `${distance} m`).join(" and ")} from the nearest one`;
 }
 
 function weightProblem({ servedWeights }: Pricing, weightKg: number): Problem {

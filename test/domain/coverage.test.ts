@@ -69,6 +69,49 @@ describe("places with more than one name", () => {
   });
 });
 
+test("no zones are no number of metres away", () => {
+  expect(createCoverage([]).metresToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
+  expect(createCoverage([zone()]).metresToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
+});
+
+describe("the metres to the nearest zone", () => {
+  const coverage = createCoverage([
+    zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
+    zone([box(170, -10, 180, 10)]),
+    zone([box(0, 60, 10, 90)]),
+  ]);
+  // A degree of a great circle has 111,195.08 m.
+  test.each([
+    ["of the first polygon", -1, 5, 111_196],
+    ["of the second polygon", -1, 25, 111_196],
+    ["of another zone, over the antimeridian", 0, -179, 111_196],
+    ["of one beyond the pole", 89, -175, 111_196],
+    ["from within a hole", 4.5, 5, 55_598],
+    ["are rounded up", 10.00001, 25, 2],
+    // To the corner at 10 degrees south: the arc cosine of sin 60° sin 10°.
+    ["are whole, far away too", -60, -90, 9_045_813],
+  ])("%s", (_, lat, lng, metres) => {
+    expect(coverage.covers({ lat, lng })).toBe(false);
+    expect(coverage.metresToNearestZone({ lat, lng })).toBe(metres);
+  });
+});
+
+test("a point outside is a metre away at least, be it too close to tell", () => {
+  const slope = createCoverage([
+    zone([
+      [
+        [10, 10],
+        [12, 10],
+        [10, 12],
+        [10, 10],
+      ],
+    ]),
+  ]);
+  const hairAbove = { lat: 11.750000000000002, lng: 10.25 };
+  expect(slope.covers(hairAbove)).toBe(false);
+  expect(slope.metresToNearestZone(hairAbove)).toBe(1);
+});
+
 test("covers exactly what some polygon holds, for many triangles and points", () => {
   const grid = fc.integer({ min: 0, max: 40 });
   const corner = fc.tuple(grid, grid);

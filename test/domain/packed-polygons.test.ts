@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { packPolygons, polygonHolds } from "../../src/domain/packed-polygons.ts";
+import { boundsOf, packPolygons, polygonHolds } from "../../src/domain/packed-polygons.ts";
 import pointInPolygon from "point-in-polygon-hao";
 
 const square = [
@@ -45,6 +45,11 @@ test.each([
   ["just beyond a sloping edge", 1, 11, 11.000000000000002, false],
 ])("%s", (_, polygon, x, y, expected) => {
   expect(polygonHolds(packed, polygon, x, y)).toBe(expected);
+});
+
+test("bounds are those of the positions asked for, the end not included", () => {
+  const coordinates = Float64Array.of(99, 99, 1, -2, -3, 4, 5, 0, 99, 99);
+  expect(boundsOf(coordinates, 2, 8)).toEqual({ west: -3, south: -2, east: 5, north: 4 });
 });
 
 test("agrees with point-in-polygon-hao on any rings, crossed or not", () => {

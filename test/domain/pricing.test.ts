@@ -7,6 +7,8 @@ import type { Tariff, Tier } from "../../src/domain/tariff.ts";
 const WEST = { lat: 0, lng: 1 };
 const EAST = { lat: 0, lng: 2 };
 const AWAY = { lat: 50, lng: 50 };
+/** A degree of the equator from the zone. */
+const BESIDE = { lat: 0, lng: 11 };
 const BOX = [
   [0, -10],
   [10, -10],
@@ -104,22 +106,23 @@ describe("an uncovered route", () => {
   const SERVED = "weights above 0 kg and up to 30 kg are served";
   const PICKUP = {
     failure: "coverage",
-    message: "The pickup point is outside the coverage zones.",
+    message: "The pickup point is outside the coverage zones, 5763659 m from the nearest one.",
   };
   const DROPOFF = {
     failure: "coverage",
-    message: "The dropoff point is outside the coverage zones.",
+    message: "The dropoff point is outside the coverage zones, 5763659 m from the nearest one.",
   };
   const BOTH = {
     failure: "coverage",
-    message: "The pickup and dropoff points are outside the coverage zones.",
+    message:
+      "The pickup and dropoff points are outside the coverage zones, 111196 m and 5763659 m from the nearest one.",
   };
   const HEAVY = { failure: "weight", message: `No pricing tier covers 60 kg; ${SERVED}.` };
 
   test.each([
     ["pickup outside", AWAY, EAST, 1, [PICKUP]],
     ["dropoff outside", WEST, AWAY, 1, [DROPOFF]],
-    ["both outside", AWAY, AWAY, 1, [BOTH]],
+    ["both outside", BESIDE, AWAY, 1, [BOTH]],
     ["too heavy", WEST, EAST, 60, [HEAVY]],
     ["outside and too heavy, coverage first", AWAY, EAST, 60, [PICKUP, HEAVY]],
   ])("%s", (_, pickup, dropoff, weightKg, problems) => {
@@ -129,6 +132,16 @@ describe("an uncovered route", () => {
       baseFeeMinor: 500,
       currency: "USD",
     });
+  });
+
+  test("is no number of metres away where there are no zones", () => {
+    const problems = [
+      {
+        failure: "coverage",
+        message: "The pickup and dropoff points are outside the coverage zones.",
+      },
+    ];
+    expect(quoteWith({ zones: [] }, 1)).toMatchObject({ covered: false, problems });
   });
 
   test.each([

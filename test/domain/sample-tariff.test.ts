@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { expect, test } from "vitest";
+import type { Point } from "../../src/domain/geo.ts";
 import { createPricing, quote } from "../../src/domain/pricing.ts";
 import { readTariff } from "../../src/domain/tariff.ts";
 import sample from "../../src/platform/sample-tariff.json" with { type: "json" };
@@ -65,4 +66,25 @@ test("a route from Times Square to Flatbush has a price", () => {
     totalMinor: 1269,
     currency: "USD",
   });
+});
+
+test("routes from New Jersey say how far it is to New York City", () => {
+  const pricing = createPricing(readTariff(sample).tariff!);
+  const timesSquare = { lat: 40.758, lng: -73.9855 };
+  const jerseyCity = { lat: 40.7178, lng: -74.0431 };
+  const newarkAirport = { lat: 40.6895, lng: -74.1745 };
+  const messageOf = (pickup: Point, dropoff: Point) => {
+    const result = quote(pricing, { pickup, dropoff, weightKg: 2.5 });
+    return result.covered ? undefined : result.problems.map(({ message }) => message);
+  };
+  // 1758.187 m and 5129.138 m, by brute force over 200,000 places on each edge.
+  expect(messageOf(jerseyCity, timesSquare)).toEqual([
+    "The pickup point is outside the coverage zones, 1759 m from the nearest one.",
+  ]);
+  expect(messageOf(timesSquare, newarkAirport)).toEqual([
+    "The dropoff point is outside the coverage zones, 5130 m from the nearest one.",
+  ]);
+  expect(messageOf(jerseyCity, newarkAirport)).toEqual([
+    "The pickup and dropoff points are outside the coverage zones, 1759 m and 5130 m from the nearest one.",
+  ]);
 });
