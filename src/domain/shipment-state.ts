@@ -93,7 +93,8 @@ export function transition(trigger: Trigger, { status, paymentStatus }: Shipment
   const nextStatus = rule.status[status];
   if (nextStatus === undefined) return refuse(rule, `it is ${inWords(status, rule)}`);
   const nextPayment = rule.payment[paymentStatus];
-  if (nextPayment === undefined) {
+  // A rule's two sides are read apart; only pairs that go together count.
+  if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
     return refuse(rule, `its payment is ${inWords(paymentStatus, rule)}`);
   }
   return { next: { status: nextStatus, paymentStatus: nextPayment } };

@@ -20,6 +20,7 @@ function state(status: ShipmentStatus, paymentStatus: PaymentStatus): ShipmentSt
 
 const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
   ["pay", state("pending", "awaiting_payment"), state("awaiting_pickup", "paid")],
+  ["pay", state("cancelled", "voided"), state("cancelled", "refund_pending")],
   ["advance", state("awaiting_pickup", "paid"), state("in_transit", "paid")],
   ["advance", state("in_transit", "paid"), state("delivered", "paid")],
   ["cancel", state("pending", "awaiting_payment"), state("cancelled", "voided")],

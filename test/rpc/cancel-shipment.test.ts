@@ -32,6 +32,7 @@ test("a pending shipment is cancelled, and its payment voided", async () => {
       payment_status: "voided",
       updated_at: body.data.cancelled_at,
       cancelled_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      etag: "2",
     },
   });
   expect(Date.parse(body.data.cancelled_at)).toBeGreaterThanOrEqual(
