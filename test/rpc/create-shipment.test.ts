@@ -234,7 +234,8 @@ describe("a shipment is linked to a customer of the workspace", () => {
 });
 
 describe("a booking is refused with all that stands in its way, and leaves nothing behind", () => {
-  const coverage = "The dropoff point is outside the coverage zones.";
+  const coverage =
+    "The dropoff point is outside the coverage zones, 8642660 m from the nearest one.";
   const weight = "No pricing tier covers 999 kg; weights above 0 kg and up to 50 kg are served.";
   const provider = "The workspace has no payment provider connected; connect one before booking.";
   const AWAY = { dropoff_lat: 0, dropoff_lng: 0 };

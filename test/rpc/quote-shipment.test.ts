@@ -63,17 +63,25 @@ test("the gRPC door gives the same quote", async () => {
 describe("a point outside every zone is no coverage, and the message says which", () => {
   const away = (end: string) => ({ [`${end}_lat`]: AT_SEA.lat, [`${end}_lng`]: AT_SEA.lng });
   test.each([
-    ["the pickup", away("pickup"), "The pickup point is outside the coverage zones."],
-    ["the dropoff", away("dropoff"), "The dropoff point is outside the coverage zones."],
+    [
+      "the pickup",
+      away("pickup"),
+      "The pickup point is outside the coverage zones, 23458 m from the nearest one.",
+    ],
+    [
+      "the dropoff",
+      away("dropoff"),
+      "The dropoff point is outside the coverage zones, 23458 m from the nearest one.",
+    ],
     [
       "both",
       { ...away("pickup"), ...away("dropoff") },
-      "The pickup and dropoff points are outside the coverage zones.",
+      "The pickup and dropoff points are outside the coverage zones, 23458 m and 23458 m from the nearest one.",
     ],
     [
       "the dropoff, and the weight is too much as well",
       { ...away("dropoff"), weight_kg: 1_000 },
-      "The dropoff point is outside the coverage zones.",
+      "The dropoff point is outside the coverage zones, 23458 m from the nearest one.",
     ],
   ])("%s", async (_, changes, message) => {
     expect(await quote(changes)).toStrictEqual({
