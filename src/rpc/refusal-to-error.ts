@@ -52,7 +52,7 @@ function hasSubject(problem: Problem): problem is NamedProblem {
 }
 
 function describeProblems(code: Code, problems: readonly NamedProblem[]): Detail {
-  if (code === Code.InvalidArgument || code === Code.ResourceExhausted) {
+  if (code !== Code.FailedPrecondition) {
     const fieldViolations = problems.map((it) => ({ field: it.subject, description: it.text }));
     return { desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) };
   }

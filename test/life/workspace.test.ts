@@ -7,6 +7,7 @@ import {
   connectPaymentProvider,
   disconnectPaymentProvider,
 } from "../../src/workspaces/connect-payment-provider.ts";
+import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
 import { inDialect } from "../support/dialect.ts";
 import { rpcClient } from "../support/rpc-client.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -21,7 +22,13 @@ test("a workspace reads itself: name, provider and limits, the same at both door
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
   const grpc = rpcClient(WorkspaceService, service.grpcUrl, apiKey);
   const expectBoth = async (payment_provider: string | null) => {
-    const limits = { request_bytes: 65_536, page_size: 100, batch_routes: 100, metadata_keys: 20 };
+    const limits = {
+      request_bytes: 65_536,
+      page_size: 100,
+      batch_routes: 100,
+      metadata_keys: 20,
+      ...DEFAULT_LIMITS,
+    };
     const expected = { data: { id, name: "Test", payment_provider, limits } };
     const { status, body } = await service.request("/v1/workspace", { apiKey });
     expect({ status, body }).toEqual({ status: 200, body: expected });
