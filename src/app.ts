@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { Health } from "../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.js";
 import { CustomerService } from "../gen/shipments/v1/customer_service_pb.js";
+import { EventService } from "../gen/shipments/v1/event_service_pb.js";
 import { QuoteShipmentRequestSchema } from "../gen/shipments/v1/quote_pb.js";
 import { ShipmentService } from "../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../gen/shipments/v1/workspace_service_pb.js";
@@ -14,6 +15,8 @@ import { followChanges, type ChangeFeed } from "./db/change-feed.ts";
 import { isPassingDatabaseError } from "./db/database-error.ts";
 import { migrate } from "./db/migrate.ts";
 import { createOrm, type EntityManager } from "./db/orm.ts";
+import { eventService } from "./events/event-service.ts";
+import { createEventSignal } from "./events/event-signal.ts";
 import { addGauges } from "./gauges.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { createHttpDoor } from "./gateway/http-door.ts";
@@ -25,7 +28,7 @@ import { createGrpcDoor } from "./rpc/grpc-door.ts";
 import { addHealth } from "./rpc/health.ts";
 import { createObserver } from "./rpc/observe.ts";
 import { addReflection } from "./rpc/reflection.ts";
-import { listRpcs } from "./rpc/rpc.ts";
+import { listRpcs, listStreams } from "./rpc/rpc.ts";
 import { answerUnknownRpc } from "./rpc/unknown-rpc.ts";
 import { compileValidateRequest } from "./rpc/validate.ts";
 import { shipmentService } from "./shipments/shipment-service.ts";
@@ -84,14 +87,20 @@ export function createApp(
 
   const { em } = orm;
   const validateQuote = compileValidateRequest(QuoteShipmentRequestSchema);
-  const services = [ShipmentService, CustomerService, WorkspaceService];
+  const events = createEventSignal({ em, databaseUrl, log });
+  em.getEventManager().registerSubscriber(events.subscriber);
+  const eventFunctions = eventService({ em, events });
+  const services = [ShipmentService, CustomerService, WorkspaceService, EventService];
   const rpcs = [
     ...listRpcs(ShipmentService, shipmentService({ em, tariffs, now, validateQuote })),
     ...listRpcs(CustomerService, customerService(em)),
     ...listRpcs(WorkspaceService, workspaceService(em)),
+    ...listRpcs(EventService, eventFunctions),
   ];
+  const streams = listStreams(EventService, eventFunctions);
   const corridor = createCorridor({
     rpcs,
+    streams,
     findCaller: callers.find,
     closedBecause,
     isPassing: isPassingDatabaseError,
@@ -100,6 +109,7 @@ export function createApp(
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
+      streams,
       corridor,
       observer,
       grpc,
@@ -165,12 +175,14 @@ export function createApp(
     async prepare() {
       await migrateWhenReachable();
       await follow();
+      events.open();
       prepared = true;
     },
     async close() {
       shutdown.abort();
       await untilCallsEnd();
       await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS), feed?.close()]);
+      await events.close();
       await orm.close();
     },
   };

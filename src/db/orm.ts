@@ -3,6 +3,7 @@ import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { Customer } from "../customers/customer.entity.ts";
+import { Event } from "../events/event.entity.ts";
 import { Payment } from "../payments/payment.entity.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
 import { Shipment } from "../shipments/shipment.entity.ts";
@@ -40,7 +41,16 @@ export type { EntityManager };
 function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot: boolean): Options {
   return {
     clientUrl: databaseUrl,
-    entities: [Workspace, ApiKey, PaymentConnection, Customer, TariffVersion, Shipment, Payment],
+    entities: [
+      Workspace,
+      ApiKey,
+      PaymentConnection,
+      Customer,
+      TariffVersion,
+      Shipment,
+      Payment,
+      Event,
+    ],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: { ...PATIENCE, keepAlive: true, application_name: "shipments" },
@@ -52,6 +62,7 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot:
       snapshot: writeSnapshot,
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
+    schemaGenerator: { ignoreSchema: ["graphile_worker"] },
     colors: false,
     logger: (message: string) => log?.debug(message),
   };

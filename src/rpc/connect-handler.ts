@@ -14,7 +14,7 @@ import type { Corridor } from "./corridor.ts";
 import type { Exchange, Observer } from "./observe.ts";
 import { refusalToError } from "./refusal-to-error.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
-import type { Rpc } from "./rpc.ts";
+import type { Rpc, StreamRpc } from "./rpc.ts";
 
 /** Answers a request that may be an RPC, on either HTTP version. */
 export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
@@ -47,6 +47,7 @@ const entryKey = createContextKey<Entry | undefined>(undefined);
  */
 export function createRpcHandler(options: {
   readonly rpcs: readonly Rpc[];
+  readonly streams: readonly StreamRpc[];
   readonly corridor: Corridor;
   readonly observer: Observer;
   readonly addServices: (router: ConnectRouter) => void;
@@ -59,7 +60,7 @@ export function createRpcHandler(options: {
 
   const adapter = connectNodeAdapter({
     routes(router) {
-      for (const [service, rpcs] of byService(options.rpcs)) {
+      for (const [service, rpcs] of byService([...options.rpcs, ...options.streams])) {
         router.service(service, implement(rpcs, corridor), { requestGate: admit });
       }
       options.addServices(router);
@@ -105,27 +106,50 @@ export function createRpcHandler(options: {
   };
 }
 
-function byService(rpcs: readonly Rpc[]): Map<DescService, Rpc[]> {
+type AnyRpc = Rpc | StreamRpc;
+
+function byService(rpcs: readonly AnyRpc[]): Map<DescService, AnyRpc[]> {
   return Map.groupBy(rpcs, (rpc) => rpc.method.parent);
 }
 
-function implement(rpcs: readonly Rpc[], corridor: Corridor) {
+function implement(rpcs: readonly AnyRpc[], corridor: Corridor) {
   const functions = Object.fromEntries(
     rpcs.map((rpc) => [
       rpc.method.localName,
-      async (request: Message, context: HandlerContext) => {
-        const entry = entryOf(context);
-        try {
-          const response = await corridor.perform(rpc, request, entry.call as Call);
-          entry.exchange.code = 0;
-          return response;
-        } catch (error) {
-          throw refused(error, entry, corridor);
-        }
-      },
+      isStream(rpc) ? implementStream(rpc, corridor) : implementUnary(rpc, corridor),
     ]),
   );
   return functions as unknown as Partial<ServiceImpl<DescService>>;
+}
+
+function isStream(rpc: AnyRpc): rpc is StreamRpc {
+  return rpc.method.methodKind === "server_streaming";
+}
+
+function implementUnary(rpc: Rpc, corridor: Corridor) {
+  return async (request: Message, context: HandlerContext) => {
+    const entry = entryOf(context);
+    try {
+      const response = await corridor.perform(rpc, request, entry.call as Call);
+      entry.exchange.code = 0;
+      return response;
+    } catch (error) {
+      throw refused(error, entry, corridor);
+    }
+  };
+}
+
+function implementStream(rpc: StreamRpc, corridor: Corridor) {
+  return async function* (request: Message, context: HandlerContext) {
+    const entry = entryOf(context);
+    const { call, headers } = entry;
+    try {
+      yield* corridor.follow(rpc, request, call as Call, headers, context.signal);
+      entry.exchange.code = 0;
+    } catch (error) {
+      throw refused(error, entry, corridor);
+    }
+  };
 }
 
 function entryOf(context: HandlerContext): Entry {

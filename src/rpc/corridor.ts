@@ -4,7 +4,7 @@ import { Refusal, refuse, unavailable, type Problem } from "../domain/refusal.ts
 import { credentialRefused, readApiKey } from "./authenticate.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { Call, Caller } from "./caller.ts";
-import type { Rpc } from "./rpc.ts";
+import type { Rpc, StreamRpc } from "./rpc.ts";
 import { compileValidateRequest, type ValidateRequest } from "./validate.ts";
 
 /**
@@ -31,6 +31,17 @@ export interface Corridor {
     call: Call,
     faults?: readonly Problem[],
   ): Message | Promise<Message>;
+  /**
+   * As `perform`, for an RPC that answers with a stream, which ends when `signal` aborts or the
+   * caller's key stops working.
+   */
+  follow(
+    rpc: StreamRpc,
+    request: Message,
+    call: Call,
+    headers: CallHeaders,
+    signal: AbortSignal,
+  ): AsyncIterable<Message>;
   /** Any error as the refusal to answer with; logs what is a defect. */
   refusalFor(error: unknown, requestId: string): Refusal;
 }
@@ -38,10 +49,16 @@ export interface Corridor {
 const NO_FAULTS: readonly Problem[] = [];
 /** How many calls may be under way in one process; more are told to come back. */
 const MAX_CALLS_UNDER_WAY = 1_000;
+/** How many streams one process, and one workspace in it, may hold open. */
+const MAX_STREAMS = 500;
+const MAX_STREAMS_OF_WORKSPACE = 20;
+/** How often it is checked whether the key of an open stream still works, in milliseconds. */
+const RECHECK_MS = 400;
 
 /** Builds the corridor that the given RPCs are called through. */
 export function createCorridor(options: {
   readonly rpcs: readonly Rpc[];
+  readonly streams: readonly StreamRpc[];
   /** The caller a well-formed key stands for; undefined when there is none. */
   readonly findCaller: (apiKey: string) => Promise<Caller | undefined> | Caller | undefined;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
@@ -51,10 +68,14 @@ export function createCorridor(options: {
   readonly log: Logger;
 }): Corridor {
   const { findCaller, closedBecause, isPassing, log } = options;
-  const checks = new Map<Rpc, ValidateRequest>(
-    options.rpcs.map((rpc) => [rpc, compileValidateRequest(rpc.method.input)]),
+  const checks = new Map<Rpc | StreamRpc, ValidateRequest>(
+    [...options.rpcs, ...options.streams].map((rpc) => [
+      rpc,
+      compileValidateRequest(rpc.method.input),
+    ]),
   );
   let underWay = 0;
+  const openStreams = new Map<number, number>();
 
   function admit(headers: CallHeaders): Call | Promise<Call> {
     const closed = closedBecause();
@@ -99,6 +120,56 @@ export function createCorridor(options: {
     }
   }
 
+  async function* follow(
+    rpc: StreamRpc,
+    request: Message,
+    call: Call,
+    headers: CallHeaders,
+    signal: AbortSignal,
+  ): AsyncIterable<Message> {
+    const { workspaceId } = call.caller;
+    const ending = new AbortController();
+    let rechecking: NodeJS.Timeout | undefined;
+    enterStream(workspaceId);
+    try {
+      checks.get(rpc)?.(request, NO_FAULTS);
+      rechecking = setInterval(() => void recheck(headers, ending), RECHECK_MS);
+      yield* rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
+      const closed = closedBecause();
+      if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
+      ending.signal.throwIfAborted();
+    } catch (error) {
+      throw refusalFor(error, call.requestId);
+    } finally {
+      clearInterval(rechecking);
+      leaveStream(workspaceId);
+    }
+  }
+
+  /** Ends a stream whose key does not work any more; one that cannot be looked up is not ended. */
+  async function recheck(headers: CallHeaders, ending: AbortController): Promise<void> {
+    try {
+      callOf(await findCaller(readApiKey(headers)), headers);
+    } catch (error) {
+      if (error instanceof Refusal) ending.abort(error);
+    }
+  }
+
+  function enterStream(workspaceId: number): void {
+    const ofWorkspace = openStreams.get(workspaceId) ?? 0;
+    const all = openStreams.values().reduce((sum, count) => sum + count, 0);
+    if (all >= MAX_STREAMS || ofWorkspace >= MAX_STREAMS_OF_WORKSPACE) {
+      throw unavailable("There are too many open streams; close some, or try again in a moment.");
+    }
+    openStreams.set(workspaceId, ofWorkspace + 1);
+  }
+
+  function leaveStream(workspaceId: number): void {
+    const left = (openStreams.get(workspaceId) ?? 1) - 1;
+    if (left === 0) openStreams.delete(workspaceId);
+    else openStreams.set(workspaceId, left);
+  }
+
   function refusalFor(error: unknown, requestId: string): Refusal {
     if (error instanceof Refusal) return error;
     if (isPassing(error)) {
@@ -111,7 +182,7 @@ export function createCorridor(options: {
     });
   }
 
-  return { admit, perform, refusalFor };
+  return { admit, perform, follow, refusalFor };
 }
 
 function callOf(caller: Caller | undefined, headers: CallHeaders): Call {

@@ -1,11 +1,15 @@
+import { equals } from "@bufbuild/protobuf";
+import { ShipmentSchema } from "../../gen/shipments/v1/shipment_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { refuse } from "../domain/refusal.ts";
 import { transition, type Trigger } from "../domain/shipment-state.ts";
+import { recordShipmentEvents } from "../events/record-event.ts";
 import { findShipment, type FoundShipment } from "./find-shipment.ts";
+import { shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Changes a shipment in one transaction. Its row is locked first, so that of two changes at the same
- * time each sees what the other left.
+ * Changes a shipment in one transaction, which also records what happened to it. Its row is locked
+ * first, so that of two changes at the same time each sees what the other left.
  *
  * @returns what `change` returns, once it is committed
  * @throws Refusal SHIPMENT_NOT_FOUND, and whatever `change` throws, which then leaves nothing behind
@@ -18,7 +22,13 @@ export function changeShipment<T>(
 ): Promise<T> {
   return em.fork().transactional(async (tx) => {
     const shipment = await findShipment(tx, workspaceId, reference, "lock");
-    return await change(shipment, tx);
+    const state = { status: shipment.status, paymentStatus: shipment.paymentStatus };
+    const before = shipmentMessage(shipment);
+    const result = await change(shipment, tx);
+    if (!equals(ShipmentSchema, before, shipmentMessage(shipment))) {
+      recordShipmentEvents(tx, shipment, state);
+    }
+    return result;
   });
 }
 
