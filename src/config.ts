@@ -11,6 +11,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
   readonly dataDir: string;
+  /** Whether webhooks may go to this machine by http, for trying them out. */
+  readonly webhookAllowLoopbackHttp: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
@@ -26,6 +28,7 @@ const environment = z.object({
     .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
     .optional(),
   DATA_DIR: z.string().default(".data"),
+  WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool().default(false),
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
 });
 
@@ -47,6 +50,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(faults.join("\n"));
   }
   const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, LOG_LEVEL } = read.data;
+  const { WEBHOOK_ALLOW_LOOPBACK_HTTP } = read.data;
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
@@ -54,6 +58,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
+    webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     logLevel: LOG_LEVEL,
   });
 }

@@ -7,6 +7,9 @@ import { Event } from "../events/event.entity.ts";
 import { Payment } from "../payments/payment.entity.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
 import { Shipment } from "../shipments/shipment.entity.ts";
+import { WebhookAttempt } from "../webhooks/webhook-attempt.entity.ts";
+import { WebhookDelivery } from "../webhooks/webhook-delivery.entity.ts";
+import { Webhook } from "../webhooks/webhook.entity.ts";
 import { ApiKey } from "../workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
@@ -50,6 +53,9 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, writeSnapshot:
       Shipment,
       Payment,
       Event,
+      Webhook,
+      WebhookDelivery,
+      WebhookAttempt,
     ],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },

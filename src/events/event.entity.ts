@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { EventType } from "../domain/event-type.ts";
+import { ON_EVENT } from "../webhooks/enqueue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
@@ -28,6 +29,9 @@ export const Event = defineEntity({
     transaction: p.bigint("number").defaultRaw("((pg_current_xact_id())::text)::bigint"),
   },
   indexes: [{ name: "event_feed", properties: ["workspace", "transaction", "subject", "number"] }],
+  triggers: [
+    { name: "deliver", timing: "after", events: ["insert"], forEach: "row", body: ON_EVENT },
+  ],
   checks: [{ name: "event_number_counts_from_one", expression: "number >= 1" }],
 });
 

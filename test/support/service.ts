@@ -3,7 +3,7 @@ import { createClient, type Client } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { createApp, type App } from "../../src/app.ts";
+import { createApp, type App, type Outside } from "../../src/app.ts";
 import { publishTariff } from "../../src/platform/publish-tariff.ts";
 import { createWorkspace } from "../../src/workspaces/create-workspace.ts";
 import { createDatabase } from "./database.ts";
@@ -74,11 +74,34 @@ export interface Answer {
 
 /** Starts a service with the sample tariff published; close it when done. */
 export async function startService(
-  options: { tariff?: unknown; now?: () => Date } = {},
+  options: {
+    tariff?: unknown;
+    now?: () => Date;
+    outside?: Outside;
+    /** A database that somebody else drops; else the service has one of its own. */
+    databaseUrl?: string;
+    /** Whether webhooks may go to this machine by http; they may unless told otherwise. */
+    webhookAllowLoopbackHttp?: boolean;
+  } = {},
 ): Promise<TestService> {
-  const database = await createDatabase();
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: database.url };
-  const app = createApp(config, pino({ level: "silent" }), options.now);
+  const database =
+    options.databaseUrl === undefined
+      ? await createDatabase()
+      : { url: options.databaseUrl, drop: async () => {} };
+  const { webhookAllowLoopbackHttp = true } = options;
+  const config = {
+    host: "127.0.0.1",
+    port: 0,
+    grpcPort: 0,
+    databaseUrl: database.url,
+    webhookAllowLoopbackHttp,
+  };
+  const app = createApp(
+    config,
+    pino({ level: "silent" }),
+    options.now,
+    options.outside,
+  );
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   const { faults } = await publishTariff(app.em, tariff, undefined);
