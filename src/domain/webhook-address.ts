@@ -16,9 +16,13 @@ export function reachOf({ protocol }: URL, allowLoopbackHttp: boolean): Reach | 
 export function isWithin(reach: Reach, address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // Reads ::ffff:10.0.0.1 as the 10.0.0.1 that it leads to.
-  const range = ipaddr.process(address).range();
-  return range === (reach === "public" ? "unicast" : "loopback");
+  const parsed = ipaddr.process(address);
+  if (reach === "loopback") return parsed.range() === "loopback";
+  return parsed.range() === "unicast" && (parsed.kind() === "ipv4" || parsed.match(GLOBAL_IPV6));
 }
+
+/** All of IPv6 that is given out for global unicast. */
+const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 
 /** The IP address that a URL's host is by itself; undefined when the host is a name. */
 export function literalAddress({ hostname }: URL): string | undefined {

@@ -12,8 +12,11 @@ import { watchOverWorkers } from "./watch-over-workers.ts";
 const CONCURRENCY = 50;
 /** How many connections the jobs' engine holds at most. */
 const MAX_CONNECTIONS = 5;
-/** How often each idle place looks for jobs that have come due, in milliseconds. */
-const POLL_MS = 2_000;
+/**
+ * How often each idle place looks for jobs that have come due, in milliseconds. They do not look all
+ * at once, so that a job waits for a small part of it.
+ */
+const POLL_MS = 5_000;
 /** How long attempts under way may take to finish once the process is to end, in milliseconds. */
 const GRACE_MS = 3_000;
 /** How long to wait before starting anew when the engine broke down, in milliseconds. */

@@ -7,7 +7,7 @@ export interface Watch {
 }
 
 /** How often to look, in milliseconds. */
-const LOOK_MS = 10_000;
+const LOOK_MS = 5_000;
 
 /** The name of a worker's lock among PostgreSQL's advisory locks. */
 const LOCK_OF = "hashtextextended('shipments worker ' || $1, 0)";
@@ -19,7 +19,7 @@ const HOLDERS = `
     union all
     select locked_by, locked_at from graphile_worker._private_job_queues
   ) as held
-  where locked_by <> $1 and locked_at < now() - interval '10 seconds'`;
+  where locked_by <> $1 and locked_at < now() - interval '5 seconds'`;
 
 /**
  * Shows, by an advisory lock on a connection of its own, that this process's worker lives, and

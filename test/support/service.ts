@@ -96,12 +96,7 @@ export async function startService(
     databaseUrl: database.url,
     webhookAllowLoopbackHttp,
   };
-  const app = createApp(
-    config,
-    pino({ level: "silent" }),
-    options.now,
-    options.outside,
-  );
+  const app = createApp(config, pino({ level: "silent" }), options.now, options.outside);
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   const { faults } = await publishTariff(app.em, tariff, undefined);
