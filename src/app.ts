@@ -5,8 +5,11 @@ import type { Logger } from "pino";
 import { Health } from "../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.js";
 import { CustomerService } from "../gen/shipments/v1/customer_service_pb.js";
+import { EventSchema } from "../gen/shipments/v1/event_pb.js";
+import { EventService } from "../gen/shipments/v1/event_service_pb.js";
 import { QuoteShipmentRequestSchema } from "../gen/shipments/v1/quote_pb.js";
 import { ShipmentService } from "../gen/shipments/v1/shipment_service_pb.js";
+import { WebhookService } from "../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../gen/shipments/v1/workspace_service_pb.js";
 import type { Config } from "./config.ts";
 import { customerService } from "./customers/customer-service.ts";
@@ -14,7 +17,11 @@ import { followChanges, type ChangeFeed } from "./db/change-feed.ts";
 import { isPassingDatabaseError } from "./db/database-error.ts";
 import { migrate } from "./db/migrate.ts";
 import { createOrm, type EntityManager } from "./db/orm.ts";
+import { eventService } from "./events/event-service.ts";
+import { createEventSignal } from "./events/event-signal.ts";
+import { eventMessage } from "./events/event-message.ts";
 import { addGauges } from "./gauges.ts";
+import { compileEncodeJson } from "./gateway/encode-json.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { createHttpDoor } from "./gateway/http-door.ts";
 import { createOperations } from "./gateway/operations.ts";
@@ -28,10 +35,13 @@ import { createGrpcDoor } from "./rpc/grpc-door.ts";
 import { addHealth } from "./rpc/health.ts";
 import { createObserver } from "./rpc/observe.ts";
 import { addReflection } from "./rpc/reflection.ts";
-import { listRpcs } from "./rpc/rpc.ts";
+import { listRpcs, listStreams } from "./rpc/rpc.ts";
 import { answerUnknownRpc } from "./rpc/unknown-rpc.ts";
 import { compileValidateRequest } from "./rpc/validate.ts";
 import { shipmentService } from "./shipments/shipment-service.ts";
+import { runDeliveries, type Deliveries } from "./webhooks/run-deliveries.ts";
+import { createSender, type ResolveName } from "./webhooks/send-webhook.ts";
+import { webhookService } from "./webhooks/webhook-service.ts";
 import { createCallers } from "./workspaces/callers.ts";
 import { workspaceService } from "./workspaces/workspace-service.ts";
 import { recentKeyChanges } from "./workspaces/recent-key-changes.ts";
@@ -66,12 +76,25 @@ const FAREWELL_MS = 1_000;
 /** How long to wait before trying an absent database again, in milliseconds. */
 const RETRY_MS = 500;
 
+/** How the world outside is reached; tests put another in its place. */
+export interface Outside {
+  /** The addresses of a webhook's host. */
+  readonly resolve?: ResolveName;
+  /** How long a webhook may take to answer, in milliseconds. */
+  readonly webhookTimeoutMs?: number;
+  /** From 0 to 1; spreads retries. */
+  readonly random?: () => number;
+}
+
 /** Puts the service together. Nothing is opened yet. */
 export function createApp(
   config: Pick<Config, "host" | "port" | "grpcPort"> &
-    Partial<Pick<Config, "redisUrl">> & { readonly databaseUrl: string },
+    Partial<Pick<Config, "redisUrl" | "webhookAllowLoopbackHttp">> & {
+      readonly databaseUrl: string;
+    },
   log: Logger,
   now: () => Date = () => new Date(),
+  outside: Outside = {},
 ): App {
   const { databaseUrl } = config;
   const orm = createOrm(databaseUrl, { log });
@@ -92,18 +115,39 @@ export function createApp(
 
   const { em } = orm;
   const validateQuote = compileValidateRequest(QuoteShipmentRequestSchema);
-  const services = [ShipmentService, CustomerService, WorkspaceService];
+  const events = createEventSignal({ em, databaseUrl, log });
+  em.getEventManager().registerSubscriber(events.subscriber);
+  const allowLoopbackHttp = config.webhookAllowLoopbackHttp ?? false;
+  const sender = createSender({
+    allowLoopbackHttp,
+    resolve: outside.resolve,
+    timeoutMs: outside.webhookTimeoutMs,
+  });
+  const encodeEvent = compileEncodeJson(EventSchema);
+  let deliveries: Deliveries | undefined;
+  const eventFunctions = eventService({ em, events });
+  const services = [
+    ShipmentService,
+    CustomerService,
+    WorkspaceService,
+    EventService,
+    WebhookService,
+  ];
   const rpcs = [
     ...listRpcs(ShipmentService, shipmentService({ em, tariffs, now, validateQuote })),
     ...listRpcs(CustomerService, customerService(em)),
     ...listRpcs(WorkspaceService, workspaceService(em)),
+    ...listRpcs(EventService, eventFunctions),
+    ...listRpcs(WebhookService, webhookService({ em, now, allowLoopbackHttp })),
   ];
   const limiter =
     config.redisUrl === undefined
       ? createMemoryLimiter(() => performance.now())
       : createSharedLimiter(config.redisUrl, log);
+  const streams = listStreams(EventService, eventFunctions);
   const corridor = createCorridor({
     rpcs,
+    streams,
     findCaller: callers.find,
     closedBecause,
     isPassing: isPassingDatabaseError,
@@ -113,6 +157,7 @@ export function createApp(
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
+      streams,
       corridor,
       observer,
       grpc,
@@ -179,6 +224,7 @@ export function createApp(
 
   async function leaveDatabase(): Promise<void> {
     await feed?.close();
+    await events.close();
     await limiter.close();
     await orm.close();
   }
@@ -195,12 +241,23 @@ export function createApp(
       await migrateWhenReachable();
       shutdown.signal.throwIfAborted();
       await follow();
+      events.open();
+      deliveries = runDeliveries(databaseUrl, log, {
+        em,
+        now,
+        random: outside.random ?? Math.random,
+        sender,
+        eventJson: (event) => JSON.stringify(encodeEvent(eventMessage(event))),
+      });
       prepared = true;
       void purgeNowAndThen();
     },
     async close() {
       shutdown.abort();
+      const delivered = deliveries?.close();
       await untilCallsEnd();
+      await delivered;
+      await sender.close();
       await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS)]);
       await Promise.race([leaveDatabase(), sleep(FAREWELL_MS, undefined, { ref: false })]);
     },

@@ -13,6 +13,8 @@ export interface Config {
   readonly dataDir: string;
   /** A Valkey or Redis in which replicas count calls together; undefined for each by itself. */
   readonly redisUrl: string | undefined;
+  /** Whether webhooks may go to this machine by http, for trying them out. */
+  readonly webhookAllowLoopbackHttp: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
@@ -32,6 +34,7 @@ const environment = z.object({
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
     .optional(),
   DATA_DIR: z.string().default(".data"),
+  WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool().default(false),
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
 });
 
@@ -53,6 +56,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(faults.join("\n"));
   }
   const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, REDIS_URL, LOG_LEVEL } = read.data;
+  const { WEBHOOK_ALLOW_LOOPBACK_HTTP } = read.data;
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
@@ -61,6 +65,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,
+    webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     logLevel: LOG_LEVEL,
   });
 }

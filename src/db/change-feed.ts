@@ -21,7 +21,7 @@ const QUERY_MS = 2_000;
 const RECONNECT_MS = 200;
 
 /**
- * Calls `look` with a connection of its own: at once, whenever another process sends a
+ * Calls `heard` with what other processes send on the channel, and `look` with a connection of its own: at once, whenever another process sends a
  * notification, and every half second besides, in case a notification was lost. `reconnected` is
  * called whenever a connection has been made anew, since changes may have passed unseen. Failures
  * are logged and tried again; they never end the feed.
@@ -30,9 +30,12 @@ export function followChanges(options: {
   readonly databaseUrl: string;
   readonly look: (client: pg.Client) => Promise<void>;
   readonly reconnected: () => void;
+  /** The channel to listen on; that of keys and tariffs if none is named. */
+  readonly channel?: string;
+  readonly heard?: (payload: string) => void;
   readonly log: Logger;
 }): ChangeFeed {
-  const { databaseUrl, look, reconnected, log } = options;
+  const { databaseUrl, look, reconnected, heard, log, channel = CHANGES_CHANNEL } = options;
   const stopping = new AbortController();
   const ended = follow();
 
@@ -56,7 +59,10 @@ export function followChanges(options: {
     });
     const wake = { now: () => undefined as void };
     let broken: Error | undefined;
-    client.on("notification", () => wake.now());
+    client.on("notification", ({ payload }) => {
+      heard?.(payload ?? "");
+      wake.now();
+    });
     client.on("error", (error) => {
       broken = error;
       wake.now();
@@ -65,7 +71,7 @@ export function followChanges(options: {
     stopping.signal.addEventListener("abort", stop);
     try {
       await client.connect();
-      await client.query(`listen ${CHANGES_CHANNEL}`);
+      await client.query(`listen ${channel}`);
       reconnected();
       while (!stopping.signal.aborted) {
         // Begin to listen for the next wake-up before looking, so that none is lost in between.

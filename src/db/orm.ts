@@ -3,11 +3,15 @@ import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { Customer } from "../customers/customer.entity.ts";
+import { Event } from "../events/event.entity.ts";
 import { WorkspaceLimit } from "../limits/workspace-limit.entity.ts";
 import { KeptAnswer } from "../idempotency/kept-answer.entity.ts";
 import { Payment } from "../payments/payment.entity.ts";
 import { TariffVersion } from "../platform/tariff.entity.ts";
 import { Shipment } from "../shipments/shipment.entity.ts";
+import { WebhookAttempt } from "../webhooks/webhook-attempt.entity.ts";
+import { WebhookDelivery } from "../webhooks/webhook-delivery.entity.ts";
+import { Webhook } from "../webhooks/webhook.entity.ts";
 import { ApiKey } from "../workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
@@ -54,6 +58,10 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, patient: boole
       Payment,
       KeptAnswer,
       WorkspaceLimit,
+      Event,
+      Webhook,
+      WebhookDelivery,
+      WebhookAttempt,
     ],
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
@@ -71,6 +79,7 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, patient: boole
       snapshotOnMigrate: false,
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
+    schemaGenerator: { ignoreSchema: ["graphile_worker"] },
     colors: false,
     logger: (message: string) => log?.debug(message),
   };

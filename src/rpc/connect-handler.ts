@@ -24,7 +24,7 @@ import type { Exchange, Observer } from "./observe.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { refusalToError } from "./refusal-to-error.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
-import type { Rpc } from "./rpc.ts";
+import type { Rpc, StreamRpc } from "./rpc.ts";
 import { unreadable } from "./unreadable.ts";
 
 /** The largest message this service sends, in bytes. */
@@ -50,6 +50,7 @@ const entryKey = createContextKey<Entry | undefined>(undefined);
  */
 export function createRpcHandler(options: {
   readonly rpcs: readonly Rpc[];
+  readonly streams: readonly StreamRpc[];
   readonly corridor: Corridor;
   readonly observer: Observer;
   readonly addServices: (router: ConnectRouter) => void;
@@ -68,7 +69,8 @@ export function createRpcHandler(options: {
     shutdownSignal: options.shutdownSignal,
     requestGate: (context) => void name(context),
   });
-  for (const [service, rpcs] of byService(options.rpcs)) {
+  const all: readonly AnyRpc[] = [...options.rpcs, ...options.streams];
+  for (const [service, rpcs] of byService(all)) {
     router.service(service, implement(rpcs, corridor), { requestGate: admit });
   }
   options.addServices(router);
@@ -86,8 +88,8 @@ export function createRpcHandler(options: {
     return entry;
   }
 
-  const rpcByMethod = new Map(options.rpcs.map((rpc) => [rpc.method as DescMethod, rpc]));
-  function rpcOf({ method }: HandlerContext): Rpc {
+  const rpcByMethod = new Map(all.map((rpc) => [rpc.method as DescMethod, rpc]));
+  function rpcOf({ method }: HandlerContext): AnyRpc {
     const rpc = rpcByMethod.get(method);
     if (rpc === undefined) throw new Error(`${method.name} is not among the RPCs`);
     return rpc;
@@ -119,28 +121,51 @@ export function createRpcHandler(options: {
   };
 }
 
-function byService(rpcs: readonly Rpc[]): Map<DescService, Rpc[]> {
+type AnyRpc = Rpc | StreamRpc;
+
+function byService(rpcs: readonly AnyRpc[]): Map<DescService, AnyRpc[]> {
   return Map.groupBy(rpcs, (rpc) => rpc.method.parent);
 }
 
-function implement(rpcs: readonly Rpc[], corridor: Corridor) {
+function implement(rpcs: readonly AnyRpc[], corridor: Corridor) {
   const functions = Object.fromEntries(
     rpcs.map((rpc) => [
       rpc.method.localName,
-      async (request: Message, context: HandlerContext) => {
-        const entry = entryOf(context);
-        try {
-          const response = await corridor.perform(rpc, request, entry.call as Call);
-          entry.exchange.code = 0;
-          if (entry.call?.replayed) context.responseHeader.set("idempotency-replayed", "true");
-          return response;
-        } catch (error) {
-          throw refused(error, entry, corridor);
-        }
-      },
+      isStream(rpc) ? implementStream(rpc, corridor) : implementUnary(rpc, corridor),
     ]),
   );
   return functions as unknown as Partial<ServiceImpl<DescService>>;
+}
+
+function isStream(rpc: AnyRpc): rpc is StreamRpc {
+  return rpc.method.methodKind === "server_streaming";
+}
+
+function implementUnary(rpc: Rpc, corridor: Corridor) {
+  return async (request: Message, context: HandlerContext) => {
+    const entry = entryOf(context);
+    try {
+      const response = await corridor.perform(rpc, request, entry.call as Call);
+      entry.exchange.code = 0;
+      if (entry.call?.replayed) context.responseHeader.set("idempotency-replayed", "true");
+      return response;
+    } catch (error) {
+      throw refused(error, entry, corridor);
+    }
+  };
+}
+
+function implementStream(rpc: StreamRpc, corridor: Corridor) {
+  return async function* (request: Message, context: HandlerContext) {
+    const entry = entryOf(context);
+    const { call, headers } = entry;
+    try {
+      yield* corridor.follow(rpc, request, call as Call, headers, context.signal);
+      entry.exchange.code = 0;
+    } catch (error) {
+      throw refused(error, entry, corridor);
+    }
+  };
 }
 
 function entryOf(context: HandlerContext): Entry {

@@ -7,7 +7,7 @@ import type { CallHeaders } from "./call-headers.ts";
 import type { Call, Caller } from "./caller.ts";
 import type { Limiter } from "./limiter.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
-import type { Rpc } from "./rpc.ts";
+import type { Rpc, StreamRpc } from "./rpc.ts";
 import { compileValidateRequest, type ValidateRequest } from "./validate.ts";
 
 /**
@@ -21,7 +21,7 @@ export interface Corridor {
    * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED, or UNAVAILABLE while starting, stopping, overloaded or when
    * the key cannot be looked up.
    */
-  admit(rpc: Rpc, headers: CallHeaders): Call | Promise<Call>;
+  admit(rpc: Rpc | StreamRpc, headers: CallHeaders): Call | Promise<Call>;
   /**
    * Validates the request and runs the RPC's function. `faults` are problems the door found while
    * it decoded the request.
@@ -34,17 +34,35 @@ export interface Corridor {
     call: Call,
     faults?: readonly Problem[],
   ): Message | Promise<Message>;
+  /**
+   * As `perform`, for an RPC that answers with a stream, which ends when `signal` aborts or the
+   * caller's key stops working.
+   */
+  follow(
+    rpc: StreamRpc,
+    request: Message,
+    call: Call,
+    headers: CallHeaders,
+    signal: AbortSignal,
+  ): AsyncIterable<Message>;
   /** Any error as the refusal to answer with; logs what is a defect. */
   refusalFor(error: unknown, requestId: string): Refusal;
 }
 
 const NO_FAULTS: readonly Problem[] = [];
+const UNKNOWN_KEY = "is not known, was revoked or has expired";
 /** How many calls may be under way in one process; more are told to come back. */
 const MAX_CALLS_UNDER_WAY = 1_000;
+/** How many streams one process, and one workspace in it, may hold open. */
+const MAX_STREAMS = 500;
+const MAX_STREAMS_OF_WORKSPACE = 20;
+/** How often it is checked whether the key of an open stream still works, in milliseconds. */
+const RECHECK_MS = 400;
 
 /** Builds the corridor that the given RPCs are called through. */
 export function createCorridor(options: {
   readonly rpcs: readonly Rpc[];
+  readonly streams: readonly StreamRpc[];
   /** The caller a well-formed key stands for; undefined when there is none. */
   readonly findCaller: (apiKey: string) => Promise<Caller | undefined> | Caller | undefined;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
@@ -55,12 +73,16 @@ export function createCorridor(options: {
   readonly log: Logger;
 }): Corridor {
   const { findCaller, closedBecause, isPassing, limiter, log } = options;
-  const checks = new Map<Rpc, ValidateRequest>(
-    options.rpcs.map((rpc) => [rpc, compileValidateRequest(rpc.method.input)]),
+  const checks = new Map<Rpc | StreamRpc, ValidateRequest>(
+    [...options.rpcs, ...options.streams].map((rpc) => [
+      rpc,
+      compileValidateRequest(rpc.method.input),
+    ]),
   );
   let underWay = 0;
+  const openStreams = new Map<number, number>();
 
-  function admit(rpc: Rpc, headers: CallHeaders): Call | Promise<Call> {
+  function admit(rpc: Rpc | StreamRpc, headers: CallHeaders): Call | Promise<Call> {
     const closed = closedBecause();
     if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
     if (underWay >= MAX_CALLS_UNDER_WAY) {
@@ -77,11 +99,11 @@ export function createCorridor(options: {
   }
 
   function limitCall(
-    { limitClass }: Rpc,
+    { limitClass }: Rpc | StreamRpc,
     caller: Caller | undefined,
     headers: CallHeaders,
   ): Call | Promise<Call> {
-    if (caller === undefined) throw credentialRefused("is not known, was revoked or has expired");
+    if (caller === undefined) throw credentialRefused(UNKNOWN_KEY);
     const limit = caller.limits[limitClass];
     const verdict = limiter.take(caller.workspaceId, limitClass, limit);
     const callUnlessLimited = (verdict: Verdict) => {
@@ -123,6 +145,57 @@ export function createCorridor(options: {
     }
   }
 
+  async function* follow(
+    rpc: StreamRpc,
+    request: Message,
+    call: Call,
+    headers: CallHeaders,
+    signal: AbortSignal,
+  ): AsyncIterable<Message> {
+    const { workspaceId } = call.caller;
+    const ending = new AbortController();
+    let rechecking: NodeJS.Timeout | undefined;
+    enterStream(workspaceId);
+    try {
+      checks.get(rpc)?.(request, NO_FAULTS);
+      rechecking = setInterval(() => void recheck(headers, ending), RECHECK_MS);
+      yield* rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
+      const closed = closedBecause();
+      if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
+      ending.signal.throwIfAborted();
+    } catch (error) {
+      throw refusalFor(error, call.requestId);
+    } finally {
+      clearInterval(rechecking);
+      leaveStream(workspaceId);
+    }
+  }
+
+  /** Ends a stream whose key does not work any more; one that cannot be looked up is not ended. */
+  async function recheck(headers: CallHeaders, ending: AbortController): Promise<void> {
+    try {
+      const caller = await findCaller(readApiKey(headers));
+      if (caller === undefined) throw credentialRefused(UNKNOWN_KEY);
+    } catch (error) {
+      if (error instanceof Refusal) ending.abort(error);
+    }
+  }
+
+  function enterStream(workspaceId: number): void {
+    const ofWorkspace = openStreams.get(workspaceId) ?? 0;
+    const all = openStreams.values().reduce((sum, count) => sum + count, 0);
+    if (all >= MAX_STREAMS || ofWorkspace >= MAX_STREAMS_OF_WORKSPACE) {
+      throw unavailable("There are too many open streams; close some, or try again in a moment.");
+    }
+    openStreams.set(workspaceId, ofWorkspace + 1);
+  }
+
+  function leaveStream(workspaceId: number): void {
+    const left = (openStreams.get(workspaceId) ?? 1) - 1;
+    if (left === 0) openStreams.delete(workspaceId);
+    else openStreams.set(workspaceId, left);
+  }
+
   function refusalFor(error: unknown, requestId: string): Refusal {
     if (error instanceof Refusal) return error;
     if (isPassing(error)) {
@@ -135,7 +208,7 @@ export function createCorridor(options: {
     });
   }
 
-  return { admit, perform, refusalFor };
+  return { admit, perform, follow, refusalFor };
 }
 
 function callOf(caller: Caller, rateLimit: RateLimitState, headers: CallHeaders): Call {

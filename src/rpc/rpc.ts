@@ -2,6 +2,7 @@ import {
   getOption,
   hasOption,
   type DescMethod,
+  type DescMethodServerStreaming,
   type DescMethodUnary,
   type DescService,
   type Message,
@@ -22,11 +23,26 @@ export type RpcFunction<M extends DescMethod> = (
   call: Call,
 ) => Promise<MessageShape<M["output"]>> | MessageShape<M["output"]>;
 
-/** A function for every unary RPC of a service, by its name. */
+/**
+ * What an RPC does that answers with a stream: as `RpcFunction`, but gives responses until `signal`
+ * aborts or there is nothing more to give. It is asked for the next one only when the caller has
+ * taken the one before.
+ */
+export type StreamFunction<M extends DescMethod> = (
+  request: MessageValidType<M["input"]>,
+  call: Call,
+  signal: AbortSignal,
+) => AsyncIterable<MessageShape<M["output"]>>;
+
+/** A function for every unary and every server streaming RPC of a service, by its name. */
 export type ServiceFunctions<S extends DescService> = {
   readonly [
-    K in keyof S["method"] as S["method"][K] extends DescMethodUnary ? K : never
-  ]: RpcFunction<S["method"][K]>;
+    K in keyof S["method"] as S["method"][K] extends DescMethodUnary | DescMethodServerStreaming
+      ? K
+      : never
+  ]: S["method"][K] extends DescMethodUnary
+    ? RpcFunction<S["method"][K]>
+    : StreamFunction<S["method"][K]>;
 };
 
 /**
@@ -43,18 +59,44 @@ export interface Rpc {
   run(request: Message, call: Call): Promise<Message> | Message;
 }
 
+/** As `Rpc`, for one that answers with a stream. */
+export interface StreamRpc {
+  readonly method: DescMethodServerStreaming;
+  readonly name: string;
+  readonly limitClass: LimitClass;
+  run(request: Message, call: Call, signal: AbortSignal): AsyncIterable<Message>;
+}
+
 /** Pairs a service's unary RPCs with their functions. */
 export function listRpcs<S extends DescService>(
   service: S,
   functions: ServiceFunctions<S>,
 ): readonly Rpc[] {
-  const byName = functions as Readonly<Record<string, Rpc["run"]>>;
-  return service.methods.map((method) => {
-    const run = byName[method.localName];
-    const name = `${service.typeName}/${method.name}`;
-    if (!isUnary(method) || run === undefined) throw new Error(`${name} has no function`);
-    return { method, name, readOnly: isReadOnly(method), limitClass: limitClassOf(method), run };
-  });
+  return service.methods.filter(isUnary).map((method) => ({
+    method,
+    readOnly: isReadOnly(method),
+    ...named<Rpc["run"]>(method, functions),
+  }));
+}
+
+/** Pairs a service's server streaming RPCs with their functions. */
+export function listStreams<S extends DescService>(
+  service: S,
+  functions: ServiceFunctions<S>,
+): readonly StreamRpc[] {
+  return service.methods
+    .filter(isStreaming)
+    .map((method) => ({ method, ...named<StreamRpc["run"]>(method, functions) }));
+}
+
+function named<Run>(
+  method: DescMethod,
+  functions: object,
+): { name: string; limitClass: LimitClass; run: Run } {
+  const run = (functions as Readonly<Record<string, Run>>)[method.localName];
+  const name = `${method.parent.typeName}/${method.name}`;
+  if (run === undefined) throw new Error(`${name} has no function`);
+  return { name, limitClass: limitClassOf(method), run };
 }
 
 function isReadOnly({ idempotency }: DescMethod): boolean {
@@ -74,4 +116,8 @@ function limitClassOf(method: DescMethod): LimitClass {
 
 function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
+}
+
+function isStreaming(method: DescMethod): method is DescMethodServerStreaming {
+  return method.methodKind === "server_streaming";
 }

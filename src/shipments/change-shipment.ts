@@ -1,11 +1,15 @@
+import { equals } from "@bufbuild/protobuf";
+import { ShipmentSchema } from "../../gen/shipments/v1/shipment_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { refuse } from "../domain/refusal.ts";
 import { transition, type Trigger } from "../domain/shipment-state.ts";
+import { recordShipmentEvents } from "../events/record-event.ts";
 import { lockShipment, type FoundShipment } from "./find-shipment.ts";
+import { shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Changes a shipment in the caller's transaction, and writes the change. The row is locked first, so
- * that of two changes at the same time each sees what the other left.
+ * Changes a shipment in the caller's transaction, writes the change, and records what happened. The
+ * row is locked first, so that of two changes at the same time each sees what the other left.
  *
  * @returns what `change` returns
  * @throws Refusal SHIPMENT_NOT_FOUND, and whatever `change` throws
@@ -17,7 +21,12 @@ export async function changeShipment<T>(
   change: (shipment: FoundShipment) => T | Promise<T>,
 ): Promise<T> {
   const shipment = await lockShipment(tx, workspaceId, reference);
+  const state = { status: shipment.status, paymentStatus: shipment.paymentStatus };
+  const before = shipmentMessage(shipment);
   const changed = await change(shipment);
+  if (!equals(ShipmentSchema, before, shipmentMessage(shipment))) {
+    recordShipmentEvents(tx, shipment, state);
+  }
   await tx.flush();
   return changed;
 }

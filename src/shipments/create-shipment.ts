@@ -8,6 +8,7 @@ import {
 } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { linkCustomer } from "../customers/link-customer.ts";
 import type { EntityManager } from "../db/orm.ts";
+import { recordShipmentEvents } from "../events/record-event.ts";
 import { quote, type CoveredQuote } from "../domain/pricing.ts";
 import { readRecordId } from "../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../domain/refusal.ts";
@@ -71,7 +72,7 @@ async function book(
 
   const bookedAt = now();
   const customer = await linkCustomer(tx, workspaceId, customerOf(request), bookedAt);
-  return tx.create(Shipment, {
+  const shipment = tx.create(Shipment, {
     workspace: workspaceId,
     reference: mintReference(),
     ...BOOKED,
@@ -91,7 +92,10 @@ async function book(
     cancelledAt: null,
     externalReference: request.externalReference ?? null,
     metadata: mergeMetadata({}, request.metadata),
+    eventCount: 0,
   }) as FoundShipment;
+  recordShipmentEvents(tx, shipment, undefined);
+  return shipment;
 }
 
 const PROVIDER_MISSING: Problem = {

@@ -88,6 +88,8 @@ export const Shipment = defineEntity({
     externalReference: p.text().nullable(),
     /** The caller's own notes. */
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
+    /** Counts what happened to it; the number of its last event. */
+    eventCount: p.integer().default(0),
     /** Counts changes; the etag. */
     version: p.integer().version(),
   },

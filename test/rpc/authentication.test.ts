@@ -182,6 +182,7 @@ test("a typo is refused without a look-up", async () => {
   const rpc = { limitClass: "quote" } as Rpc;
   const corridor = createCorridor({
     rpcs: [],
+    streams: [],
     findCaller: (apiKey) => void lookedUp.push(apiKey),
     closedBecause: () => undefined,
     isPassing: () => false,

@@ -4,7 +4,7 @@ import { createClient, type Client } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { createApp, type App } from "../../src/app.ts";
+import { createApp, type App, type Outside } from "../../src/app.ts";
 import { publishTariff } from "../../src/platform/publish-tariff.ts";
 import { createWorkspace } from "../../src/workspaces/create-workspace.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
@@ -84,7 +84,7 @@ export interface Answer {
  * close it when done.
  */
 export async function startService(
-  options: { tariff?: unknown; now?: () => Date; database?: TestDatabase } = {},
+  options: ServiceOptions & { database?: TestDatabase } = {},
 ): Promise<TestService> {
   const database = options.database ?? (await createDatabase());
   const service = await startReplica(database.url, options);
@@ -97,13 +97,23 @@ export async function startService(
   };
 }
 
+/** How a service under test differs from the usual one. */
+interface ServiceOptions {
+  readonly tariff?: unknown;
+  readonly now?: () => Date;
+  readonly outside?: Outside;
+  /** Whether webhooks may go to this machine by http; they may unless told otherwise. */
+  readonly webhookAllowLoopbackHttp?: boolean;
+}
+
 /** Starts a service with the tariff published, on a database that stays there when it is closed. */
 export async function startReplica(
   databaseUrl: string,
-  options: { tariff?: unknown; now?: () => Date } = {},
+  options: ServiceOptions = {},
 ): Promise<TestService> {
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl };
-  const app = createApp(config, pino({ level: "silent" }), options.now);
+  const { webhookAllowLoopbackHttp = true } = options;
+  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl, webhookAllowLoopbackHttp };
+  const app = createApp(config, pino({ level: "silent" }), options.now, options.outside);
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   const { faults } = await publishTariff(app.em, tariff, undefined);

@@ -1,0 +1,51 @@
+import ipaddr from "ipaddr.js";
+
+/** Where requests to a URL may go: to the public, or, when allowed, no further than this machine. */
+export type Reach = "public" | "loopback";
+
+/** How far a URL's requests may reach, by its scheme; undefined when they may not be made at all. */
+export function reachOf({ protocol }: URL, allowLoopbackHttp: boolean): Reach | undefined {
+  if (protocol === "https:") return "public";
+  return protocol === "http:" && allowLoopbackHttp ? "loopback" : undefined;
+}
+
+/**
+ * Whether an IP address is within reach. Public means globally routable unicast: nothing private,
+ * link-local, shared, reserved, multicast, nor a way around that (IPv4 inside IPv6).
+ */
+export function isWithin(reach: Reach, address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  // Reads ::ffff:10.0.0.1 as the 10.0.0.1 that it leads to.
+  const parsed = ipaddr.process(address);
+  if (reach === "loopback") return parsed.range() === "loopback";
+  return parsed.range() === "unicast" && (parsed.kind() === "ipv4" || parsed.match(GLOBAL_IPV6));
+}
+
+/** All of IPv6 that is given out for global unicast. */
+const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
+
+/** The IP address that a URL's host is by itself; undefined when the host is a name. */
+export function literalAddress({ hostname }: URL): string | undefined {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return ipaddr.isValid(host) ? host : undefined;
+}
+
+/**
+ * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when
+ * nothing is. A name's addresses are another matter: they can change, and are checked whenever
+ * somebody connects.
+ */
+export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return "must be a URL";
+  const reach = reachOf(url, allowLoopbackHttp);
+  if (reach === undefined) return "must begin with https://";
+  if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
+  if (url.hash !== "") return "must not have a fragment";
+  const literal = literalAddress(url);
+  const isNear = reach === "public" && /(^|\.)localhost\.?$/.test(url.hostname);
+  if (isNear || (literal !== undefined && !isWithin(reach, literal))) {
+    return reach === "public" ? "must lead to a public address" : "must begin with https://";
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** How long to wait before each attempt, in milliseconds (Standard Webhooks 1.0.0). */
+const WAITS_MS = [
+  0,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+/** By how much of itself a wait may be longer, so that what failed together is not retried so. */
+const JITTER = 0.1;
+/** The longest wait that a receiver may ask for, in milliseconds. */
+const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
+/** How long a webhook may fail before it is disabled, in milliseconds. */
+const PATIENCE_MS = 5 * 24 * HOUR_MS;
+
+/** How many attempts a delivery has at most. */
+export const MAX_ATTEMPTS = WAITS_MS.length;
+
+/**
+ * How long to wait before the next attempt, in milliseconds; undefined when there is none left.
+ *
+ * @param attempts how many were made
+ * @param askedMs the wait that the receiver asked for (Retry-After), kept to a day at most
+ * @param random from 0 to 1
+ */
+export function nextWaitMs(
+  attempts: number,
+  askedMs: number | undefined,
+  random: number,
+): number | undefined {
+  const waitMs = WAITS_MS[attempts];
+  if (waitMs === undefined) return undefined;
+  const withJitterMs = Math.round(waitMs * (1 + JITTER * random));
+  return Math.max(withJitterMs, Math.min(askedMs ?? 0, MAX_ASKED_WAIT_MS));
+}
+
+/** Whether a webhook that fails, and has failed since then, has failed for too long. */
+export function isBeyondPatience(failingSince: Date, now: Date): boolean {
+  return now.getTime() - failingSince.getTime() >= PATIENCE_MS;
+}
+
+/**
+ * The wait that a Retry-After header asks for, in milliseconds; undefined when it asks for none
+ * (RFC 9110, section 10.2.3: whole seconds, or a date).
+ */
+export function readRetryAfter(header: string | undefined, now: Date): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(header)) return Number(header) * SECOND_MS;
+  const date = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { EVENT_TYPES, shipmentEventTypes } from "../../src/domain/event-type.ts";
+import { BOOKED, type ShipmentState } from "../../src/domain/shipment-state.ts";
+
+const state = (text: string): ShipmentState => {
+  const [status, paymentStatus] = text.split(" ");
+  return { status, paymentStatus } as ShipmentState;
+};
+
+test.for([
+  ["pending awaiting_payment", "awaiting_pickup paid", "shipment.paid shipment.awaiting_pickup"],
+  ["awaiting_pickup paid", "in_transit paid", "shipment.in_transit"],
+  ["in_transit paid", "delivered paid", "shipment.delivered"],
+  ["pending awaiting_payment", "cancelled voided", "shipment.cancelled"],
+  ["awaiting_pickup paid", "cancelled refund_pending", "shipment.cancelled"],
+  ["cancelled voided", "cancelled refund_pending", "shipment.paid"],
+  ["cancelled refund_pending", "cancelled refunded", "shipment.refunded"],
+  ["pending awaiting_payment", "pending awaiting_payment", "shipment.updated"],
+] as const)("from %s to %s: %s", ([before, after, types]) => {
+  expect(shipmentEventTypes(state(before), state(after)).join(" ")).toBe(types);
+});
+
+test("a booking is a creation", () => {
+  expect(shipmentEventTypes(undefined, BOOKED)).toEqual(["shipment.created"]);
+});
+
+test("the contract and the code name the same types", async () => {
+  const { ListEventsRequestSchema } = await import("../../gen/shipments/v1/event_service_pb.js");
+  const { CreateWebhookRequestSchema } =
+    await import("../../gen/shipments/v1/webhook_service_pb.js");
+  const { getOption } = await import("@bufbuild/protobuf");
+  const { field } = await import("../../gen/buf/validate/validate_pb.js");
+  const named = (schema: typeof ListEventsRequestSchema | typeof CreateWebhookRequestSchema) => {
+    const rules = getOption(
+      schema.fields.find((it) => it.name === "types")!,
+      field,
+    );
+    const items = rules.type.case === "repeated" ? rules.type.value.items : undefined;
+    return items?.type.case === "string" ? items.type.value.in : undefined;
+  };
+  expect(named(ListEventsRequestSchema)).toEqual([...EVENT_TYPES]);
+  expect(named(CreateWebhookRequestSchema)).toEqual(["*", ...EVENT_TYPES]);
+});

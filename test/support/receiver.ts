@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A message that a receiver got. */
+export interface Received {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: any;
+}
+
+/** A web server of a test's own that gets webhooks, on a free port of the loopback address. */
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  readonly received: Received[];
+  close(): Promise<void>;
+}
+
+/** How a receiver answers; it is told which message this is, from 1. */
+export type Answering = (response: ServerResponse, count: number) => void;
+
+/** Starts a receiver; it answers 204 unless told otherwise. */
+export async function startReceiver(
+  answer: Answering = (response) => response.writeHead(204).end(),
+): Promise<Receiver> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    const text = Buffer.concat(chunks).toString();
+    const { method, url: path, headers } = request;
+    received.push({ method, path, headers, text, body: JSON.parse(text) });
+    answer(response, received.length);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    port,
+    received,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
