@@ -87,4 +87,4 @@ test("a process that is killed at random moments loses no event and sends none t
   expect(received).toEqual(happened);
   await survivor.close();
   await receiver.close();
-});
+}, 180_000);
