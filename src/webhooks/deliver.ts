@@ -29,14 +29,14 @@ export async function deliver(job: DeliverJob, deps: DeliverDeps): Promise<void>
   );
   if (delivery === null || !awaits(delivery, job)) return;
   const webhook: Webhook = delivery.webhook;
-  if (webhook.disabledReason) return endDelivery(job, deps);
+  if (webhook.disabledReason) return endDelivery(job, webhook, deps);
 
   const { subject, number } = delivery;
   const event = await reading.findOneOrFail(Event, { workspace: job.workspace, subject, number });
   const startedAt = now();
   const body = deps.eventJson(event);
   const outcome = await sender.send(webhook.url, headersOf(event, body, webhook, startedAt), body);
-  await recordOutcome(job, startedAt, outcome, deps);
+  await recordOutcome(job, webhook, startedAt, outcome, deps);
 }
 
 /** The headers of Standard Webhooks 1.0.0. */

@@ -26,11 +26,14 @@ export interface RecordDeps {
  */
 export async function recordOutcome(
   job: DeliverJob,
+  webhook: Webhook,
   startedAt: Date,
   outcome: Outcome,
   deps: RecordDeps,
 ): Promise<void> {
+  const wasHealthy = !webhook.failingSince;
   await deps.em.fork().transactional(async (tx) => {
+    await lockWebhook(tx, webhook, isSuccess(outcome) && wasHealthy ? "refer" : "change");
     const delivery = await lockDelivery(tx, job);
     if (delivery === null || !awaits(delivery, job)) return;
     delivery.attempts = job.attempt;
@@ -44,14 +47,19 @@ export async function recordOutcome(
       error: outcome.error ?? null,
       answer: outcome.status === undefined ? null : outcome.answer,
     });
-    if (isSuccess(outcome)) await succeed(tx, delivery, deps);
+    if (isSuccess(outcome)) await succeed(tx, delivery, wasHealthy, deps);
     else await fail(tx, delivery, startedAt, outcome, deps);
   });
 }
 
 /** Gives up a delivery whose webhook was disabled before this attempt. */
-export async function endDelivery(job: DeliverJob, { em, now }: RecordDeps): Promise<void> {
+export async function endDelivery(
+  job: DeliverJob,
+  webhook: Webhook,
+  { em, now }: RecordDeps,
+): Promise<void> {
   await em.fork().transactional(async (tx) => {
+    await lockWebhook(tx, webhook, "refer");
     const delivery = await lockDelivery(tx, job);
     if (delivery !== null && awaits(delivery, job)) end(delivery, "failed", now());
   });
@@ -62,7 +70,22 @@ export function awaits(delivery: WebhookDelivery, job: DeliverJob): boolean {
   return delivery.status === "pending" && delivery.attempts === job.attempt - 1;
 }
 
-/** Always the webhook's row last, so that no two wait for each other. */
+/**
+ * Locks a webhook's row before any of its deliveries, as its removal does, and at once as firmly as
+ * it will have to be: so no two wait for each other.
+ */
+async function lockWebhook(
+  tx: EntityManager,
+  { workspace, id }: Webhook,
+  purpose: "refer" | "change",
+): Promise<void> {
+  const strength = purpose === "refer" ? "key share" : "no key update";
+  await tx.execute(`select from webhook where workspace_id = ? and id = ? for ${strength}`, [
+    workspace,
+    id,
+  ]);
+}
+
 function lockDelivery(tx: EntityManager, job: DeliverJob): Promise<WebhookDelivery | null> {
   return tx.findOne(
     WebhookDelivery,
@@ -78,14 +101,13 @@ function isSuccess({ status }: Outcome): boolean {
 async function succeed(
   tx: EntityManager,
   delivery: WebhookDelivery,
+  wasHealthy: boolean,
   { now }: RecordDeps,
 ): Promise<void> {
   end(delivery, "delivered", now());
-  await tx.nativeUpdate(
-    Webhook,
-    { workspace: delivery.workspace, id: delivery.webhook.id, failingSince: { $ne: null } },
-    { failingSince: null },
-  );
+  if (wasHealthy) return;
+  const { workspace, webhook } = delivery;
+  await tx.nativeUpdate(Webhook, { workspace, id: webhook.id }, { failingSince: null });
 }
 
 async function fail(
@@ -95,7 +117,7 @@ async function fail(
   outcome: Outcome,
   { now, random }: RecordDeps,
 ): Promise<void> {
-  const webhook = await findWebhook(tx, delivery.workspace, delivery.webhook.id, "lock");
+  const webhook = await findWebhook(tx, delivery.workspace, delivery.webhook.id);
   webhook.failingSince ??= startedAt;
   const endedAt = now();
   if (outcome.status === 410) disable(tx, webhook, "gone", endedAt);

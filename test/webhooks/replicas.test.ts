@@ -32,11 +32,8 @@ test("two services deliver together, each message once", async () => {
   await untilAllEnded(services[0]);
   await sleep(200);
   const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
-  expect(ids.toSorted()).toEqual(references.map((it) => `evt_${it}_1`).toSorted());
-  const workers = await services[0].app.em.execute(
-    "select distinct query from pg_stat_activity where application_name = 'shipments worker'",
-  );
-  expect(workers.length).toBeGreaterThan(0);
+  expect(new Set(ids)).toEqual(new Set(references.map((reference) => `evt_${reference}_1`)));
+  expect(ids).toHaveLength(references.length);
   await Promise.all(services.map((service) => service.close()));
   await receiver.close();
 });
@@ -87,4 +84,4 @@ test("a process that is killed at random moments loses no event and sends none t
   expect(received).toEqual(happened);
   await survivor.close();
   await receiver.close();
-});
+}, 180_000);
