@@ -1,4 +1,4 @@
-import { LockMode, type Loaded } from "@mikro-orm/postgresql";
+import type { Loaded } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../db/orm.ts";
 import { refuse } from "../domain/refusal.ts";
 import { Shipment } from "./shipment.entity.ts";
@@ -21,15 +21,16 @@ export async function findShipment(
     { workspace: workspaceId, reference },
     { populate: ["customer"] },
   );
-  return found ?? refuseMissing();
+  if (found === null) throw refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+  return found;
 }
 
 /**
  * As `findShipment`, and nobody else changes the shipment until the transaction ends.
  *
- * The customer is read once the shipment is locked, not joined to it: a change that was waited for
- * may have linked another one, and the row that was joined before the wait would fit no more. Nor
- * is the customer's row locked, which many bookings may share.
+ * Locked first and read then: a change that was waited for may have linked another customer, and
+ * the one that was joined before the wait would fit the shipment no more. Nor is the customer's row
+ * locked, which many bookings may share.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND
  */
@@ -38,16 +39,9 @@ export async function lockShipment(
   workspaceId: number,
   reference: string,
 ): Promise<FoundShipment> {
-  const found = await tx.findOne(
-    Shipment,
-    { workspace: workspaceId, reference },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
-  if (found === null) return refuseMissing();
-  await tx.populate(found, ["customer"]);
-  return found as FoundShipment;
-}
-
-function refuseMissing(): never {
-  throw refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+  await tx.execute("select from shipment where workspace_id = ? and reference = ? for update", [
+    workspaceId,
+    reference,
+  ]);
+  return findShipment(tx, workspaceId, reference);
 }
