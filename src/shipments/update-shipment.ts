@@ -47,6 +47,8 @@ export async function updateShipment(
         customer: await changedCustomer(shipment, request, tx),
       };
       if (differs(shipment, changes)) tx.assign(shipment, { ...changes, updatedAt: now() });
+      // The ORM takes every customer that it has loaded for another one, and would count a change.
+      else tx.clear();
       return shipment;
     },
   );
