@@ -70,13 +70,17 @@ function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
   };
 }
 
+/** 9999-12-31T23:59:59.999Z: rounded up further, it would be none that a database can read. */
+const LAST_INSTANT = 253_402_300_799_999;
+
 /** Whole milliseconds since the epoch, which is as fine as bookings are timed. */
 function instantOf(
   timestamp: Timestamp | undefined,
   round: (milliseconds: number) => number,
 ): number | undefined {
   if (timestamp === undefined) return undefined;
-  return Number(timestamp.seconds) * 1_000 + round(timestamp.nanos / 1_000_000);
+  const instant = Number(timestamp.seconds) * 1_000 + round(timestamp.nanos / 1_000_000);
+  return Math.min(instant, LAST_INSTANT);
 }
 
 /** Where a page begins: just after this shipment, in the order of the list. */
