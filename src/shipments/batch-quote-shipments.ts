@@ -28,6 +28,9 @@ function quoteOne(
   faults: readonly Problem[],
   { tariffs, validateQuote }: ShipmentDeps,
 ): BatchQuoteResult {
+  // Of a route that is none, nothing more is said: not that all its fields are missing.
+  const unreadable = faults.find(({ subject }) => subject === "");
+  if (unreadable !== undefined) return refused(new Refusal([unreadable]));
   try {
     validateQuote(route, faults);
   } catch (error) {
