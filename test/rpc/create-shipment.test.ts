@@ -40,5 +40,10 @@ test("a booking is answered 201 with the shipment as booked", async () => {
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     updated_at: data.created_at,
     cancelled_at: null,
+    cancel_reason: null,
+    cancel_note: null,
+    external_reference: null,
+    metadata: {},
+    etag: "1",
   });
 });
