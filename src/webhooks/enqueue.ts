@@ -46,6 +46,7 @@ begin
       where candidate.workspace_id = new.workspace_id and candidate.disabled_reason is null
         and candidate.id <> new.subject
         and (candidate.types @> array['*'] or candidate.types @> array[new.type])
+      order by candidate.id
     loop
       insert into webhook_delivery
         (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)

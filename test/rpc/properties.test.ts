@@ -1,4 +1,9 @@
-import { getOption, type DescMethodUnary } from "@bufbuild/protobuf";
+import {
+  getOption,
+  type DescMethod,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+} from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,13 +12,31 @@ import { anyJsonObject, anyJsonText, anyMessage, anyText } from "../support/arbi
 import { frame, rawRpc } from "../support/raw-rpc.ts";
 import { BOOKING, startService, type TestService } from "../support/service.ts";
 import { SERVICES } from "../support/services.ts";
+import { take } from "../support/watch.ts";
 import { worldTariff } from "../support/world-tariff.ts";
 
 /** On failure fast-check prints the seed and the path that bring the failure back. */
 const RUNS = { numRuns: 200 };
 
 const USUAL = { ...BOOKING, customer_id: undefined, shipment: "SHP-000000000000" };
-const METHODS = SERVICES.flatMap(({ methods }) => methods as readonly DescMethodUnary[]);
+const ALL = SERVICES.flatMap(({ methods }) => methods as readonly DescMethod[]);
+const METHODS = ALL.filter((it): it is DescMethodUnary => it.methodKind === "unary");
+const STREAMS = ALL.filter(
+  (it): it is DescMethodServerStreaming => it.methodKind === "server_streaming",
+);
+/** When a stream that was begun is left, in milliseconds. */
+const STREAM_MS = 50;
+
+/** How a call may end, however absurd its request: 0 is success. */
+const EXPECTED: readonly (Code | 0)[] = [
+  0,
+  Code.InvalidArgument,
+  Code.NotFound,
+  Code.AlreadyExists,
+  Code.Aborted,
+  Code.FailedPrecondition,
+  Code.ResourceExhausted,
+];
 
 let service: TestService;
 let apiKey: string;
@@ -117,16 +140,81 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
   },
 );
 
-/** How a call may end, however absurd its request: 0 is success. */
-const EXPECTED: readonly (Code | 0)[] = [
-  0,
-  Code.InvalidArgument,
-  Code.NotFound,
-  Code.AlreadyExists,
-  Code.Aborted,
-  Code.FailedPrecondition,
-  Code.ResourceExhausted,
-];
+test("every method is put to the test", () => {
+  expect([...METHODS, ...STREAMS]).toHaveLength(ALL.length);
+});
+
+describe.each(STREAMS.map((method) => [method.name, method] as const))(
+  "whatever is thrown at the stream %s",
+  (_, method) => {
+    const path = `/${method.parent.typeName}/${method.name}`;
+    const ends = [...EXPECTED, Code.DeadlineExceeded, Code.Unimplemented];
+
+    test("as a message at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+      const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
+        string,
+        (request: object, options: object) => AsyncIterable<unknown>
+      >;
+      const property = fc.asyncProperty(anyMessage(method.input, USUAL), async (request) => {
+        const stream = client[method.localName]!(request, { timeoutMs: STREAM_MS });
+        expect(ends).toContain(await take(1, stream).then(() => 0, codeOf));
+      });
+      await fc.assert(property, RUNS);
+    });
+
+    test("as bytes at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+      const property = fc.asyncProperty(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.constantFrom(0, 1, 2, 128),
+        fc.boolean(),
+        fc.constantFrom("identity", "gzip", "br", "deflate"),
+        async (bytes, flags, framed, encoding) => {
+          const { trailers, headers } = await rawRpc(
+            service.grpcUrl,
+            path,
+            {
+              "content-type": "application/grpc",
+              te: "trailers",
+              "grpc-encoding": encoding,
+              "grpc-timeout": `${STREAM_MS}m`,
+              "x-api-key": apiKey,
+            },
+            framed ? frame(bytes, flags) : bytes,
+          );
+          expect(ends).toContain(Number(trailers["grpc-status"] ?? headers["grpc-status"]));
+        },
+      );
+      await fc.assert(property, RUNS);
+    });
+
+    test("as bytes at the HTTP door, it is never a 5xx, internal or unknown", async () => {
+      const anyBody = fc.oneof(
+        fc.uint8Array({ maxLength: 200 }),
+        anyJsonObject(method.input, USUAL).map((text) => Buffer.from(text)),
+      );
+      const property = fc.asyncProperty(
+        anyBody,
+        fc.constantFrom(0, 1, 2, 128),
+        fc.boolean(),
+        fc.constantFrom("connect+json", "connect+proto", "json", "proto"),
+        async (bytes, flags, framed, type) => {
+          const { status, text } = await service.request(path, {
+            apiKey,
+            method: "POST",
+            body: framed ? frame(bytes, flags) : bytes,
+            headers: {
+              "content-type": `application/${type}`,
+              "connect-timeout-ms": String(STREAM_MS),
+            },
+          });
+          expect(status, text).toBeLessThan(500);
+          expect(text).not.toMatch(/"code":"(internal|unknown)"/);
+        },
+      );
+      await fc.assert(property, RUNS);
+    });
+  },
+);
 
 function codeOf(error: unknown): Code {
   return ConnectError.from(error).code;

@@ -104,6 +104,8 @@ interface ServiceOptions {
   readonly outside?: Outside;
   /** Whether webhooks may go to this machine by http; they may unless told otherwise. */
   readonly webhookAllowLoopbackHttp?: boolean;
+  /** Where replicas count calls together. */
+  readonly redisUrl?: string;
 }
 
 /** Starts a service with the tariff published, on a database that stays there when it is closed. */
@@ -111,8 +113,15 @@ export async function startReplica(
   databaseUrl: string,
   options: ServiceOptions = {},
 ): Promise<TestService> {
-  const { webhookAllowLoopbackHttp = true } = options;
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl, webhookAllowLoopbackHttp };
+  const { webhookAllowLoopbackHttp = true, redisUrl } = options;
+  const config = {
+    host: "127.0.0.1",
+    port: 0,
+    grpcPort: 0,
+    databaseUrl,
+    webhookAllowLoopbackHttp,
+    redisUrl,
+  };
   const app = createApp(config, pino({ level: "silent" }), options.now, options.outside);
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;

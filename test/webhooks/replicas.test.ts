@@ -47,6 +47,7 @@ test("a process that is killed at random moments loses no event and sends none t
 
   for (let round = 0; round < 3; round++) {
     const doomed = await startProcess(database.url);
+    let booked = 0;
     const calling = Array.from({ length: 8 }, async () => {
       for (;;) {
         const answer = await fetch(`${doomed.httpUrl}/v1/shipments`, {
@@ -55,9 +56,12 @@ test("a process that is killed at random moments loses no event and sends none t
           body: JSON.stringify(BOOKING),
         }).catch(() => undefined);
         if (answer === undefined) return;
+        if (answer.status === 201) booked += 1;
         await answer.text().catch(() => "");
       }
     });
+    // A process that has just begun may take its time for the first.
+    await until(() => booked > 0);
     await sleep(200 + Math.random() * 300);
     await doomed.kill();
     await Promise.all(calling);

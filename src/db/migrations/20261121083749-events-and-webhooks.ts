@@ -1,7 +1,7 @@
 import { Migration } from "@mikro-orm/migrations";
 
-export class Migration20261121082758_events_and_webhooks extends Migration {
-  override name = "Migration20261121082758_events_and_webhooks";
+export class Migration20261121083749_events_and_webhooks extends Migration {
+  override name = "Migration20261121083749_events_and_webhooks";
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -76,6 +76,7 @@ export class Migration20261121082758_events_and_webhooks extends Migration {
       where candidate.workspace_id = new.workspace_id and candidate.disabled_reason is null
         and candidate.id <> new.subject
         and (candidate.types @> array['*'] or candidate.types @> array[new.type])
+      order by candidate.id
     loop
       insert into webhook_delivery
         (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)

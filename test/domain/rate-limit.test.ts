@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fullBucket, isFull, takeCall, windowSeconds } from "../../src/domain/rate-limit.ts";
+
+const LIMIT = { rate: 2, burst: 4 };
+
+test("a full bucket gives its calls at once, then one for each half second", () => {
+  const bucket = fullBucket(LIMIT, 0);
+  const at = (ms: number) => takeCall(bucket, LIMIT, ms);
+  expect([at(0), at(0), at(0), at(0), at(0)]).toEqual([
+    { allowed: true, remaining: 3, resetSeconds: 1 },
+    { allowed: true, remaining: 2, resetSeconds: 1 },
+    { allowed: true, remaining: 1, resetSeconds: 2 },
+    { allowed: true, remaining: 0, resetSeconds: 2 },
+    { allowed: false, remaining: 0, resetSeconds: 1 },
+  ]);
+  expect(at(499).allowed).toBe(false);
+  expect(at(500)).toEqual({ allowed: true, remaining: 0, resetSeconds: 2 });
+  expect(at(501).allowed).toBe(false);
+});
+
+test("an empty bucket is full again after the window, and holds no more then", () => {
+  const bucket = fullBucket(LIMIT, 0);
+  for (let i = 0; i < 4; i++) takeCall(bucket, LIMIT, 0);
+  expect(windowSeconds(LIMIT)).toBe(2);
+  expect(isFull(bucket, LIMIT, 1_999)).toBe(false);
+  expect(isFull(bucket, LIMIT, 2_000)).toBe(true);
+  expect(takeCall(bucket, LIMIT, 60_000)).toEqual({ allowed: true, remaining: 3, resetSeconds: 1 });
+});
+
+test("however calls are spread, no more are allowed than the bucket held and was filled by", () => {
+  const calls = fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 200 });
+  const limit = fc.record({
+    rate: fc.integer({ min: 1, max: 50 }),
+    burst: fc.integer({ min: 1, max: 50 }),
+  });
+  fc.assert(
+    fc.property(limit, calls, (limit, pausesMs) => {
+      const bucket = fullBucket(limit, 0);
+      let nowMs = 0;
+      let allowed = 0;
+      for (const pauseMs of pausesMs) {
+        nowMs += pauseMs;
+        if (takeCall(bucket, limit, nowMs).allowed) allowed++;
+        expect(allowed).toBeLessThanOrEqual(limit.burst + (limit.rate * nowMs) / 1_000 + 1e-6);
+      }
+    }),
+  );
+});
