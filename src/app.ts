@@ -71,6 +71,8 @@ const DRAIN_MS = 7_000;
 const LINGER_MS = 500;
 /** How often answers kept for retries are purged, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
+/** How long deliveries of webhooks may take to finish once the app closes, in milliseconds. */
+const DELIVERIES_MS = 4_000;
 /** How long to take leave of a database that may not answer, in milliseconds. */
 const FAREWELL_MS = 1_000;
 /** How long to wait before trying an absent database again, in milliseconds. */
@@ -253,13 +255,17 @@ export function createApp(
       void purgeNowAndThen();
     },
     async close() {
+      const begunMs = performance.now();
       shutdown.abort();
       const delivered = deliveries?.close();
       await untilCallsEnd();
-      await delivered;
-      await sender.close();
       await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS)]);
-      await Promise.race([leaveDatabase(), sleep(FAREWELL_MS, undefined, { ref: false })]);
+      const farewellMs = Math.max(FAREWELL_MS, begunMs + DELIVERIES_MS - performance.now());
+      await Promise.race([
+        Promise.resolve(delivered).then(leaveDatabase),
+        sleep(farewellMs, undefined, { ref: false }),
+      ]);
+      await sender.close();
     },
   };
 }

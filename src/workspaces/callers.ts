@@ -3,6 +3,7 @@ import { hashApiKey } from "../domain/api-key.ts";
 import { findLimits } from "../limits/find-limits.ts";
 import type { Caller } from "../rpc/caller.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
+import type { KeyChange } from "./recent-key-changes.ts";
 
 /** Finds who an API key stands for, mostly from memory. */
 export interface Callers {
@@ -11,8 +12,8 @@ export interface Callers {
    * Rejects when the key is not in memory and the database cannot be asked.
    */
   find(apiKey: string): Promise<Caller | undefined> | Caller | undefined;
-  /** Forgets keys, by hash, that changed: they are looked up again. */
-  forget(hashes: readonly string[]): void;
+  /** Forgets keys that changed since they were read: they are looked up again. */
+  forget(changes: readonly KeyChange[]): void;
   /** Forgets all keys: changes may have passed unseen. */
   forgetAll(): void;
 }
@@ -24,6 +25,8 @@ interface Remembered {
   readonly caller: Caller;
   /** Milliseconds since the epoch; Infinity for no end. */
   readonly endsAtMs: number;
+  /** When the key had last changed as it was read, by the database's clock. */
+  readonly changedAtMs: number;
 }
 
 /**
@@ -52,6 +55,7 @@ export function createCallers(em: EntityManager, now: () => number): Callers {
     const found = {
       caller: { workspaceId: key.workspace, limits: await findLimits(reading, key.workspace) },
       endsAtMs: key.endsAt?.getTime() ?? Infinity,
+      changedAtMs: key.changedAt.getTime(),
     };
     // A change during the look-up may be newer than what was read; then the answer serves only this
     // once.
@@ -80,11 +84,14 @@ export function createCallers(em: EntityManager, now: () => number): Callers {
       touch(hash, found);
       return callerUnlessEnded(found);
     },
-    forget(hashes) {
-      if (hashes.length === 0) return;
-      changes++;
-      lookingUp.clear();
-      for (const hash of hashes) remembered.delete(hash);
+    forget(keyChanges) {
+      for (const { hash, changedAt, ended } of keyChanges) {
+        if (lookingUp.delete(hash)) changes++;
+        const found = remembered.get(hash);
+        // A change is told of for a minute; what was read since then knows of it.
+        const isNews = found !== undefined && (ended || changedAt.getTime() > found.changedAtMs);
+        if (isNews) remembered.delete(hash);
+      }
     },
     forgetAll() {
       changes++;

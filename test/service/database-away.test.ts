@@ -163,7 +163,9 @@ test("connections that an administrator ends are replaced", async () => {
   await client.query(
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
   );
-  await eventually("a booking to work", async () => (await book()).status === 201);
+  await eventually("a crowd to be served", async () =>
+    (await crowd(book)).every(({ status }) => status === 201),
+  );
   await expectWorking();
 });
 

@@ -352,7 +352,10 @@ test("receivers that hang delay no other workspace", async () => {
     [slow.id],
   );
   expect(row!.waiting).toBeGreaterThan(0);
-  await service.app.em.execute("delete from webhook where workspace_id = ?", [slow.id]);
+  const webhooks = await service.request("/v1/webhooks", { apiKey: slow.apiKey });
+  for (const { id } of webhooks.body.data) {
+    await service.request(`/v1/webhooks/${id}`, { apiKey: slow.apiKey, method: "DELETE" });
+  }
   await hanging.close();
   await receiver.close();
 });
