@@ -10,6 +10,7 @@ import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
 import { holdEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { setLimit } from "../../src/limits/set-limit.ts";
 import { publishTariff } from "../../src/platform/publish-tariff.ts";
 import { createWorkspace } from "../../src/workspaces/create-workspace.ts";
 import { countyTariff } from "./county-tariff.ts";
@@ -51,7 +52,9 @@ async function prepareDatabase(tariff: object): Promise<string> {
   const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: database.url };
   const app = createApp(config, pino({ level: "silent" }));
   await publishTariff(app.em, tariff, undefined);
-  const { apiKey } = await createWorkspace(app.em, { name: "Bench", paymentProvider: "manual" });
+  const { workspace, apiKey } = await createWorkspace(app.em, { name: "Bench" });
+  // The limit is not what is measured.
+  await setLimit(app.em, workspace.id, "quote", { rate: 1_000_000, burst: 1_000_000 });
   await app.close();
   return apiKey;
 }
