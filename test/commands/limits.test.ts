@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
+import { run, runJson, type Environment } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let environment: Environment;
+let workspace: string;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  environment = { DATABASE_URL: database.url };
+  const created = await runJson(["workspace", "create", "--name", "Acme"], environment);
+  workspace = String(created.workspace.id);
+});
+
+afterEach(() => database.drop());
+
+const limits = (verb: "set" | "show", ...args: string[]) =>
+  runJson(["limits", verb, "--workspace", workspace, ...args], environment);
+
+test("a workspace has the default limits until its operator sets others, class by class", async () => {
+  const id = Number(workspace);
+  expect(await limits("show")).toEqual({ workspace: id, limits: DEFAULT_LIMITS });
+  const quote = { rate: 5, burst: 7 };
+  expect(await limits("set", "--class", "quote", "--rate", "5", "--burst", "7")).toEqual({
+    workspace: id,
+    limits: { ...DEFAULT_LIMITS, quote },
+  });
+  const write = { rate: 3, burst: 6 };
+  await limits("set", "--class", "write", "--rate", "3");
+  expect(await limits("show")).toEqual({
+    workspace: id,
+    limits: { ...DEFAULT_LIMITS, quote, write },
+  });
+});
+
+test("limits of a workspace that there is not are refused", async () => {
+  const args = ["limits", "set", "--workspace", "999", "--class", "read", "--rate", "1"];
+  expect(await run(args, environment)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "There is no workspace 999.\n",
+  });
+});
+
+test.each([
+  ["an unknown class", ["--class", "everything", "--rate", "1"]],
+  ["no rate", ["--class", "read"]],
+  ["a rate of nothing", ["--class", "read", "--rate", "0"]],
+  ["a burst beyond the bound", ["--class", "read", "--rate", "1", "--burst", "1000001"]],
+])("%s is wrong usage", async (_, args) => {
+  const set = ["limits", "set", "--workspace", workspace, ...args];
+  const { code, stdout } = await run(set, environment);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+});
