@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { findLimits } from "../limits/find-limits.ts";
 import { setLimit } from "../limits/set-limit.ts";
 import { LIMIT_CLASSES, type LimitClass, type RateLimits } from "../domain/rate-limit.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 import { jsonOption, readWholeNumber, workspaceOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 
@@ -40,7 +41,11 @@ export function limitsCommand(): Command {
     .addOption(jsonOption())
     .action(({ workspace, json }: { workspace: number; json: boolean }) =>
       runCommand(json, async (em) => {
-        const limits = await findLimits(em.fork(), workspace);
+        const reading = em.fork();
+        if ((await reading.findOne(Workspace, workspace)) === null) {
+          throw new CommandRefused(`There is no workspace ${workspace}.`);
+        }
+        const limits = await findLimits(reading, workspace);
         return { json: { workspace, limits }, lines: asLines(limits) };
       }),
     );

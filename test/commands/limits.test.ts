@@ -35,14 +35,16 @@ test("a workspace has the default limits until its operator sets others, class b
   });
 });
 
-test("limits of a workspace that there is not are refused", async () => {
-  const args = ["limits", "set", "--workspace", "999", "--class", "read", "--rate", "1"];
-  expect(await run(args, environment)).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: "There is no workspace 999.\n",
-  });
-});
+test.each([["set", "--class", "read", "--rate", "1"], ["show"]])(
+  "limits %s of a workspace that there is not is refused",
+  async (...args) => {
+    expect(await run(["limits", ...args, "--workspace", "999"], environment)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "There is no workspace 999.\n",
+    });
+  },
+);
 
 test.each([
   ["an unknown class", ["--class", "everything", "--rate", "1"]],
