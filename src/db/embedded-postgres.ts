@@ -137,7 +137,8 @@ function postgresCommand(folder: DataFolder, server: Server, port: number): stri
     listen_addresses: HOST,
     port,
     unix_socket_directories: "",
-    max_connections: 100,
+    // Tests run many services on one database.
+    max_connections: durable ? 100 : 500,
     timezone: "UTC",
     log_timezone: "UTC",
     // Its clients report their own errors: so the log, emptied at every start, stays small.

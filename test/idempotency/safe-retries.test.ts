@@ -189,7 +189,7 @@ test("of 200 bookings during which the process is killed, all are there once whe
               "idempotency-key": `booking-${i}`,
             },
             body: JSON.stringify({ ...BOOKING, external_reference: `booking ${i}` }),
-          }).then((response) => response.json() as Promise<{ data: { reference: string } }>),
+          }).then((response) => response.json() as Promise<{ data?: { reference: string } }>),
         ),
       );
     const count = async () =>
@@ -211,7 +211,9 @@ test("of 200 bookings during which the process is killed, all are there once whe
     expect(new Set(references).size).toBe(200);
     expect(references.every((it) => typeof it === "string")).toBe(true);
     for (const [i, outcome] of outcomes.entries()) {
-      if (outcome.status === "fulfilled") expect(outcome.value.data.reference).toBe(references[i]);
+      // What was answered before the end is what is answered again.
+      const before = outcome.status === "fulfilled" ? outcome.value.data?.reference : undefined;
+      if (before !== undefined) expect(before).toBe(references[i]);
     }
     expect(await count()).toBe(200);
   } finally {
