@@ -1,5 +1,6 @@
 import type { Code } from "@connectrpc/connect";
 import type { Refusal } from "../domain/refusal.ts";
+import { errorBody } from "./error-body.ts";
 import type { NodeRequest, NodeResponse } from "./node-adapter.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 
@@ -18,7 +19,7 @@ export function refuseOutsideRpc(
   if (request.method === "POST" && contentType?.startsWith("application/grpc")) {
     answerGrpc(response, contentType, code, refusal.message);
   } else {
-    const body = JSON.stringify({ message: refusal.message, errors: errorsOf(refusal) });
+    const body = JSON.stringify(errorBody(refusal));
     response.writeHead(httpStatus, { ...headers, "content-type": "application/json" });
     response.end(body);
   }
@@ -37,10 +38,4 @@ function answerGrpc(
     "grpc-message": encodeURIComponent(message),
   });
   response.end();
-}
-
-function errorsOf({ problems }: Refusal): Record<string, string[]> {
-  return Object.fromEntries(
-    problems.flatMap(({ subject, text }) => (subject === undefined ? [] : [[subject, [text]]])),
-  );
 }
