@@ -86,12 +86,34 @@ export function multiplyToMinor(quantity: number, rateMinor: number): number {
   if (!(Number.isSafeInteger(rateMinor) && rateMinor >= 0)) {
     throw new RangeError(`bad rate ${rateMinor}`);
   }
-  const { digits, exponent } = shortestDecimal(quantity);
-  const productMinor = Number(scaleHalfUp(digits * BigInt(rateMinor), exponent));
+  const productMinor = roundIfClear(quantity * rateMinor) ?? multiplyExactly(quantity, rateMinor);
   if (!Number.isSafeInteger(productMinor)) {
     throw new RangeError(`${quantity} × ${rateMinor} is above ${Number.MAX_SAFE_INTEGER}`);
   }
   return productMinor;
+}
+
+/**
+ * A product of doubles, rounded half up, when it is too far from a tie for the exact product to be
+ * rounded otherwise; else undefined.
+ *
+ * The quantity differs from its shortest decimal by at most 2^-53 of it, since the decimal reads
+ * back as the quantity, and the multiplication adds as much again: together less than 2^-51 of the
+ * product. (Where doubles are subnormal, the absolute error is below 2^-1020, and no tie is near.)
+ */
+function roundIfClear(product: number): number | undefined {
+  const floor = Math.floor(product);
+  const fromTie = product - floor - 0.5;
+  if (product >= MOST_CLEAR || Math.abs(fromTie) <= product * 2 ** -51) return undefined;
+  return fromTie < 0 ? floor : floor + 1;
+}
+
+/** Below it a double is precise to a 64th, so that its distance from a tie means something. */
+const MOST_CLEAR = 2 ** 47;
+
+function multiplyExactly(quantity: number, rateMinor: number): number {
+  const { digits, exponent } = shortestDecimal(quantity);
+  return Number(scaleHalfUp(digits * BigInt(rateMinor), exponent));
 }
 
 /** A number as ECMAScript prints it, which is the shortest text that reads back: digits × 10^exponent. */

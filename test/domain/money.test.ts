@@ -166,6 +166,15 @@ function oracle(quantity: number, rateMinor: number): bigint {
   return (2n * numerator * BigInt(rateMinor) + denominator) / (2n * denominator);
 }
 
+/** The double that many steps away from a positive one. */
+function besides(value: number, steps: number): number {
+  const bits = new BigInt64Array(1);
+  const double = new Float64Array(bits.buffer);
+  double[0] = value;
+  bits[0] = bits[0]! + BigInt(steps);
+  return double[0];
+}
+
 describe("multiplyToMinor", () => {
   test.each([
     ["takes the weight as written, not as its double", 1.005, 100, 101],
@@ -194,6 +203,21 @@ describe("multiplyToMinor", () => {
         expect(BigInt(multiplyToMinor(amount, rate))).toBe(oracle(amount, rate));
       }),
       { numRuns: 10_000 },
+    );
+  });
+
+  test("agrees with rational arithmetic on and beside every tie", () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 200_000_000 }),
+        fc.integer({ min: 1, max: 10_000_000_000 }),
+        fc.integer({ min: -40, max: 40 }),
+        (whole, rate, steps) => {
+          const amount = besides((whole + 0.5) / rate, steps);
+          expect(BigInt(multiplyToMinor(amount, rate))).toBe(oracle(amount, rate));
+        },
+      ),
+      { numRuns: 20_000 },
     );
   });
 
