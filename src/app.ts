@@ -150,7 +150,7 @@ export function createApp(
   const corridor = createCorridor({
     rpcs,
     streams,
-    findCaller: callers.find,
+    callers,
     closedBecause,
     isPassing: isPassingDatabaseError,
     limiter,

@@ -7,8 +7,7 @@ const BEARER = /^bearer +(\S+)$/i;
 /**
  * The one API key a request carries, in `Authorization: Bearer` or `X-Api-Key`; both only if equal.
  *
- * @throws Refusal CREDENTIAL_REFUSED when there is none, it is not of the form of a key (a typo
- * shows here, without a look-up), or there are two different ones.
+ * @throws Refusal CREDENTIAL_REFUSED when there is none, or there are two different ones.
  */
 export function readApiKey(headers: CallHeaders): string {
   let key: string | undefined;
@@ -23,8 +22,16 @@ export function readApiKey(headers: CallHeaders): string {
     key = value;
   }
   if (key === undefined) throw credentialRefused("is missing");
-  if (!isWellFormedApiKey(key)) throw credentialRefused("is not an API key of this service");
   return key;
+}
+
+/**
+ * Makes sure that a text can be a key at all, so that a typo is told without a look-up.
+ *
+ * @throws Refusal CREDENTIAL_REFUSED
+ */
+export function requireKeyForm(key: string): void {
+  if (!isWellFormedApiKey(key)) throw credentialRefused("is not an API key of this service");
 }
 
 /**

@@ -7,6 +7,17 @@ export interface Caller {
   readonly limits: RateLimits;
 }
 
+/** Tells who an API key stands for. */
+export interface KnownCallers {
+  /** The caller a key stands for, if that is in memory: then there is no need to look it up. */
+  recall(apiKey: string): Caller | undefined;
+  /**
+   * The caller a well-formed key stands for; undefined when the key is unknown, revoked or expired.
+   * Rejects when the key is not in memory and the database cannot be asked.
+   */
+  find(apiKey: string): Promise<Caller | undefined>;
+}
+
 /** One call on its way to an RPC's function, whichever door it came in by. */
 export interface Call {
   readonly caller: Caller;

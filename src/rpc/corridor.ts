@@ -2,9 +2,9 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import type { RateLimitState, Verdict } from "../domain/rate-limit.ts";
 import { Refusal, refuse, unavailable, type Problem } from "../domain/refusal.ts";
-import { credentialRefused, readApiKey } from "./authenticate.ts";
+import { credentialRefused, readApiKey, requireKeyForm } from "./authenticate.ts";
 import type { CallHeaders } from "./call-headers.ts";
-import type { Call, Caller } from "./caller.ts";
+import type { Call, Caller, KnownCallers } from "./caller.ts";
 import type { Limiter } from "./limiter.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
@@ -63,8 +63,7 @@ const RECHECK_MS = 400;
 export function createCorridor(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
-  /** The caller a well-formed key stands for; undefined when there is none. */
-  readonly findCaller: (apiKey: string) => Promise<Caller | undefined> | Caller | undefined;
+  readonly callers: KnownCallers;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** Whether an error will pass by itself: the database is away or overloaded. */
@@ -72,7 +71,7 @@ export function createCorridor(options: {
   readonly limiter: Limiter;
   readonly log: Logger;
 }): Corridor {
-  const { findCaller, closedBecause, isPassing, limiter, log } = options;
+  const { callers, closedBecause, isPassing, limiter, log } = options;
   const checks = new Map<Rpc | StreamRpc, ValidateRequest>(
     [...options.rpcs, ...options.streams].map((rpc) => [
       rpc,
@@ -88,9 +87,11 @@ export function createCorridor(options: {
     if (underWay >= MAX_CALLS_UNDER_WAY) {
       throw unavailable("The service is overloaded; try again in a moment.");
     }
-    const caller = findCaller(readApiKey(headers));
-    if (!(caller instanceof Promise)) return limitCall(rpc, caller, headers);
-    return caller.then(
+    const apiKey = readApiKey(headers);
+    const known = callers.recall(apiKey);
+    if (known !== undefined) return limitCall(rpc, known, headers);
+    requireKeyForm(apiKey);
+    return callers.find(apiKey).then(
       (found) => limitCall(rpc, found, headers),
       (error: unknown) => {
         throw refusalFor(error, headers.requestId);
@@ -174,7 +175,7 @@ export function createCorridor(options: {
   /** Ends a stream whose key does not work any more; one that cannot be looked up is not ended. */
   async function recheck(headers: CallHeaders, ending: AbortController): Promise<void> {
     try {
-      const caller = await findCaller(readApiKey(headers));
+      const caller = await callers.find(readApiKey(headers));
       if (caller === undefined) throw credentialRefused(UNKNOWN_KEY);
     } catch (error) {
       if (error instanceof Refusal) ending.abort(error);

@@ -1,17 +1,13 @@
+import { LRUCache } from "lru-cache";
 import type { EntityManager } from "../db/orm.ts";
 import { hashApiKey } from "../domain/api-key.ts";
 import { findLimits } from "../limits/find-limits.ts";
-import type { Caller } from "../rpc/caller.ts";
+import type { Caller, KnownCallers } from "../rpc/caller.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
 import type { KeyChange } from "./recent-key-changes.ts";
 
 /** Finds who an API key stands for, mostly from memory. */
-export interface Callers {
-  /**
-   * The caller a well-formed key stands for; undefined when the key is unknown, revoked or expired.
-   * Rejects when the key is not in memory and the database cannot be asked.
-   */
-  find(apiKey: string): Promise<Caller | undefined> | Caller | undefined;
+export interface Callers extends KnownCallers {
   /** Forgets keys that changed since they were read: they are looked up again. */
   forget(changes: readonly KeyChange[]): void;
   /** Forgets all keys: changes may have passed unseen. */
@@ -22,6 +18,7 @@ export interface Callers {
 const MAX_REMEMBERED = 10_000;
 
 interface Remembered {
+  readonly hash: string;
   readonly caller: Caller;
   /** Milliseconds since the epoch; Infinity for no end. */
   readonly endsAtMs: number;
@@ -31,42 +28,36 @@ interface Remembered {
 
 /**
  * Remembers callers until `forget` is told of a change, so that calls need no look-up and go on
- * while the database is away.
+ * while the database is away. They are remembered by the keys themselves, in this process's memory
+ * only: hashing the key of every call would cost more than all else that admits it.
  */
-export function createCallers(em: EntityManager, now: () => number): Callers {
-  const remembered = new Map<string, Remembered>();
+export function createCallers(em: EntityManager, nowMs: () => number): Callers {
+  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   const lookingUp = new Map<string, Promise<Remembered | undefined>>();
   let changes = 0;
 
-  function touch(hash: string, found: Remembered): void {
-    remembered.delete(hash);
-    remembered.set(hash, found);
-    if (remembered.size > MAX_REMEMBERED) {
-      const oldest = remembered.keys().next().value;
-      if (oldest !== undefined) remembered.delete(oldest);
-    }
-  }
-
-  async function lookUp(hash: string): Promise<Remembered | undefined> {
+  async function lookUp(apiKey: string, hash: string): Promise<Remembered | undefined> {
     const changesBefore = changes;
     const reading = em.fork();
     const key = await reading.findOne(ApiKey, { hash, ...isWorking() });
     if (key === null) return undefined;
     const found = {
+      hash,
       caller: { workspaceId: key.workspace, limits: await findLimits(reading, key.workspace) },
       endsAtMs: key.endsAt?.getTime() ?? Infinity,
       changedAtMs: key.changedAt.getTime(),
     };
     // A change during the look-up may be newer than what was read; then the answer serves only this
     // once.
-    if (changes === changesBefore) touch(hash, found);
+    if (changes === changesBefore) remembered.set(apiKey, found);
     return found;
   }
 
-  function lookUpOnce(hash: string): Promise<Remembered | undefined> {
+  function lookUpOnce(apiKey: string): Promise<Remembered | undefined> {
+    const hash = hashApiKey(apiKey);
     const underWay = lookingUp.get(hash);
     if (underWay !== undefined) return underWay;
-    const begun = lookUp(hash).finally(() => {
+    const begun = lookUp(apiKey, hash).finally(() => {
       if (lookingUp.get(hash) === begun) lookingUp.delete(hash);
     });
     lookingUp.set(hash, begun);
@@ -74,23 +65,22 @@ export function createCallers(em: EntityManager, now: () => number): Callers {
   }
 
   const callerUnlessEnded = (found: Remembered | undefined) =>
-    found !== undefined && now() < found.endsAtMs ? found.caller : undefined;
+    found !== undefined && (found.endsAtMs === Infinity || nowMs() < found.endsAtMs)
+      ? found.caller
+      : undefined;
 
   return {
-    find(apiKey) {
-      const hash = hashApiKey(apiKey);
-      const found = remembered.get(hash);
-      if (found === undefined) return lookUpOnce(hash).then(callerUnlessEnded);
-      touch(hash, found);
-      return callerUnlessEnded(found);
+    recall: (apiKey) => callerUnlessEnded(remembered.get(apiKey)),
+    async find(apiKey) {
+      return callerUnlessEnded(remembered.get(apiKey) ?? (await lookUpOnce(apiKey)));
     },
     forget(keyChanges) {
-      for (const { hash, changedAt, ended } of keyChanges) {
-        if (lookingUp.delete(hash)) changes++;
-        const found = remembered.get(hash);
-        // A change is told of for a minute; what was read since then knows of it.
-        const isNews = found !== undefined && (ended || changedAt.getTime() > found.changedAtMs);
-        if (isNews) remembered.delete(hash);
+      const news = new Map(keyChanges.map((change) => [change.hash, change]));
+      for (const hash of news.keys()) if (lookingUp.delete(hash)) changes++;
+      if (news.size === 0) return;
+      for (const [apiKey, found] of remembered.entries()) {
+        const change = news.get(found.hash);
+        if (change !== undefined && isNews(change, found)) remembered.delete(apiKey);
       }
     },
     forgetAll() {
@@ -99,4 +89,9 @@ export function createCallers(em: EntityManager, now: () => number): Callers {
       remembered.clear();
     },
   };
+}
+
+/** A change is told of for a minute; what was read since then knows of it. */
+function isNews({ ended, changedAt }: KeyChange, found: Remembered): boolean {
+  return ended || changedAt.getTime() > found.changedAtMs;
 }

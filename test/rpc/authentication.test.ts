@@ -183,7 +183,10 @@ test("a typo is refused without a look-up", async () => {
   const corridor = createCorridor({
     rpcs: [],
     streams: [],
-    findCaller: (apiKey) => void lookedUp.push(apiKey),
+    callers: {
+      recall: () => undefined,
+      find: async (apiKey) => void lookedUp.push(apiKey),
+    },
     closedBecause: () => undefined,
     isPassing: () => false,
     limiter: createMemoryLimiter(() => 0),
