@@ -107,11 +107,10 @@ export function createApp(
   const observer = createObserver(log, registry);
   addGauges(registry, orm, tariffs.currentVersion);
 
-  let prepared = false;
+  let phase: "starting" | "open" | "shutting down" = "starting";
   let feed: ChangeFeed | undefined;
   const closedBecause = () => {
-    if (shutdown.signal.aborted) return "shutting down";
-    if (!prepared) return "starting";
+    if (phase !== "open") return phase;
     return tariffs.currentVersion() === undefined ? "waiting for its first tariff" : undefined;
   };
 
@@ -243,6 +242,7 @@ export function createApp(
       await migrateWhenReachable();
       shutdown.signal.throwIfAborted();
       await follow();
+      shutdown.signal.throwIfAborted();
       events.open();
       deliveries = runDeliveries(databaseUrl, log, {
         em,
@@ -251,11 +251,12 @@ export function createApp(
         sender,
         eventJson: (event) => JSON.stringify(encodeEvent(eventMessage(event))),
       });
-      prepared = true;
+      phase = "open";
       void purgeNowAndThen();
     },
     async close() {
       const begunMs = performance.now();
+      phase = "shutting down";
       shutdown.abort();
       const delivered = deliveries?.close();
       await untilCallsEnd();

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getOption, hasOption, type DescField, type Message } from "@bufbuild/protobuf";
 import { field as fieldRules } from "../../gen/buf/validate/validate_pb.js";
-import { refuse, type Refusal } from "../domain/refusal.ts";
+import { Refusal, refuse } from "../domain/refusal.ts";
 import { readCallHeaders, type CallHeaders } from "../rpc/call-headers.ts";
+import type { Call } from "../rpc/caller.ts";
 import type { Corridor } from "../rpc/corridor.ts";
 import { errorBody } from "../rpc/error-body.ts";
 import type { Exchange, Observer } from "../rpc/observe.ts";
@@ -12,7 +13,7 @@ import type { Rpc } from "../rpc/rpc.ts";
 import { compileDecodeJson, type DecodeJson } from "./decode-json.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./decode-parameters.ts";
 import { compileEncodeJson, type JsonValue } from "./encode-json.ts";
-import { parseBody, readBody } from "./read-body.ts";
+import { parseBody, readBody, type Body } from "./read-body.ts";
 import { compileRoutes, readRoutes, type Route } from "./routes.ts";
 import { sendJson } from "./send-json.ts";
 
@@ -52,7 +53,7 @@ export function createGateway(options: {
   const { corridor, observer } = options;
   const match = compileRoutes(readRoutes(options.rpcs).map(prepareRoute));
 
-  async function answer(visit: Visit): Promise<void> {
+  function answer(visit: Visit): Pending {
     const [path, query] = splitUrl(visit.request.url ?? "");
     const found = match(visit.request.method ?? "", path);
     switch (found.kind) {
@@ -65,41 +66,79 @@ export function createGateway(options: {
     }
   }
 
-  async function callRpc(
-    { request, response, headers, exchange }: Visit,
+  function callRpc(visit: Visit, route: PreparedRoute, parameters: Parameters): Pending {
+    visit.exchange.rpc = route.rpc.name;
+    return whenThere(corridor.admit(route.rpc, visit.headers), (call) => {
+      visit.exchange.workspaceId = call.caller.workspaceId;
+      readBody(visit.request, visit.headers, (body) =>
+        attempt(visit, () => perform(visit, route, parameters, call, body)),
+      );
+    });
+  }
+
+  function perform(
+    visit: Visit,
     route: PreparedRoute,
-    parameters: Iterable<readonly [string, string]>,
-  ): Promise<void> {
-    exchange.rpc = route.rpc.name;
-    // Waiting for what is already there would cost a turn of the event loop's microtasks each time.
-    const admitted = corridor.admit(route.rpc, headers);
-    const call = admitted instanceof Promise ? await admitted : admitted;
-    exchange.workspaceId = call.caller.workspaceId;
+    parameters: Parameters,
+    call: Call,
+    body: Body,
+  ): Pending {
+    if (body instanceof Refusal) throw body;
+    const json = route.takesBody ? parseBody(body, visit.headers, route.mayBeEmpty) : {};
+    if (parameters !== NO_PARAMETERS) Object.assign(json, route.decodeParameters(parameters));
+    const { request, faults } = route.decodeJson(json);
+    return whenThere(corridor.perform(route.rpc, request, call, faults), (response) =>
+      sendResponse(visit, route, call, response),
+    );
+  }
 
-    const body = await readBody(request, headers);
-    if (body === undefined) return;
-    const json = route.takesBody ? parseBody(body, headers, route.mayBeEmpty) : {};
-    const decoded = route.decodeJson(Object.assign(json, route.decodeParameters(parameters)));
-
-    const performed = corridor.perform(route.rpc, decoded.request, call, decoded.faults);
-    const result = performed instanceof Promise ? await performed : performed;
-    exchange.code = 0;
-    const extra = Object.entries(rateLimitHeaders(call.rateLimit)).flat();
-    if (call.replayed) extra.push(...REPLAYED);
-    sendJson(response, route.successStatus, headers.requestId, route.encodeJson(result), extra);
+  /** Does a step of a visit; whatever is thrown becomes the refusal to answer with. */
+  function attempt(visit: Visit, step: () => Pending): void {
+    const refuse = (error: unknown) =>
+      sendRefusal(visit, corridor.refusalFor(error, visit.headers.requestId));
+    try {
+      const pending = step();
+      if (pending !== undefined) pending.catch(refuse);
+    } catch (error) {
+      refuse(error);
+    }
   }
 
   return (request, response) => {
     const headers = readCallHeaders(request.rawHeaders);
     const exchange = observer.begin(headers.requestId);
     const visit = { request, response, headers, exchange };
-    response.once("close", () =>
+    response.on("close", () =>
       observer.end(exchange, response.headersSent ? response.statusCode : 0),
     );
-    answer(visit).catch((error: unknown) =>
-      sendRefusal(visit, corridor.refusalFor(error, headers.requestId)),
-    );
+    attempt(visit, () => answer(visit));
   };
+}
+
+/** What is still to come of a step that was begun; undefined when it is done. */
+type Pending = Promise<void> | undefined | void;
+
+/** Goes on with a value, at once when it is there: a promise costs as much as a small step. */
+function whenThere<T extends object>(value: T | Promise<T>, goOn: (value: T) => Pending): Pending {
+  return value instanceof Promise ? value.then(goOn) : goOn(value);
+}
+
+function sendResponse(
+  { response, headers, exchange }: Visit,
+  route: PreparedRoute,
+  call: Call,
+  message: Message,
+): void {
+  exchange.code = 0;
+  const more = headerList(rateLimitHeaders(call.rateLimit));
+  if (call.replayed) more.push(...REPLAYED);
+  sendJson(response, route.successStatus, headers.requestId, route.encodeJson(message), more);
+}
+
+function headerList(headers: Readonly<Record<string, string>>): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  return list;
 }
 
 /** Sends a refusal with the headers its kind calls for. */
@@ -113,7 +152,7 @@ function sendRefusal(
   const more = [...extraHeaders];
   if (refusal.reason === "CREDENTIAL_REFUSED") more.push("www-authenticate", "Bearer");
   if (refusal.rateLimit !== undefined) {
-    more.push(...Object.entries(rateLimitHeaders(refusal.rateLimit)).flat());
+    more.push(...headerList(rateLimitHeaders(refusal.rateLimit)));
   }
   if (refusal.retryAfterSeconds !== undefined) {
     more.push("retry-after", String(refusal.retryAfterSeconds));
@@ -144,16 +183,20 @@ function isRequired(field: DescField): boolean {
   return hasOption(field, fieldRules) && getOption(field, fieldRules).required;
 }
 
+type Parameters = Iterable<readonly [string, string]>;
+
+const NO_PARAMETERS: Parameters = [];
+
 /** The query's parameters where there is no body for them, then the path's, which win. */
-function* parametersOf(
-  route: Route,
-  pathSegments: readonly string[],
-  query: string,
-): Iterable<readonly [string, string]> {
-  if (!route.takesBody) yield* new URLSearchParams(query);
-  for (const [i, segment] of route.segments.entries()) {
-    if (segment.kind === "variable") yield [segment.field, unescape(pathSegments[i] as string)];
-  }
+function parametersOf(route: Route, pathSegments: readonly string[], query: string): Parameters {
+  const { segments, takesBody } = route;
+  // A literal path, found at once, comes without its segments.
+  const bound = pathSegments.flatMap((text, i) => {
+    const segment = segments[i];
+    return segment?.kind === "variable" ? [[segment.field, unescape(text)] as const] : [];
+  });
+  if (!takesBody && query !== "") return [...new URLSearchParams(query), ...bound];
+  return bound.length === 0 ? NO_PARAMETERS : bound;
 }
 
 /**

@@ -8,34 +8,34 @@ import { bodyTooLarge } from "../rpc/unreadable.ts";
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
 
+/** A request's body, or why it was not read to its end. */
+export type Body = Buffer | Refusal;
+
 /**
- * Reads a request's body, never more of it than `MAX_REQUEST_BYTES`.
+ * Reads a request's body, never more of it than `MAX_REQUEST_BYTES`, and calls `done` with it: at
+ * once when there is none, and never when the caller goes away in the middle.
  *
- * @returns undefined when the caller went away in the middle.
- * @throws Refusal BODY_TOO_LARGE as soon as that shows.
+ * @throws Refusal BODY_TOO_LARGE when the headers say so; when it shows later, `done` gets it.
  */
 export function readBody(
   request: IncomingMessage,
-  headers: CallHeaders,
-): Promise<Buffer | undefined> | Buffer {
-  if (headers.contentLength === undefined && headers.transferEncoding === undefined) return EMPTY;
-  if (Number(headers.contentLength ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_REQUEST_BYTES) {
-        request.removeAllListeners("data");
-        reject(bodyTooLarge());
-      } else {
-        chunks.push(chunk);
-      }
-    });
-    request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    request.once("close", () => resolve(undefined));
-    request.once("error", () => resolve(undefined));
+  { contentLength, transferEncoding }: CallHeaders,
+  done: (body: Body) => void,
+): void {
+  if (contentLength === undefined && transferEncoding === undefined) return done(EMPTY);
+  if (Number(contentLength ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= MAX_REQUEST_BYTES) return void chunks.push(chunk);
+    request.removeAllListeners("data");
+    request.removeAllListeners("end");
+    done(bodyTooLarge());
   });
+  request.on("end", () =>
+    done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+  );
 }
 
 /**
@@ -63,7 +63,7 @@ function isEmpty(body: Buffer): boolean {
 }
 
 function refuseOtherTypes({ contentType, contentEncoding }: CallHeaders): void {
-  if (contentType && !JSON_TYPE.test(contentType)) {
+  if (contentType && contentType !== "application/json" && !JSON_TYPE.test(contentType)) {
     throw notJson("The body must be JSON: send it with Content-Type: application/json.");
   }
   if (contentEncoding && contentEncoding.toLowerCase() !== "identity") {
