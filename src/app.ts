@@ -36,6 +36,7 @@ import { addHealth } from "./rpc/health.ts";
 import { createObserver } from "./rpc/observe.ts";
 import { addReflection } from "./rpc/reflection.ts";
 import { listRpcs, listStreams } from "./rpc/rpc.ts";
+import { createTurnEnd } from "./rpc/turn-end.ts";
 import { answerUnknownRpc } from "./rpc/unknown-rpc.ts";
 import { compileValidateRequest } from "./rpc/validate.ts";
 import { shipmentService } from "./shipments/shipment-service.ts";
@@ -104,7 +105,8 @@ export function createApp(
   const callers = createCallers(orm.em, () => now().getTime());
   const shutdown = new AbortController();
   const registry = new Registry();
-  const observer = createObserver(log, registry);
+  const turnEnd = createTurnEnd();
+  const observer = createObserver(log, registry, turnEnd);
   addGauges(registry, orm, tariffs.currentVersion);
 
   let phase: "starting" | "open" | "shutting down" = "starting";
@@ -173,7 +175,7 @@ export function createApp(
   const httpDoor = createHttpDoor({
     serviceNames: [...services, Health, ServerReflection].map((service) => service.typeName),
     handleRpc: rpcHandler(false),
-    gateway: createGateway({ rpcs, corridor, observer }),
+    gateway: createGateway({ rpcs, corridor, observer, turnEnd }),
     operations: createOperations({ closedBecause, registry }),
   });
   const grpcDoor = createGrpcDoor(rpcHandler(true));

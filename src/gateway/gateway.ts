@@ -10,12 +10,13 @@ import type { Exchange, Observer } from "../rpc/observe.ts";
 import { rateLimitHeaders } from "../rpc/rate-limit-headers.ts";
 import { REFUSAL_STATUS } from "../rpc/refusal-status.ts";
 import type { Rpc } from "../rpc/rpc.ts";
+import type { TurnEnd } from "../rpc/turn-end.ts";
 import { compileDecodeJson, type DecodeJson } from "./decode-json.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./decode-parameters.ts";
 import { compileEncodeJson, type JsonValue } from "./encode-json.ts";
 import { parseBody, readBody, type Body } from "./read-body.ts";
 import { compileRoutes, readRoutes, type Route } from "./routes.ts";
-import { sendJson } from "./send-json.ts";
+import { sendJsonText } from "./send-json.ts";
 
 /** Answers one request at the JSON door. */
 export type Gateway = (request: IncomingMessage, response: ServerResponse) => void;
@@ -49,8 +50,9 @@ export function createGateway(options: {
   readonly rpcs: readonly Rpc[];
   readonly corridor: Corridor;
   readonly observer: Observer;
+  readonly turnEnd: TurnEnd;
 }): Gateway {
-  const { corridor, observer } = options;
+  const { corridor, observer, turnEnd } = options;
   const match = compileRoutes(readRoutes(options.rpcs).map(prepareRoute));
 
   function answer(visit: Visit): Pending {
@@ -71,7 +73,7 @@ export function createGateway(options: {
     return whenThere(corridor.admit(route.rpc, visit.headers), (call) => {
       visit.exchange.workspaceId = call.caller.workspaceId;
       readBody(visit.request, visit.headers, (body) =>
-        attempt(visit, () => perform(visit, route, parameters, call, body)),
+        turnEnd.perform(() => attempt(visit, () => perform(visit, route, parameters, call, body))),
       );
     });
   }
@@ -92,15 +94,46 @@ export function createGateway(options: {
     );
   }
 
+  function sendResponse(visit: Visit, route: PreparedRoute, call: Call, message: Message): void {
+    visit.exchange.code = 0;
+    const more = headerList(rateLimitHeaders(call.rateLimit));
+    if (call.replayed) more.push(...REPLAYED);
+    send(visit, route.successStatus, route.encodeJson(message), more);
+  }
+
+  /** Sends a refusal with the headers its kind calls for. */
+  function sendRefusal(visit: Visit, refusal: Refusal, extraHeaders: readonly string[] = []): void {
+    const { code, httpStatus } = REFUSAL_STATUS[refusal.reason];
+    visit.exchange.code = code;
+    const more = [...extraHeaders];
+    if (refusal.reason === "CREDENTIAL_REFUSED") more.push("www-authenticate", "Bearer");
+    if (refusal.rateLimit !== undefined)
+      more.push(...headerList(rateLimitHeaders(refusal.rateLimit)));
+    if (refusal.retryAfterSeconds !== undefined) {
+      more.push("retry-after", String(refusal.retryAfterSeconds));
+    }
+    send(visit, httpStatus, errorBody(refusal), more);
+  }
+
+  function send(
+    { response, headers }: Visit,
+    status: number,
+    body: unknown,
+    more: readonly string[],
+  ): void {
+    const text = JSON.stringify(body);
+    turnEnd.answer(() => sendJsonText(response, status, headers.requestId, text, more));
+  }
+
   /** Does a step of a visit; whatever is thrown becomes the refusal to answer with. */
   function attempt(visit: Visit, step: () => Pending): void {
-    const refuse = (error: unknown) =>
+    const refuseFor = (error: unknown) =>
       sendRefusal(visit, corridor.refusalFor(error, visit.headers.requestId));
     try {
       const pending = step();
-      if (pending !== undefined) pending.catch(refuse);
+      if (pending !== undefined) pending.catch(refuseFor);
     } catch (error) {
-      refuse(error);
+      refuseFor(error);
     }
   }
 
@@ -123,41 +156,10 @@ function whenThere<T extends object>(value: T | Promise<T>, goOn: (value: T) => 
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
-function sendResponse(
-  { response, headers, exchange }: Visit,
-  route: PreparedRoute,
-  call: Call,
-  message: Message,
-): void {
-  exchange.code = 0;
-  const more = headerList(rateLimitHeaders(call.rateLimit));
-  if (call.replayed) more.push(...REPLAYED);
-  sendJson(response, route.successStatus, headers.requestId, route.encodeJson(message), more);
-}
-
 function headerList(headers: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name] as string);
   return list;
-}
-
-/** Sends a refusal with the headers its kind calls for. */
-function sendRefusal(
-  { response, headers, exchange }: Visit,
-  refusal: Refusal,
-  extraHeaders: readonly string[] = [],
-): void {
-  const { code, httpStatus } = REFUSAL_STATUS[refusal.reason];
-  exchange.code = code;
-  const more = [...extraHeaders];
-  if (refusal.reason === "CREDENTIAL_REFUSED") more.push("www-authenticate", "Bearer");
-  if (refusal.rateLimit !== undefined) {
-    more.push(...headerList(rateLimitHeaders(refusal.rateLimit)));
-  }
-  if (refusal.retryAfterSeconds !== undefined) {
-    more.push("retry-after", String(refusal.retryAfterSeconds));
-  }
-  sendJson(response, httpStatus, headers.requestId, errorBody(refusal), more);
 }
 
 function prepareRoute(route: Route): PreparedRoute {

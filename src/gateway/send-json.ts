@@ -11,16 +11,28 @@ export function sendJson(
   body: unknown,
   extraHeaders: ExtraHeaders = [],
 ): void {
+  sendJsonText(response, status, requestId, JSON.stringify(body), extraHeaders);
+}
+
+/** As `sendJson`, with a body that is JSON text already. */
+export function sendJsonText(
+  response: ServerResponse,
+  status: number,
+  requestId: string,
+  text: string,
+  extraHeaders: ExtraHeaders,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const text = JSON.stringify(body);
+  const bytes = Buffer.byteLength(text);
   response.writeHead(status, [
     "content-type",
     "application/json",
     "content-length",
-    String(Buffer.byteLength(text)),
+    String(bytes),
     "x-request-id",
     requestId,
     ...extraHeaders,
   ]);
-  response.end(text);
+  // Text of one byte a character is the same in both encodings, and Latin-1 is written faster.
+  response.end(text, bytes === text.length ? "latin1" : "utf8");
 }

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
+import type { TurnEnd } from "./turn-end.ts";
 
 /** One request under observation, from its first line to its last byte. */
 export interface Exchange {
@@ -44,15 +45,8 @@ function nameOf(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
 }
 
-/** A call that is over, on its way to the log. */
-interface Ended {
-  readonly exchange: Exchange;
-  readonly durationMs: number;
-  readonly httpStatus: number;
-}
-
 /** Builds an observer that counts into `registry` and logs to `log`. */
-export function createObserver(log: Logger, registry: Registry): Observer {
+export function createObserver(log: Logger, registry: Registry, turnEnd: TurnEnd): Observer {
   const labelNames = ["method", "code"] as const;
   const requests = new Counter({
     name: "shipments_requests_total",
@@ -81,27 +75,20 @@ export function createObserver(log: Logger, registry: Registry): Observer {
     });
   }
 
-  // Calls are recorded together at the end of each turn of the event loop: the same work on many
-  // in a row costs a fraction of what it does between two answers.
-  let ended: Ended[] = [];
-  function recordEnded(): void {
-    const calls = ended;
-    ended = [];
-    for (const { exchange, durationMs, httpStatus } of calls) {
-      const code = exchange.code ?? Code.Canceled;
-      counterOf(exchange.rpc ?? "none", code)(durationMs / 1000);
-      log.info(
-        {
-          requestId: exchange.requestId,
-          method: exchange.rpc,
-          workspace: exchange.workspaceId,
-          code: nameOf(code),
-          status: httpStatus,
-          durationMs: Math.round(durationMs * 1000) / 1000,
-        },
-        "call",
-      );
-    }
+  function record(exchange: Exchange, durationMs: number, httpStatus: number): void {
+    const code = exchange.code ?? Code.Canceled;
+    counterOf(exchange.rpc ?? "none", code)(durationMs / 1000);
+    log.info(
+      {
+        requestId: exchange.requestId,
+        method: exchange.rpc,
+        workspace: exchange.workspaceId,
+        code: nameOf(code),
+        status: httpStatus,
+        durationMs: Math.round(durationMs * 1000) / 1000,
+      },
+      "call",
+    );
   }
 
   let underWay = 0;
@@ -127,8 +114,7 @@ export function createObserver(log: Logger, registry: Registry): Observer {
     end(exchange, httpStatus) {
       const durationMs = performance.now() - exchange.startedMs;
       underWay--;
-      if (ended.length === 0) setImmediate(recordEnded);
-      ended.push({ exchange, durationMs, httpStatus });
+      turnEnd.record(() => record(exchange, durationMs, httpStatus));
     },
     underWay: () => underWay,
   };
