@@ -14,24 +14,14 @@ const PRICES = {
 };
 
 /**
- * A tariff whose zones are counties of the United States (us-atlas, 1:10,000,000): those whose FIPS
- * code begins with `prefix`, at most `most` of them, without the few that cross themselves.
+ * A tariff whose zones are the counties of the United States (us-atlas, 1:10,000,000), without the
+ * few that cross themselves: 3,191 of 3,231.
  */
-export function countyTariff(prefix: string, most: number): object {
+export function countyTariff(): object {
   const url = new URL(import.meta.resolve("us-atlas/counties-10m.json"));
   const atlas = JSON.parse(readFileSync(url, "utf8")) as Topology<{ counties: GeometryCollection }>;
-  const counties = feature(atlas, atlas.objects.counties).features.filter((county) =>
-    String(county.id).startsWith(prefix),
-  );
-  const newYorkCityFirst = counties.toSorted((a, b) => rank(a.id) - rank(b.id));
-  const features = newYorkCityFirst.filter((county) => isValid(county)).slice(0, most);
-  return { ...PRICES, zones: { type: "FeatureCollection", features } };
-}
-
-const NEW_YORK_CITY = new Set(["36005", "36047", "36061", "36081", "36085"]);
-
-function rank(id: string | number | undefined): number {
-  return NEW_YORK_CITY.has(String(id)) ? 0 : 1;
+  const counties = feature(atlas, atlas.objects.counties).features.filter(isValid);
+  return { ...PRICES, zones: { type: "FeatureCollection", features: counties } };
 }
 
 function isValid(county: object): boolean {

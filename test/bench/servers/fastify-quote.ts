@@ -2,17 +2,12 @@
  * The peer: Fastify with ajv and a response schema, the key checked against its SHA-256, and the
  * same domain code for coverage and price. Its environment gives TARIFF_FILE and API_KEY.
  */
-import { readFileSync } from "node:fs";
 import fastify from "fastify";
-import { hashApiKey, isWellFormedApiKey } from "../../../src/domain/api-key.ts";
 import { toMajor } from "../../../src/domain/money.ts";
-import { createPricing, quote, roundKm } from "../../../src/domain/pricing.ts";
-import { readTariff } from "../../../src/domain/tariff.ts";
+import { quote, roundKm } from "../../../src/domain/pricing.ts";
 import { announce } from "./announce.ts";
-
-const { tariff } = readTariff(JSON.parse(readFileSync(process.env.TARIFF_FILE!, "utf8")));
-const pricing = createPricing(tariff!);
-const knownKeys = new Set([hashApiKey(process.env.API_KEY!)]);
+import { carriesKnownKey } from "./known-key.ts";
+import { pricing } from "./peer-pricing.ts";
 
 interface Body {
   pickup_lat: number;
@@ -32,8 +27,7 @@ app.post<{ Body: Body }>(
   "/v1/shipments/quote",
   {
     onRequest: async (request, reply) => {
-      const key = request.headers.authorization?.slice("Bearer ".length) ?? "";
-      if (!isWellFormedApiKey(key) || !knownKeys.has(hashApiKey(key))) {
+      if (!carriesKnownKey(request.headers.authorization)) {
         return reply.code(401).send({ message: "The credential is unknown.", errors: {} });
       }
     },

@@ -1,0 +1,19 @@
+/** How long the bench measures; the defaults make a whole run take about half an hour. */
+export const SETTINGS = {
+  /** Rounds of every contestant, one contestant after the other in each. */
+  rounds: fromEnvironment("BENCH_ROUNDS", 5),
+  /** Seconds of load in a round. */
+  seconds: fromEnvironment("BENCH_SECONDS", 4),
+  /** Seconds of steady load, after which memory is looked at. */
+  soakSeconds: fromEnvironment("BENCH_SOAK_SECONDS", 300),
+  /** Shipments in the larger database whose cost is compared with that of 10,000. */
+  manyShipments: fromEnvironment("BENCH_MANY_SHIPMENTS", 1_000_000),
+} as const;
+
+function fromEnvironment(name: string, usual: number): number {
+  const given = process.env[name];
+  if (given === undefined) return usual;
+  const value = Number(given);
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new Error(`${name} must be a whole number of at least 1; it is ${given}`);
+}
