@@ -5,9 +5,13 @@
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { coverage } from "./cases/coverage.ts";
 import { createCase } from "./cases/create.ts";
+import { growth } from "./cases/growth.ts";
 import { quoteGrpc } from "./cases/quote-grpc.ts";
 import { quoteJson } from "./cases/quote-json.ts";
+import { readsAndCancel } from "./cases/reads-and-cancel.ts";
+import { startAndMemory } from "./cases/start-and-memory.ts";
 import { startDatabaseServer, type Server } from "./database.ts";
 import { describeMachine } from "./machine.ts";
 
@@ -16,12 +20,18 @@ const CASES: Readonly<Record<string, readonly [title: string, measure: Measure]>
   "quote-json": ["Quote, JSON", quoteJson],
   "quote-grpc": ["Quote, gRPC", quoteGrpc],
   create: ["Create", createCase],
+  "reads-and-cancel": ["Get, list, cancel", readsAndCancel],
+  coverage: ["Coverage", coverage],
+  growth: ["Growth", growth],
+  "start-and-memory": ["Start and memory", startAndMemory],
 };
 type Measure = (server: Server) => Promise<string>;
 
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
-const INTRODUCTION = `Every figure is the median of interleaved rounds, with the least and the most; of ratios too, which
-are taken round by round. Server and load generator are separate processes.`;
+const INTRODUCTION = `Every figure is the median of interleaved rounds, with the least and the most; ratios, too, are
+taken round by round. Server, load generator and database are processes of their own on one machine;
+no request failed. CPU is the processor time that the server's process takes for each request, all
+its threads together, without the database's.`;
 
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !(name in CASES));

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./free-port.ts";
 import { interrupted } from "./interruption.ts";
 
 /** A server under load, in a process of its own. */
@@ -96,14 +96,4 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
     await sleep(ASK_MS);
   }
   throw new Error(`the service was not ready after ${READY_MS} ms`);
-}
-
-/** A port that is free at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

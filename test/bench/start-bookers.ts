@@ -30,6 +30,6 @@ export async function startBookers(
     }),
     database: peerDatabase,
   };
-  await proveSameWork(ours, peer);
+  await proveSameWork(ours, peer, shipments);
   return [ours, peer];
 }

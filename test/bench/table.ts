@@ -14,27 +14,30 @@ export interface Standing {
   readonly rounds: readonly Round[] | string;
 }
 
-const COLUMNS = [
-  "requests/s",
-  "median, ms",
-  "99th percentile, ms",
-  "processor time of its process a request, µs",
-];
+const COLUMNS = ["requests/s", "median, ms", "p99, ms", "CPU, µs"];
+
+/** The contestants under one load, ours first. */
+export interface Contest {
+  readonly load: string;
+  readonly standings: readonly Standing[];
+}
 
 /**
- * The contestants of a case, ours first: how many times each other's rate ours is, then the rates
- * and times themselves.
- *
- * @param label the heading over the names
+ * The contestants of a case under one load after the other: how many times each one's rate ours
+ * is, then the rates and times themselves.
  */
-export function standingsTable(label: string, standings: readonly Standing[]): string {
-  const ours = standings[0]!.rounds as readonly Round[];
-  const rows = standings.map(({ name, rounds }, i) =>
-    typeof rounds === "string"
-      ? [name, rounds, ...COLUMNS.map(() => "")]
-      : [name, i === 0 ? "" : spread(rateRatio(ours, rounds), 2), ...figuresOf(rounds)],
-  );
-  return table([label, "ours ÷ it", ...COLUMNS], rows);
+export function contestTable(contests: readonly Contest[]): string {
+  const rows = contests.flatMap(({ load, standings }) => {
+    const ours = standings[0]!.rounds as readonly Round[];
+    return standings.map(({ name, rounds }, i) => [
+      i === 0 ? load : "",
+      name,
+      ...(typeof rounds === "string"
+        ? [rounds, ...COLUMNS.map(() => "")]
+        : [i === 0 ? "" : spread(rateRatio(ours, rounds), 2), ...figuresOf(rounds)]),
+    ]);
+  });
+  return table(["", "", "ours ÷ it", ...COLUMNS], rows);
 }
 
 /** How many times the rate of `others` the rate of `rounds` is. */

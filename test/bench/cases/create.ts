@@ -9,7 +9,7 @@ import type { Booker } from "../same-work.ts";
 import { SETTINGS } from "../settings.ts";
 import { booking } from "../shipments.ts";
 import { startBookers } from "../start-bookers.ts";
-import { standingsTable, type Standing } from "../table.ts";
+import { contestTable, type Contest, type Standing } from "../table.ts";
 
 const CLIENTS = [1, 16, 64];
 const SHIPMENTS = 10_000;
@@ -31,17 +31,13 @@ export async function createCase(server: Server): Promise<string> {
     ),
     ...(pgbench === undefined ? [] : [await pgbenchLoader(owned, pgbench, bookers[1])]),
   ];
-  const tables: string[] = [];
+  const contests: Contest[] = [];
   for (const clients of CLIENTS) {
     for (const load of loaders) await load(clients, SETTINGS.seconds);
     const rounds = await interleave(loaders, (load) => load(clients, SETTINGS.seconds));
-    tables.push(standingsTable(clientsLabel(clients), standingsOf(bookers, rounds)));
+    contests.push({ load: `${clients} at once`, standings: standingsOf(bookers, rounds) });
   }
-  return tables.join("\n\n");
-}
-
-function clientsLabel(clients: number): string {
-  return clients === 1 ? "1 client" : `${clients} clients`;
+  return contestTable(contests);
 }
 
 function standingsOf(

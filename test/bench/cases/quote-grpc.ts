@@ -14,7 +14,7 @@ import { prepareQuotes } from "../prepare-quotes.ts";
 import { interleave } from "../round.ts";
 import { isInstalled } from "../run-command.ts";
 import { SETTINGS } from "../settings.ts";
-import { standingsTable } from "../table.ts";
+import { contestTable } from "../table.ts";
 import { ROUTE } from "../shipments.ts";
 
 const CONNECTIONS = 8;
@@ -48,10 +48,10 @@ export async function quoteGrpc(server: Server): Promise<string> {
     runH2load(contestant, loadOf(contestant.url, apiKey, answerBytes, server.folder));
   for (const contestant of contestants) await measure(contestant);
   const rounds = await interleave(contestants, measure);
-  return standingsTable(
-    `${CONNECTIONS} connections, ${STREAMS} calls at once on each`,
-    contestants.map(({ name }, i) => ({ name, rounds: rounds[i]! })),
-  );
+  const standings = contestants.map(({ name }, i) => ({ name, rounds: rounds[i]! }));
+  return contestTable([
+    { load: `${CONNECTIONS} connections, ${STREAMS} calls at once on each`, standings },
+  ]);
 }
 
 function loadOf(url: string, apiKey: string, answerBytes: number, folder: string): H2Load {

@@ -6,7 +6,7 @@ import { prepareQuotes } from "../prepare-quotes.ts";
 import { interleave } from "../round.ts";
 import { SETTINGS } from "../settings.ts";
 import { ROUTE } from "../shipments.ts";
-import { standingsTable } from "../table.ts";
+import { contestTable } from "../table.ts";
 
 const CONNECTIONS = 64;
 const PATH = "/v1/shipments/quote";
@@ -35,10 +35,8 @@ export async function quoteJson(server: Server): Promise<string> {
   );
   for (const load of loaders) await load(CONNECTIONS, SETTINGS.seconds);
   const rounds = await interleave(loaders, (load) => load(CONNECTIONS, SETTINGS.seconds));
-  return standingsTable(
-    `${CONNECTIONS} connections`,
-    contestants.map(({ name }, i) => ({ name, rounds: rounds[i]! })),
-  );
+  const standings = contestants.map(({ name }, i) => ({ name, rounds: rounds[i]! }));
+  return contestTable([{ load: `${CONNECTIONS} connections`, standings }]);
 }
 
 /** Everybody must come to the same price. */

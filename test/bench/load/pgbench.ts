@@ -19,6 +19,9 @@ export interface PgbenchLoad {
   readonly folder: string;
 }
 
+/** How long its new connections take to prepare and plan, in seconds, which is not measured. */
+const WARM_UP_SECONDS = 2;
+
 /**
  * Runs a script with pgbench, its statements prepared.
  *
@@ -27,39 +30,56 @@ export interface PgbenchLoad {
 export async function runPgbench(load: PgbenchLoad): Promise<Round> {
   const { command, databaseUrl, variables, clients, seconds, folder } = load;
   const script = join(folder, "pgbench.sql");
-  const log = join(folder, "pgbench-log");
   await writeFile(script, load.script);
   const output = await runCommand(command, [
     "--no-vacuum",
     "--protocol=prepared",
     `--file=${script}`,
     `--client=${clients}`,
-    `--time=${seconds}`,
+    `--time=${WARM_UP_SECONDS + seconds}`,
     "--log",
-    `--log-prefix=${log}`,
+    `--log-prefix=${join(folder, LOG)}`,
     ...Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]),
     databaseUrl,
   ]);
-  const latencies = await takeLatencies(folder, "pgbench-log");
   const failed = Number(/^number of failed transactions: (\d+)/m.exec(output)?.[1] ?? 0);
-  if (failed > 0 || latencies.length === 0) throw new Error(`pgbench failed: ${output}`);
+  const transactions = await takeLog(folder);
+  if (failed > 0 || transactions.length === 0) throw new Error(`pgbench failed: ${output}`);
+  return roundOf(transactions, seconds);
+}
+
+const LOG = "pgbench-log";
+
+interface Transaction {
+  readonly tookMicros: number;
+  readonly endedMicros: number;
+}
+
+/** What the last seconds of a run saw. */
+function roundOf(transactions: readonly Transaction[], seconds: number): Round {
+  const ended = transactions.reduce((last, it) => Math.max(last, it.endedMicros), 0);
+  const measured = transactions.filter((it) => it.endedMicros > ended - seconds * 1e6);
+  const latencies = Float64Array.from(measured, (it) => it.tookMicros).sort();
   return {
-    requests: latencies.length,
-    requestsPerSecond: Number(/^tps = ([\d.]+)/m.exec(output)![1]),
+    requests: measured.length,
+    requestsPerSecond: measured.length / seconds,
     medianMs: quantile(latencies, 0.5) / 1_000,
     p99Ms: quantile(latencies, 0.99) / 1_000,
   };
 }
 
-/** The times of transactions in microseconds and in ascending order, out of logs that then go. */
-async function takeLatencies(folder: string, prefix: string): Promise<Float64Array> {
-  const latencies: number[] = [];
+/** The transactions of a run, out of its logs, which then go. */
+async function takeLog(folder: string): Promise<Transaction[]> {
+  const transactions: Transaction[] = [];
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(prefix)) continue;
+    if (!name.startsWith(LOG)) continue;
     const lines = (await readFile(join(folder, name), "utf8")).trim().split("\n");
-    // Client, transaction, and the time it took.
-    for (const line of lines) latencies.push(Number(line.split(" ")[2]));
+    for (const line of lines) {
+      // Client, number, the time it took, script, and when it ended: seconds, microseconds.
+      const [, , took, , seconds, micros] = line.split(" ").map(Number);
+      transactions.push({ tookMicros: took!, endedMicros: seconds! * 1e6 + micros! });
+    }
     await rm(join(folder, name));
   }
-  return Float64Array.from(latencies).sort();
+  return transactions;
 }
