@@ -13,6 +13,7 @@ import { quoteJson } from "./cases/quote-json.ts";
 import { readsAndCancel } from "./cases/reads-and-cancel.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
 import { startDatabaseServer, type Server } from "./database.ts";
+import { interrupted } from "./interruption.ts";
 import { describeMachine } from "./machine.ts";
 
 /** What is measured: each gives Markdown. */
@@ -41,8 +42,14 @@ if (unknown.length > 0) {
   );
   process.exit(2);
 }
-const results = await measureCases(named.length === 0 ? Object.keys(CASES) : named);
-if (named.length === 0) await writeFile(RESULTS, results);
+try {
+  const results = await measureCases(named.length === 0 ? Object.keys(CASES) : named);
+  if (named.length === 0) await writeFile(RESULTS, results);
+} catch (error) {
+  if (!interrupted.aborted) throw error;
+  process.stderr.write("interrupted; everything that was started has ended\n");
+  process.exit(130);
+}
 process.exit();
 
 async function measureCases(names: readonly string[]): Promise<string> {

@@ -22,6 +22,9 @@ export interface Ours extends Contestant {
 /** The product and its servers are run by the Node that runs the bench. */
 const NODE = process.execPath;
 const CLI = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+/** What servers see of the environment: nothing that sets them up otherwise. */
+const { PATH, HOME, TMPDIR } = process.env;
+const SURROUNDINGS = { PATH, HOME, TMPDIR };
 /** How long a server may take until it serves, in milliseconds. */
 const READY_MS = 60_000;
 /** How often it is asked whether it does, in milliseconds. */
@@ -40,7 +43,7 @@ export async function startOurs(
   const [port, grpcPort] = [await freePort(), await freePort()];
   const child = spawn(NODE, [CLI, "serve"], {
     env: {
-      ...process.env,
+      ...SURROUNDINGS,
       HOST: "127.0.0.1",
       PORT: String(port),
       GRPC_PORT: String(grpcPort),
@@ -62,7 +65,7 @@ export async function startPeer(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Contestant> {
   const child = spawn(NODE, [fileURLToPath(new URL(`servers/${script}`, import.meta.url))], {
-    env: { ...process.env, NODE_ENV: "production", ...environment },
+    env: { ...SURROUNDINGS, NODE_ENV: "production", ...environment },
     stdio: ["pipe", "pipe", "inherit"],
   });
   owned.defer(() => end(child, () => child.stdin.end()));

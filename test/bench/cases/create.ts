@@ -12,6 +12,8 @@ import { startBookers } from "../start-bookers.ts";
 import { contestTable, type Contest, type Standing } from "../table.ts";
 
 const CLIENTS = [1, 16, 64];
+const WARM_UP_CLIENTS = 16;
+const PGBENCH_WARM_UP_SECONDS = 2;
 const SHIPMENTS = 10_000;
 const LIMIT = "pgbench, the same statements (the limit)";
 
@@ -31,9 +33,9 @@ export async function createCase(server: Server): Promise<string> {
     ),
     ...(pgbench === undefined ? [] : [await pgbenchLoader(owned, pgbench, bookers[1])]),
   ];
+  for (const load of loaders) await load(WARM_UP_CLIENTS, SETTINGS.seconds);
   const contests: Contest[] = [];
   for (const clients of CLIENTS) {
-    for (const load of loaders) await load(clients, SETTINGS.seconds);
     const rounds = await interleave(loaders, (load) => load(clients, SETTINGS.seconds));
     contests.push({ load: `${clients} at once`, standings: standingsOf(bookers, rounds) });
   }
@@ -70,6 +72,7 @@ async function pgbenchLoader(
       variables: { workspace: String(database.workspace), event_data },
       clients,
       seconds,
+      warmUpSeconds: PGBENCH_WARM_UP_SECONDS,
       folder: server.folder,
     });
 }

@@ -100,8 +100,10 @@ async function measureSoaks(
 
 function cells({ round, earlyMiB, lateMiB }: Soak): string[] {
   const growth = earlyMiB === undefined ? undefined : lateMiB! / earlyMiB;
+  // autocannon knows whole milliseconds only.
+  const tail = round.medianMs === 0 ? undefined : round.p99Ms / round.medianMs;
   return [
-    number(round.p99Ms / round.medianMs, 2),
+    number(tail, 2),
     number(growth, 3),
     number(round.requestsPerSecond, 0),
     number(round.medianMs, 2),

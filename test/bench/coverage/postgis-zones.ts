@@ -70,6 +70,7 @@ select exists (select from zones_${zones} where st_covers(shape, st_setsrid(st_m
     variables: {},
     clients: 1,
     seconds,
+    warmUpSeconds: 0,
     folder,
   });
   return { perSecond: requestsPerSecond };

@@ -15,12 +15,11 @@ export interface PgbenchLoad {
   readonly variables: Readonly<Record<string, string>>;
   readonly clients: number;
   readonly seconds: number;
+  /** How long its new connections are given before, to prepare and plan. */
+  readonly warmUpSeconds: number;
   /** Where to keep files meanwhile. */
   readonly folder: string;
 }
-
-/** How long its new connections take to prepare and plan, in seconds, which is not measured. */
-const WARM_UP_SECONDS = 2;
 
 /**
  * Runs a script with pgbench, its statements prepared.
@@ -28,7 +27,7 @@ const WARM_UP_SECONDS = 2;
  * @throws Error when any transaction failed
  */
 export async function runPgbench(load: PgbenchLoad): Promise<Round> {
-  const { command, databaseUrl, variables, clients, seconds, folder } = load;
+  const { command, databaseUrl, variables, clients, seconds, warmUpSeconds, folder } = load;
   const script = join(folder, "pgbench.sql");
   await writeFile(script, load.script);
   const output = await runCommand(command, [
@@ -36,7 +35,7 @@ export async function runPgbench(load: PgbenchLoad): Promise<Round> {
     "--protocol=prepared",
     `--file=${script}`,
     `--client=${clients}`,
-    `--time=${WARM_UP_SECONDS + seconds}`,
+    `--time=${warmUpSeconds + seconds}`,
     "--log",
     `--log-prefix=${join(folder, LOG)}`,
     ...Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]),
