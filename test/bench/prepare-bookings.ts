@@ -22,12 +22,11 @@ export async function prepareBookings(
   const { url, workspace } = prepared;
   await withClient(url, async (client) => {
     await client.query("set synchronous_commit = off");
+    // Neither triggers nor foreign keys: nobody waits for these events, and the keys are right.
+    await client.query("set session_replication_role = replica");
     await client.query(insertCustomers(workspace));
     await client.query(insertShipments(workspace, shipments));
-    // Nobody waits for these events.
-    await client.query("alter table event disable trigger deliver");
     await client.query(insertEvents(workspace));
-    await client.query("alter table event enable trigger deliver");
     await client.query("vacuum analyze");
   });
   return prepared;
