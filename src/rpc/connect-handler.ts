@@ -9,8 +9,6 @@ import {
   type HandlerContext,
   type ServiceImpl,
 } from "@connectrpc/connect";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import { readCallHeaders, type CallHeaders } from "./call-headers.ts";
 import type { Call } from "./caller.ts";
 import type { Corridor } from "./corridor.ts";
@@ -26,11 +24,7 @@ import { refusalToError } from "./refusal-to-error.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
 import { unreadable } from "./unreadable.ts";
-
-/** The largest message this service sends, in bytes. */
-const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
-/** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
-const IDLE_STREAM_MS = 30_000;
+import { IDLE_STREAM_MS, WIRE } from "./wire.ts";
 
 /** What is kept of one request while Connect handles it. */
 interface Entry {
@@ -63,9 +57,7 @@ export function createRpcHandler(options: {
 
   const router = createConnectRouter({
     grpc: options.grpc,
-    acceptCompression: [compressionGzip, compressionBrotli],
-    readMaxBytes: MAX_REQUEST_BYTES,
-    writeMaxBytes: MAX_RESPONSE_BYTES,
+    ...WIRE,
     shutdownSignal: options.shutdownSignal,
     requestGate: (context) => void name(context),
   });

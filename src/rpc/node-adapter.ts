@@ -7,15 +7,13 @@ import {
 } from "@connectrpc/connect-node";
 import { refuse } from "../domain/refusal.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
+import { LEAVE_OFF_MS } from "./wire.ts";
 
 /** Answers a request that may be an RPC, on either HTTP version. */
 export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
 
 export type NodeRequest = Parameters<RpcHandler>[0];
 export type NodeResponse = Parameters<RpcHandler>[1];
-
-/** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */
-const LEAVE_OFF_MS = 1_000;
 
 /**
  * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.
