@@ -33,6 +33,7 @@ import { createRpcHandler } from "./rpc/connect-handler.ts";
 import { createCorridor } from "./rpc/corridor.ts";
 import { createGrpcDoor } from "./rpc/grpc-door.ts";
 import { addHealth } from "./rpc/health.ts";
+import { createUnaryGrpc } from "./rpc/unary-grpc.ts";
 import { createObserver } from "./rpc/observe.ts";
 import { addReflection } from "./rpc/reflection.ts";
 import { listRpcs, listStreams } from "./rpc/rpc.ts";
@@ -178,7 +179,7 @@ export function createApp(
     gateway: createGateway({ rpcs, corridor, observer, turnEnd }),
     operations: createOperations({ closedBecause, registry }),
   });
-  const grpcDoor = createGrpcDoor(rpcHandler(true));
+  const grpcDoor = createGrpcDoor(rpcHandler(true), createUnaryGrpc({ rpcs, corridor, observer }));
 
   async function migrateWhenReachable(): Promise<void> {
     for (;;) {

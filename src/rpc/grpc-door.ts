@@ -1,6 +1,12 @@
-import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import {
+  createServer,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { RpcHandler } from "./node-adapter.ts";
+import type { TakeStream } from "./unary-grpc.ts";
 
 /** The cleartext HTTP/2 door, for gRPC. */
 export interface GrpcDoor {
@@ -18,9 +24,19 @@ const LIMITS = {
 /** How many connections may be open at once. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Opens an HTTP/2 server in front of a handler; it does not listen yet. */
-export function createGrpcDoor(handle: RpcHandler): GrpcDoor {
-  const server: Http2Server = createServer(LIMITS, handle);
+/**
+ * Opens an HTTP/2 server; it does not listen yet. Each stream is offered to `takeStream`, and what
+ * that leaves alone goes to `handle`.
+ */
+export function createGrpcDoor(handle: RpcHandler, takeStream: TakeStream): GrpcDoor {
+  const server: Http2Server = createServer(LIMITS);
+  // Never listens: it is there to make Node's request and response objects of a stream, which the
+  // server itself would make of every stream.
+  const compatibility = createServer(handle);
+  server.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
+    if (takeStream(stream, headers, rawHeaders)) return;
+    compatibility.emit("stream", stream, headers, flags, rawHeaders);
+  });
   server.maxConnections = MAX_CONNECTIONS;
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new Set<Socket>();

@@ -26,7 +26,8 @@ export function bodyTooLarge(): Refusal {
   });
 }
 
-function notOfThisRpc(): Refusal {
+/** The refusal of bytes that are no message of the RPC's kind. */
+export function notOfThisRpc(): Refusal {
   return refuse("BODY_UNREADABLE", "The request is not a message of this RPC.", {
     subject: "body",
   });

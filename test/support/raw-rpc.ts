@@ -1,4 +1,5 @@
 import { connect } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** What came back of a call made by hand. */
 export interface RawRpcAnswer {
@@ -8,15 +9,35 @@ export interface RawRpcAnswer {
   readonly text: string;
 }
 
+/** Headers by name; a list is a header that comes more than once. */
+export type RawHeaders = Readonly<Record<string, string | string[]>>;
+
+/** How the body of a call made by hand is sent, if not whole and at once. */
+interface Sending {
+  /** Bytes in each of its pieces. */
+  readonly pieceBytes?: number;
+  /** False to leave the body open. */
+  readonly ends?: boolean;
+  /** How many bytes of the answer the server may send before it is told of more. */
+  readonly windowBytes?: number;
+}
+
 /** Posts these bytes to a path of the gRPC door, with headers that no client would send. */
 export function rawRpc(
   grpcUrl: string,
   path: string,
-  headers: Readonly<Record<string, string>>,
+  headers: RawHeaders,
   body: Uint8Array,
+  { pieceBytes = Infinity, ends = true, windowBytes = 65_535 }: Sending = {},
 ): Promise<RawRpcAnswer> {
   return new Promise((resolve, reject) => {
-    const session = connect(grpcUrl).on("error", reject);
+    // Node's types do not know of the first.
+    const options = {
+      strictSingleValueFields: false,
+      settings: { initialWindowSize: windowBytes },
+    };
+    const session = connect(grpcUrl, options);
+    session.on("error", reject);
     const stream = session.request({ ":method": "POST", ":path": path, ...headers });
     const answer = { status: 0, headers: {}, trailers: {}, text: "" };
     stream.on("response", (received) => {
@@ -30,7 +51,14 @@ export function rawRpc(
       session.close();
       resolve(answer);
     });
-    stream.end(body);
+    const send = async () => {
+      for (let at = 0; at < body.length; at += pieceBytes) {
+        if (at > 0) await sleep(1);
+        if (!stream.destroyed) stream.write(body.subarray(at, at + pieceBytes));
+      }
+      if (ends) stream.end();
+    };
+    send().catch(reject);
   });
 }
 
