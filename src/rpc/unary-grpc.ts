@@ -31,8 +31,8 @@ interface UnaryCall {
   readonly plain: PlainCall;
   readonly headers: CallHeaders;
   readonly exchange: Exchange;
-  /** Names and values in turn, which Node sends faster than an object. */
-  readonly answerHeaders: string[];
+  /** Set once the caller is known and may call. */
+  call: Call | undefined;
   /** Whether the caller has sent all that it will. */
   bodyEnded: boolean;
   answered: boolean;
@@ -61,18 +61,16 @@ export function createUnaryGrpc(options: {
     exchange.rpc = plain.rpc.name;
     stream.setTimeout(IDLE_STREAM_MS, () => stream.close());
     // A broken stream ends by itself; without a listener it would end the process.
-    stream.on("error", () => undefined);
+    stream.on("error", ignore);
     stream.on("close", () => observer.end(exchange, stream.headersSent ? 200 : 0));
-    const answerHeaders = beginHeaders(headers.requestId, plain);
-    return { stream, plain, headers, exchange, answerHeaders, bodyEnded: false, answered: false };
+    const call = undefined;
+    return { stream, plain, headers, exchange, call, bodyEnded: false, answered: false };
   }
 
   function receive(unary: UnaryCall, call: Call): void {
-    const { stream, plain, exchange, answerHeaders } = unary;
+    const { stream, plain, exchange } = unary;
+    unary.call = call;
     exchange.workspaceId = call.caller.workspaceId;
-    const limits = rateLimitHeaders(call.rateLimit);
-    answerHeaders.push("ratelimit-policy", limits["ratelimit-policy"]);
-    answerHeaders.push("ratelimit", limits.ratelimit);
     const body = readUnaryBody(plain.parse);
     stream.on("data", (piece: Buffer) => {
       if (!unary.answered) orRefuse(unary, () => body.take(piece));
@@ -81,9 +79,7 @@ export function createUnaryGrpc(options: {
       unary.bodyEnded = true;
       if (unary.answered || stream.aborted) return;
       orRefuse(unary, () =>
-        then(corridor.perform(plain.rpc, body.end(), call), (message) =>
-          respond(unary, call, message),
-        ),
+        then(corridor.perform(plain.rpc, body.end(), call), (message) => respond(unary, message)),
       );
     });
   }
@@ -120,13 +116,6 @@ export function createUnaryGrpc(options: {
   };
 }
 
-function beginHeaders(requestId: string, { compression }: PlainCall): string[] {
-  const headers = [":status", "200", "x-request-id", requestId];
-  headers.push("content-type", "application/grpc+proto");
-  if (compression !== null) headers.push("grpc-encoding", compression.name);
-  return headers;
-}
-
 /** Of the timeouts a caller may send, gRPC's own is the one that counts. */
 function withTimeout(headers: CallHeaders, timeoutMs: number | undefined): CallHeaders {
   return headers.timeoutMs === timeoutMs ? headers : { ...headers, timeoutMs };
@@ -137,10 +126,9 @@ function then<T, U>(value: T | Promise<T>, step: (value: T) => U | Promise<U>): 
   return value instanceof Promise ? value.then(step) : step(value);
 }
 
-function respond(unary: UnaryCall, call: Call, message: Message): void | Promise<void> {
-  const { plain, exchange, answerHeaders } = unary;
+function respond(unary: UnaryCall, message: Message): void | Promise<void> {
+  const { plain, exchange } = unary;
   exchange.code = 0;
-  if (call.replayed) answerHeaders.push("idempotency-replayed", "true");
   const bytes = plain.serialize(message);
   if (plain.compression === null || bytes.length < WIRE.compressMinBytes) {
     return send(unary, frame(0, bytes), OK);
@@ -151,13 +139,31 @@ function respond(unary: UnaryCall, call: Call, message: Message): void | Promise
 }
 
 function send(unary: UnaryCall, message: Buffer | undefined, trailers: Trailers): void {
-  const { stream, answerHeaders, bodyEnded } = unary;
+  const { stream, bodyEnded } = unary;
   unary.answered = true;
   if (stream.closed || stream.destroyed) return;
   if (!bodyEnded) stream.once("finish", () => leaveOff(stream));
-  stream.respond(answerHeaders, WITH_TRAILERS);
+  stream.respond(answerHeaders(unary), WITH_TRAILERS);
   stream.on("wantTrailers", () => stream.sendTrailers(trailers));
   stream.end(message);
+}
+
+/** Names and values in turn, which Node sends faster than an object. */
+function answerHeaders({ headers, plain, call }: UnaryCall): string[] {
+  const fields = [
+    ":status",
+    "200",
+    "x-request-id",
+    headers.requestId,
+    "content-type",
+    "application/grpc+proto",
+  ];
+  if (plain.compression !== null) fields.push("grpc-encoding", plain.compression.name);
+  if (call === undefined) return fields;
+  const limits = rateLimitHeaders(call.rateLimit);
+  fields.push("ratelimit-policy", limits["ratelimit-policy"], "ratelimit", limits.ratelimit);
+  if (call.replayed) fields.push("idempotency-replayed", "true");
+  return fields;
 }
 
 /**
@@ -169,3 +175,5 @@ function leaveOff(stream: ServerHttp2Stream): void {
   const cut = setTimeout(() => stream.close(), LEAVE_OFF_MS);
   stream.once("close", () => clearTimeout(cut));
 }
+
+function ignore(): void {}
