@@ -56,6 +56,8 @@ const MAX_CALLS_UNDER_WAY = 1_000;
 /** How many streams one process, and one workspace in it, may hold open. */
 const MAX_STREAMS = 500;
 const MAX_STREAMS_OF_WORKSPACE = 20;
+/** The longest that a timer of Node can wait, in milliseconds: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** How often it is checked whether the key of an open stream still works, in milliseconds. */
 const RECHECK_MS = 400;
 
@@ -243,7 +245,8 @@ function rateLimited(rateLimit: RateLimitState): Refusal {
 async function answerBefore<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const passed = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), Math.max(0, deadlineMs - performance.now()));
+    const leftMs = Math.max(0, deadlineMs - performance.now());
+    timer = setTimeout(() => reject(tooLate()), Math.min(leftMs, LONGEST_TIMER_MS));
   });
   answer.catch(() => undefined);
   try {

@@ -291,6 +291,11 @@ test("504: the caller's deadline has passed", async () => {
   });
 });
 
+test("a deadline farther away than a timer can wait has not passed", async () => {
+  const headers = { "connect-timeout-ms": "9999999999" };
+  expect((await service.request("/v1/shipments", { apiKey, headers })).status).toBe(200);
+});
+
 describe("of several things that are wrong, the first in the order of checks is told", () => {
   const garbage = "}".repeat(70 * KIB);
   const plain = { "content-type": "text/plain" };
