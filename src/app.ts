@@ -179,7 +179,10 @@ export function createApp(
     gateway: createGateway({ rpcs, corridor, observer, turnEnd }),
     operations: createOperations({ closedBecause, registry }),
   });
-  const grpcDoor = createGrpcDoor(rpcHandler(true), createUnaryGrpc({ rpcs, corridor, observer }));
+  const grpcDoor = createGrpcDoor(
+    rpcHandler(true),
+    createUnaryGrpc({ rpcs, corridor, observer, turnEnd }),
+  );
 
   async function migrateWhenReachable(): Promise<void> {
     for (;;) {

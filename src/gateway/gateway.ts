@@ -11,6 +11,7 @@ import { rateLimitHeaders } from "../rpc/rate-limit-headers.ts";
 import { REFUSAL_STATUS } from "../rpc/refusal-status.ts";
 import type { Rpc } from "../rpc/rpc.ts";
 import type { TurnEnd } from "../rpc/turn-end.ts";
+import { whenThere } from "../rpc/when-there.ts";
 import { compileDecodeJson, type DecodeJson } from "./decode-json.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./decode-parameters.ts";
 import { compileEncodeJson, type JsonValue } from "./encode-json.ts";
@@ -130,8 +131,7 @@ export function createGateway(options: {
     const refuseFor = (error: unknown) =>
       sendRefusal(visit, corridor.refusalFor(error, visit.headers.requestId));
     try {
-      const pending = step();
-      if (pending !== undefined) pending.catch(refuseFor);
+      step()?.catch(refuseFor);
     } catch (error) {
       refuseFor(error);
     }
@@ -149,12 +149,7 @@ export function createGateway(options: {
 }
 
 /** What is still to come of a step that was begun; undefined when it is done. */
-type Pending = Promise<void> | undefined | void;
-
-/** Goes on with a value, at once when it is there: a promise costs as much as a small step. */
-function whenThere<T extends object>(value: T | Promise<T>, goOn: (value: T) => Pending): Pending {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
-}
+type Pending = Promise<void> | void;
 
 function headerList(headers: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];

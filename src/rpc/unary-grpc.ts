@@ -12,7 +12,9 @@ import { createPlainCallReader, type PlainCall } from "./plain-call.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { refusalToError } from "./refusal-to-error.ts";
 import type { Rpc } from "./rpc.ts";
-import { readUnaryBody } from "./unary-body.ts";
+import type { TurnEnd } from "./turn-end.ts";
+import { readUnaryBody, type UnaryBody } from "./unary-body.ts";
+import { whenThere } from "./when-there.ts";
 import { IDLE_STREAM_MS, LEAVE_OFF_MS, WIRE } from "./wire.ts";
 
 /**
@@ -52,8 +54,9 @@ export function createUnaryGrpc(options: {
   readonly rpcs: readonly Rpc[];
   readonly corridor: Corridor;
   readonly observer: Observer;
+  readonly turnEnd: TurnEnd;
 }): TakeStream {
-  const { corridor, observer } = options;
+  const { corridor, observer, turnEnd } = options;
   const readPlainCall = createPlainCallReader(options.rpcs);
 
   function begin(stream: ServerHttp2Stream, plain: PlainCall, headers: CallHeaders): UnaryCall {
@@ -77,11 +80,18 @@ export function createUnaryGrpc(options: {
     });
     stream.on("end", () => {
       unary.bodyEnded = true;
-      if (unary.answered || stream.aborted) return;
-      orRefuse(unary, () =>
-        then(corridor.perform(plain.rpc, body.end(), call), (message) => respond(unary, message)),
-      );
+      turnEnd.perform(() => perform(unary, call, body));
     });
+  }
+
+  function perform(unary: UnaryCall, call: Call, body: UnaryBody): void {
+    const { stream, plain } = unary;
+    if (unary.answered || stream.aborted) return;
+    orRefuse(unary, () =>
+      whenThere(corridor.perform(plain.rpc, body.end(), call), (message) =>
+        respond(unary, message),
+      ),
+    );
   }
 
   /** Takes a step of a call; what it throws, or rejects with, is the answer. */
@@ -110,7 +120,7 @@ export function createUnaryGrpc(options: {
     if (plain === undefined) return false;
     const unary = begin(stream, plain, withTimeout(readCallHeaders(rawHeaders), plain.timeoutMs));
     orRefuse(unary, () =>
-      then(corridor.admit(plain.rpc, unary.headers), (call) => receive(unary, call)),
+      whenThere(corridor.admit(plain.rpc, unary.headers), (call) => receive(unary, call)),
     );
     return true;
   };
@@ -119,11 +129,6 @@ export function createUnaryGrpc(options: {
 /** Of the timeouts a caller may send, gRPC's own is the one that counts. */
 function withTimeout(headers: CallHeaders, timeoutMs: number | undefined): CallHeaders {
   return headers.timeoutMs === timeoutMs ? headers : { ...headers, timeoutMs };
-}
-
-/** Goes on at once where there is nothing to wait for: a promise costs more than most steps. */
-function then<T, U>(value: T | Promise<T>, step: (value: T) => U | Promise<U>): U | Promise<U> {
-  return value instanceof Promise ? value.then(step) : step(value);
 }
 
 function respond(unary: UnaryCall, message: Message): void | Promise<void> {
