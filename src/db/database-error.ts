@@ -33,3 +33,21 @@ export function isPassingDatabaseError(error: unknown): boolean {
   }
   return false;
 }
+
+/**
+ * Whether the database gave up a transaction because another was in its way: a lock not had in
+ * time, a deadlock, rows that changed meanwhile.
+ */
+export function isContention(error: unknown): boolean {
+  return /^(55P03|40P01|40001)$/.test(sqlStateOf(error));
+}
+
+/** Whether a row with the same key is there already, or was written at the same time. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlStateOf(error) === "23505";
+}
+
+function sqlStateOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}

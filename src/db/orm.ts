@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { Customer } from "../customers/customer.entity.ts";
 import { Event } from "../events/event.entity.ts";
@@ -16,6 +17,7 @@ import { ApiKey } from "../workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { discardBrokenConnections } from "./broken-connections.ts";
+import { prepareStatements } from "./prepared-statements.ts";
 
 /**
  * Every bound on a connection's patience, in milliseconds; pg hands the first four to the server.
@@ -69,7 +71,10 @@ function ormOptions(databaseUrl: string, log: Logger | undefined, patient: boole
       ...(patient ? {} : PATIENCE),
       keepAlive: true,
       application_name: "shipments",
-      onPoolCreated: discardBrokenConnections,
+      onPoolCreated(pool: Pool) {
+        discardBrokenConnections(pool);
+        prepareStatements(pool);
+      },
     },
     migrations: {
       path: fileURLToPath(new URL("migrations", import.meta.url)),

@@ -1,5 +1,8 @@
 import { toJson, type JsonObject } from "@bufbuild/protobuf";
-import { ShipmentSchema } from "../../gen/shipments/v1/shipment_pb.js";
+import {
+  ShipmentSchema,
+  type Shipment as ShipmentMessage,
+} from "../../gen/shipments/v1/shipment_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import type { EventType } from "../domain/event-type.ts";
 import { shipmentEventTypes } from "../domain/event-type.ts";
@@ -41,12 +44,14 @@ export function recordEvent(
 /**
  * Writes what happened to a shipment that was changed, or booked if `before` is undefined, since
  * the unit of work began.
+ *
+ * @returns the shipment as the change leaves it once it is written
  */
 export function recordShipmentEvents(
   tx: EntityManager,
   shipment: FoundShipment,
   before: ShipmentState | undefined,
-): void {
+): ShipmentMessage {
   const message = shipmentMessage(shipment);
   // The unit of work will count this change when it writes it.
   message.etag = String(before === undefined ? 1 : shipment.version + 1);
@@ -54,4 +59,5 @@ export function recordShipmentEvents(
   for (const type of shipmentEventTypes(before, shipment)) {
     recordEvent(tx, shipment, shipment.reference, { type, data, at: shipment.updatedAt });
   }
+  return message;
 }

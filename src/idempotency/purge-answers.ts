@@ -1,5 +1,5 @@
 import type { EntityManager } from "../db/orm.ts";
-import { KEPT_FOR } from "./answer-once.ts";
+import { KEPT_FOR } from "./recall-answers.ts";
 
 /** How many answers go at a time, so that no transaction grows long. */
 const BATCH = 1_000;

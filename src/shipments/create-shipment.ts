@@ -1,79 +1,130 @@
 import { create } from "@bufbuild/protobuf";
-import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import {
   CreateShipmentResponseSchema,
   ShipmentService,
   type CreateShipmentRequestValid,
   type CreateShipmentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { linkCustomer } from "../customers/link-customer.ts";
+import type { Customer } from "../customers/customer.entity.ts";
+import { linkCustomers } from "../customers/link-customers.ts";
+import { createGroup, type Outcome } from "../db/group-commit.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { recordShipmentEvents } from "../events/record-event.ts";
 import { quote, type CoveredQuote } from "../domain/pricing.ts";
 import { readRecordId } from "../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../domain/refusal.ts";
 import { mintReference } from "../domain/shipment-reference.ts";
 import { BOOKED } from "../domain/shipment-state.ts";
-import { answerOnce } from "../idempotency/answer-once.ts";
+import { recordShipmentEvents } from "../events/record-event.ts";
+import { answerEachOnce } from "../idempotency/answer-once.ts";
+import { createKeysUnderWay } from "../idempotency/keys-under-way.ts";
+import type { PricedTariff } from "../platform/tariffs.ts";
 import type { Call } from "../rpc/caller.ts";
-import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import { findPaidWorkspaces } from "../workspaces/find-paid-workspaces.ts";
 import type { FoundShipment } from "./find-shipment.ts";
-import { mergeMetadata } from "./metadata.ts";
+import { mergeMetadata, type Metadata } from "./metadata.ts";
 import { refusePriceChange } from "./price-guard.ts";
 import { priceOf, problemsOf } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
-import { shipmentMessage } from "./shipment-message.ts";
 import { Shipment } from "./shipment.entity.ts";
+import { findTakenReferences } from "./taken-references.ts";
 
-/**
- * Books a shipment, in one transaction, priced with the tariff in force when the transaction reads
- * it.
- *
- * @throws Refusal with everything that stands in the way: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED,
- * PAYMENT_PROVIDER_NOT_CONNECTED; else PRICE_CHANGED or EXTERNAL_REFERENCE_TAKEN
- */
-export async function createShipment(
+/** How many bookings one transaction makes at most. */
+const MAX_GROUP = 64;
+
+/** Books a shipment for a caller. */
+type CreateShipment = (
   request: CreateShipmentRequestValid,
   call: Call,
-  deps: ShipmentDeps,
-): Promise<CreateShipmentResponse> {
-  const { workspaceId } = call.caller;
-  const method = ShipmentService.method.createShipment;
-  try {
-    return await answerOnce(deps.em, method, request, call, async (tx) => {
-      const shipment = await book(tx, workspaceId, request, deps);
-      await tx.flush();
-      return create(CreateShipmentResponseSchema, { data: shipmentMessage(shipment) });
-    });
-  } catch (error) {
-    // Another booking with the same external reference committed first.
-    if (!(error instanceof UniqueConstraintViolationException)) throw error;
-    await refuseTakenReference(deps.em.fork(), workspaceId, request.externalReference);
-    throw error;
-  }
+) => Promise<CreateShipmentResponse>;
+
+/**
+ * Makes bookings, each whole or not at all. Those that arrive while others are being written go
+ * together in the next transaction, and each is answered once it is committed; how one ends is
+ * nothing to another. Each is priced with the tariff in force when its transaction reads it.
+ *
+ * A booking is refused with everything that stands in its way: ROUTE_NOT_COVERED,
+ * WEIGHT_NOT_SERVED, PAYMENT_PROVIDER_NOT_CONNECTED; else PRICE_CHANGED or
+ * EXTERNAL_REFERENCE_TAKEN.
+ */
+export function createBookings(deps: ShipmentDeps): CreateShipment {
+  const unlessKeyUnderWay = createKeysUnderWay();
+  const makeInGroup = createGroup({
+    em: deps.em,
+    maxMembers: MAX_GROUP,
+    apart: externalNameOf,
+    work: (tx, bookings: readonly Booking[]) =>
+      answerEachOnce(tx, ShipmentService.method.createShipment, bookings, (fresh) =>
+        book(tx, fresh as readonly Booking[], deps),
+      ),
+  });
+  return (request, call) => unlessKeyUnderWay(call, () => makeInGroup({ request, call }));
+}
+
+/** A booking that a caller asks for. */
+interface Booking {
+  readonly request: CreateShipmentRequestValid;
+  readonly call: Call;
+}
+
+/** The second of two bookings with one external reference is to find the first. */
+function externalNameOf({ request, call }: Booking): string | undefined {
+  if (request.externalReference === undefined) return undefined;
+  return `${call.caller.workspaceId} ${request.externalReference}`;
 }
 
 async function book(
   tx: EntityManager,
-  workspaceId: number,
-  request: CreateShipmentRequestValid,
+  bookings: readonly Booking[],
   { tariffs, now }: ShipmentDeps,
-): Promise<FoundShipment> {
-  const { version, pricing } = await tariffs.inForce(tx);
+): Promise<Outcome<CreateShipmentResponse>[]> {
+  const workspaces = bookings.map(({ call }) => call.caller.workspaceId);
+  const tariff = await tariffs.inForce(tx);
+  const paid = await findPaidWorkspaces(tx, workspaces);
+  const takenBy = await findTakenReferences(tx, bookings.map(namedShipmentOf));
+  const checked = bookings.map((booking, i) =>
+    outcomeOf(() => check(booking, tariff, paid.has(workspaces[i]!), takenBy[i])),
+  );
+  const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
+  const bookedAt = now();
+  const customers = await linkCustomers(tx, accepted.map(customerOf), bookedAt);
+  const made = accepted.map((it, i) => make(tx, it, customers[i]!, bookedAt)).values();
+  return checked.map((it) => ("result" in it ? { result: made.next().value! } : it));
+}
+
+/** A booking in whose way nothing stands. */
+interface AcceptedBooking extends Booking {
+  readonly version: number;
+  readonly priced: CoveredQuote;
+  readonly metadata: Metadata;
+}
+
+function check(
+  booking: Booking,
+  { version, pricing }: PricedTariff,
+  hasProvider: boolean,
+  takenBy: string | undefined,
+): AcceptedBooking {
+  const { request } = booking;
   const result = quote(pricing, routeOf(request));
-  const connection = await tx.findOne(PaymentConnection, { workspace: workspaceId });
   const problems = problemsOf(result);
-  if (connection === null) problems.push(PROVIDER_MISSING);
+  if (!hasProvider) problems.push(PROVIDER_MISSING);
   if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
   const priced = result as CoveredQuote;
   refusePriceChange(priced, request);
-  await refuseTakenReference(tx, workspaceId, request.externalReference);
+  if (takenBy !== undefined) throw refuseTakenReference(takenBy);
+  return { ...booking, version, priced, metadata: mergeMetadata({}, request.metadata) };
+}
 
-  const bookedAt = now();
-  const customer = await linkCustomer(tx, workspaceId, customerOf(request), bookedAt);
+function make(
+  tx: EntityManager,
+  { request, call, version, priced, metadata }: AcceptedBooking,
+  customer: Customer,
+  bookedAt: Date,
+): CreateShipmentResponse {
+  if (request.customerIdNumber !== undefined) customer.idNumber = request.customerIdNumber;
   const shipment = tx.create(Shipment, {
-    workspace: workspaceId,
+    workspace: call.caller.workspaceId,
     reference: mintReference(),
     ...BOOKED,
     createdBy: null,
@@ -91,11 +142,11 @@ async function book(
     updatedAt: bookedAt,
     cancelledAt: null,
     externalReference: request.externalReference ?? null,
-    metadata: mergeMetadata({}, request.metadata),
+    metadata,
     eventCount: 0,
   }) as FoundShipment;
-  recordShipmentEvents(tx, shipment, undefined);
-  return shipment;
+  const data = recordShipmentEvents(tx, shipment, undefined);
+  return create(CreateShipmentResponseSchema, { data });
 }
 
 const PROVIDER_MISSING: Problem = {
@@ -104,26 +155,33 @@ const PROVIDER_MISSING: Problem = {
   text: "The workspace has no payment provider connected; connect one before booking.",
 };
 
-async function refuseTakenReference(
-  em: EntityManager,
-  workspace: number,
-  externalReference: string | undefined,
-): Promise<void> {
-  if (externalReference === undefined) return;
-  const other = await em.findOne(Shipment, { workspace, externalReference });
-  if (other === null) return;
-  throw refuse(
+function refuseTakenReference(shipment: string): Refusal {
+  return refuse(
     "EXTERNAL_REFERENCE_TAKEN",
-    `external_reference belongs to the shipment ${other.reference} already.`,
-    { subject: "external_reference", facts: { shipment: other.reference } },
+    `external_reference belongs to the shipment ${shipment} already.`,
+    { subject: "external_reference", facts: { shipment } },
   );
 }
 
-function customerOf(request: CreateShipmentRequestValid) {
+function namedShipmentOf({ request, call }: Booking) {
+  return { workspace: call.caller.workspaceId, externalReference: request.externalReference };
+}
+
+function customerOf({ request, call }: Booking) {
   return {
+    workspace: call.caller.workspaceId,
     name: request.customerName,
     email: request.customerEmail,
     id: readRecordId(request.customerId),
-    idNumber: request.customerIdNumber,
   };
+}
+
+/** What comes of a check; only a refusal is an outcome, anything else is a defect. */
+function outcomeOf<Result>(work: () => Result): Outcome<Result> {
+  try {
+    return { result: work() };
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error };
+    throw error;
+  }
 }

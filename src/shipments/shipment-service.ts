@@ -5,7 +5,7 @@ import type { ServiceFunctions } from "../rpc/rpc.ts";
 import { advanceShipment } from "./advance-shipment.ts";
 import { batchQuoteShipments } from "./batch-quote-shipments.ts";
 import { cancelShipment } from "./cancel-shipment.ts";
-import { createShipment } from "./create-shipment.ts";
+import { createBookings } from "./create-shipment.ts";
 import { getShipment } from "./get-shipment.ts";
 import { listShipments } from "./list-shipments.ts";
 import { quoteShipment } from "./quote-shipment.ts";
@@ -14,10 +14,11 @@ import { updateShipment } from "./update-shipment.ts";
 
 /** The functions behind `shipments.v1.ShipmentService`. */
 export function shipmentService(deps: ShipmentDeps): ServiceFunctions<typeof ShipmentService> {
+  const createShipment = createBookings(deps);
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
     batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
-    createShipment: (request, call) => createShipment(request, call, deps),
+    createShipment,
     getShipment: (request, call) => getShipment(request, call, deps),
     listShipments: (request, call) => listShipments(request, call, deps),
     updateShipment: (request, call) => updateShipment(request, call, deps),
