@@ -1,84 +1,65 @@
 import type { EntityManager } from "../db/orm.ts";
-import { runStatement } from "../db/statement.ts";
 import { Customer } from "./customer.entity.ts";
 
-/** How a booking says whom it is for. */
-export interface CustomerInput {
+/** Whom a booking is for, and what there is of them. */
+export interface BookedCustomer {
   readonly workspace: number;
   readonly name: string;
   readonly email: string;
-  /** An existing customer; ignored when the workspace has none with this id. */
-  readonly id: number | undefined;
+  /** The row of the customer it is for; null when there is none. */
+  readonly row: object | null;
+  /** The number for a new one; null when there is a row. */
+  readonly newId: number | null;
+}
+
+/** The email as customers are told apart by it: without case. */
+export function foldEmail(email: string): string {
+  return email.toLowerCase();
 }
 
 /**
- * The customers that bookings are for, in the caller's unit of work and in the bookings' order,
- * each of its booking's workspace: the one with the given id, else the one with the same name and
- * email (compared without case), else a new one, which bookings for the same person share.
+ * The customers that bookings are for, in the bookings' order, in the caller's unit of work: those
+ * that are there, and a new one for each workspace, name and email that has none.
  *
  * If another transaction makes the same customer meanwhile, the unique constraint refuses this one
- * when it is flushed; tried again, it finds that customer.
+ * when it is flushed; tried again, its row is there.
  */
-export async function linkCustomers(
+export function linkCustomers(
   tx: EntityManager,
-  inputs: readonly CustomerInput[],
+  booked: readonly BookedCustomer[],
   now: Date,
-): Promise<Customer[]> {
-  const persons = inputs.map((input) => ({ ...input, emailLower: input.email.toLowerCase() }));
-  const found = await findOrNumber(tx, persons);
+): Customer[] {
   const made = new Map<string, Customer>();
   // In one order, so that transactions that make the same customers do not wait in a circle.
-  for (const i of placesInOrder(persons.map(keyOf))) {
-    const person = persons[i]!;
-    const { newId } = found[i]!;
-    if (newId === null || made.has(keyOf(person))) continue;
-    const customer = { ...person, id: Number(newId), idNumber: null, createdAt: now };
-    made.set(keyOf(person), tx.create(Customer, customer));
+  for (const one of booked.filter(({ row }) => row === null).toSorted(byPerson)) {
+    if (!made.has(personOf(one))) made.set(personOf(one), makeCustomer(tx, one, now));
   }
-  return found.map(({ newId, ...row }, i) =>
-    newId === null ? tx.map(Customer, row) : made.get(keyOf(persons[i]!))!,
+  return booked.map((one) =>
+    one.row === null ? made.get(personOf(one))! : tx.map(Customer, one.row),
   );
 }
 
-type Person = Omit<CustomerInput, "id"> & { readonly emailLower: string };
-
-/** A customer's row; or only a number for a new one, when there is none. */
-type Row = Record<string, unknown> & { readonly newId: string | null };
-
-async function findOrNumber(
+function makeCustomer(
   tx: EntityManager,
-  persons: readonly (Person & Pick<CustomerInput, "id">)[],
-): Promise<Row[]> {
-  if (persons.length === 0) return [];
-  return runStatement<Row>(
-    tx,
-    `select customer.*, case when customer.id is null then nextval('customer_id_seq') end as "newId"
-     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
-       with ordinality as wanted (workspace, id, name, email_lower, place)
-     left join customer as named
-       on named.workspace_id = wanted.workspace and named.id = wanted.id
-     left join customer as same
-       on named.id is null and same.workspace_id = wanted.workspace
-       and same.name = wanted.name and same.email_lower = wanted.email_lower
-     left join customer
-       on customer.workspace_id = wanted.workspace and customer.id = coalesce(named.id, same.id)
-     order by place`,
-    [
-      persons.map(({ workspace }) => workspace),
-      persons.map(({ id }) => id ?? null),
-      persons.map(({ name }) => name),
-      persons.map(({ emailLower }) => emailLower),
-    ],
-  );
+  { workspace, newId, name, email }: BookedCustomer,
+  createdAt: Date,
+): Customer {
+  return tx.create(Customer, {
+    workspace,
+    id: newId!,
+    name,
+    email,
+    emailLower: foldEmail(email),
+    idNumber: null,
+    createdAt,
+  });
 }
 
-function keyOf({ workspace, name, emailLower }: Person): string {
-  return JSON.stringify([workspace, name, emailLower]);
+function personOf({ workspace, name, email }: BookedCustomer): string {
+  return JSON.stringify([workspace, name, foldEmail(email)]);
 }
 
-/** Where the keys are, from the least to the greatest; of equal ones, the first comes first. */
-function placesInOrder(keys: readonly string[]): number[] {
-  return [...keys.keys()].toSorted((a, b) =>
-    keys[a]! < keys[b]! ? -1 : keys[a] === keys[b] ? 0 : 1,
-  );
+function byPerson(a: BookedCustomer, b: BookedCustomer): number {
+  const [one, other] = [personOf(a), personOf(b)];
+  return one === other ? 0 : one < other ? -1 : 1;
 }

@@ -27,6 +27,13 @@ export interface Tariffs {
    * @throws Refusal UNAVAILABLE while no tariff has been published
    */
   inForce(em: EntityManager): Promise<PricedTariff>;
+  /**
+   * The version that the caller's transaction has read to be in force.
+   *
+   * @param version null while no tariff has been published
+   * @throws Refusal UNAVAILABLE while no tariff has been published
+   */
+  readToBeInForce(em: EntityManager, version: number | null): Promise<PricedTariff>;
   /** Takes up a newer version if there is one. */
   refresh(client: Client): Promise<void>;
 }
@@ -46,6 +53,11 @@ export function createTariffs(em: EntityManager): Tariffs {
     return loaded;
   }
 
+  async function readToBeInForce(tx: EntityManager, version: number | null): Promise<PricedTariff> {
+    if (version === null) return refuseWithoutTariff();
+    return version === newest?.version ? newest : load(tx, version);
+  }
+
   return {
     current() {
       return newest ?? refuseWithoutTariff();
@@ -55,9 +67,9 @@ export function createTariffs(em: EntityManager): Tariffs {
       const [row] = await tx.execute<[{ version: number | null }]>(
         "select max(version) as version from tariff_version",
       );
-      if (row.version === null) return refuseWithoutTariff();
-      return row.version === newest?.version ? newest : load(tx, row.version);
+      return readToBeInForce(tx, row.version);
     },
+    readToBeInForce,
     async refresh(client) {
       const { rows } = await client.query<{ version: number | null }>(
         "select max(version) as version from tariff_version",

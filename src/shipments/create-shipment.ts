@@ -6,7 +6,7 @@ import {
   type CreateShipmentResponse,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { Customer } from "../customers/customer.entity.ts";
-import { linkCustomers } from "../customers/link-customers.ts";
+import { linkCustomers, type BookedCustomer } from "../customers/link-customers.ts";
 import { createGroup, type Outcome } from "../db/group-commit.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { quote, type CoveredQuote } from "../domain/pricing.ts";
@@ -19,15 +19,14 @@ import { answerEachOnce } from "../idempotency/answer-once.ts";
 import { createKeysUnderWay } from "../idempotency/keys-under-way.ts";
 import type { PricedTariff } from "../platform/tariffs.ts";
 import type { Call } from "../rpc/caller.ts";
-import { findPaidWorkspaces } from "../workspaces/find-paid-workspaces.ts";
 import type { FoundShipment } from "./find-shipment.ts";
 import { mergeMetadata, type Metadata } from "./metadata.ts";
 import { refusePriceChange } from "./price-guard.ts";
 import { priceOf, problemsOf } from "./price.ts";
+import { readBeforeBooking, type BookingFacts, type SoughtBooking } from "./read-before-booking.ts";
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { Shipment } from "./shipment.entity.ts";
-import { findTakenReferences } from "./taken-references.ts";
 
 /** How many bookings one transaction makes at most. */
 const MAX_GROUP = 64;
@@ -78,22 +77,19 @@ async function book(
   bookings: readonly Booking[],
   { tariffs, now }: ShipmentDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
-  const workspaces = bookings.map(({ call }) => call.caller.workspaceId);
-  const tariff = await tariffs.inForce(tx);
-  const paid = await findPaidWorkspaces(tx, workspaces);
-  const takenBy = await findTakenReferences(tx, bookings.map(namedShipmentOf));
-  const checked = bookings.map((booking, i) =>
-    outcomeOf(() => check(booking, tariff, paid.has(workspaces[i]!), takenBy[i])),
-  );
+  const facts = await readBeforeBooking(tx, bookings.map(soughtFor));
+  const tariff = await tariffs.readToBeInForce(tx, facts[0]!.tariffVersion);
+  const checked = bookings.map((booking, i) => outcomeOf(() => check(booking, facts[i]!, tariff)));
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
   const bookedAt = now();
-  const customers = await linkCustomers(tx, accepted.map(customerOf), bookedAt);
+  const customers = linkCustomers(tx, accepted.map(customerOf), bookedAt);
   const made = accepted.map((it, i) => make(tx, it, customers[i]!, bookedAt)).values();
   return checked.map((it) => ("result" in it ? { result: made.next().value! } : it));
 }
 
 /** A booking in whose way nothing stands. */
 interface AcceptedBooking extends Booking {
+  readonly facts: BookingFacts;
   readonly version: number;
   readonly priced: CoveredQuote;
   readonly metadata: Metadata;
@@ -101,19 +97,18 @@ interface AcceptedBooking extends Booking {
 
 function check(
   booking: Booking,
+  facts: BookingFacts,
   { version, pricing }: PricedTariff,
-  hasProvider: boolean,
-  takenBy: string | undefined,
 ): AcceptedBooking {
   const { request } = booking;
   const result = quote(pricing, routeOf(request));
   const problems = problemsOf(result);
-  if (!hasProvider) problems.push(PROVIDER_MISSING);
+  if (!facts.providerConnected) problems.push(PROVIDER_MISSING);
   if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
   const priced = result as CoveredQuote;
   refusePriceChange(priced, request);
-  if (takenBy !== undefined) throw refuseTakenReference(takenBy);
-  return { ...booking, version, priced, metadata: mergeMetadata({}, request.metadata) };
+  if (facts.takenBy !== null) throw refuseTakenReference(facts.takenBy);
+  return { ...booking, facts, version, priced, metadata: mergeMetadata({}, request.metadata) };
 }
 
 function make(
@@ -163,16 +158,23 @@ function refuseTakenReference(shipment: string): Refusal {
   );
 }
 
-function namedShipmentOf({ request, call }: Booking) {
-  return { workspace: call.caller.workspaceId, externalReference: request.externalReference };
+function soughtFor({ request, call }: Booking): SoughtBooking {
+  return {
+    workspace: call.caller.workspaceId,
+    externalReference: request.externalReference,
+    customerId: readRecordId(request.customerId),
+    name: request.customerName,
+    email: request.customerEmail,
+  };
 }
 
-function customerOf({ request, call }: Booking) {
+function customerOf({ request, call, facts }: AcceptedBooking): BookedCustomer {
   return {
     workspace: call.caller.workspaceId,
     name: request.customerName,
     email: request.customerEmail,
-    id: readRecordId(request.customerId),
+    row: facts.customer,
+    newId: facts.newCustomerId,
   };
 }
 
