@@ -11,6 +11,8 @@ export type Outcome<Result> = { readonly result: Result } | { readonly refused: 
  * any group holds up the next, in milliseconds.
  */
 const PATIENCE_MS = 100;
+/** How many groups are written at a time: one is made ready while the other is committed. */
+const LANES = 2;
 /** How many transactions are under way at most: fewer than there are connections. */
 const MAX_UNDER_WAY = 16;
 /** How often a member alone may run into what another transaction wrote meanwhile. */
@@ -23,9 +25,9 @@ interface Waiting<Member, Result> {
 }
 
 /**
- * Writes the members that arrive while a transaction is under way together in the next one, so that
- * a crowd shares the cost of round trips, of the unit of work and of the commit. A member that
- * finds nobody under way is written at once.
+ * Writes the members that arrive while others are being written together in the next transaction,
+ * so that a crowd shares the cost of round trips, of the unit of work and of the commit. A member
+ * that finds nobody under way is written at once.
  *
  * Neighbours do not feel each other. A member that `work` turns away is left out. When the database
  * refuses the transaction, or lets it wait for a lock, nothing of it was written, and its members
@@ -34,7 +36,7 @@ interface Waiting<Member, Result> {
  * could do it twice.
  *
  * @param options.maxMembers how many one transaction takes
- * @param options.apart members for which this is the same never share a transaction
+ * @param options.apart members for which this is the same are written one after the other
  * @param options.work does the work of members, in their order, in a transaction that is flushed
  * and committed afterwards; what it turns away leaves nothing behind in the unit of work
  * @returns takes a member, and gives what came of it once that is committed
@@ -47,16 +49,24 @@ export function createGroup<Member, Result>(options: {
 }): (member: Member) => Promise<Result> {
   const { em, maxMembers, apart, work } = options;
   const takeTurn = createTurns(MAX_UNDER_WAY);
+  const takeLane = createTurns(LANES);
+  const keysUnderWay = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
   let writing = false;
 
   async function writeAllWaiting(): Promise<void> {
+    if (writing) return;
     writing = true;
     while (waiting.length > 0) {
+      const leaveLane = await takeLane();
       const giveBack = await takeTurn();
       // This turn of the event loop may bring more members.
       await nextTurnOfLoop();
-      await noLongerThan(PATIENCE_MS, writeGroup(takeGroup()).finally(giveBack));
+      const group = takeGroup();
+      const written = writeGroup(group).finally(giveBack);
+      void noLongerThan(PATIENCE_MS, written).then(leaveLane);
+      // All that are left wait for one that is under way, whose end is seen to below.
+      if (group.length === 0) break;
     }
     writing = false;
   }
@@ -64,20 +74,19 @@ export function createGroup<Member, Result>(options: {
   function takeGroup(): Waiting<Member, Result>[] {
     const group: typeof waiting = [];
     const left: typeof waiting = [];
-    const apartFrom = new Set<string>();
     for (const one of waiting) {
       const key = apart(one.member);
-      const fits = group.length < maxMembers && (key === undefined || !apartFrom.has(key));
+      const fits = group.length < maxMembers && (key === undefined || !keysUnderWay.has(key));
       (fits ? group : left).push(one);
-      if (key !== undefined) apartFrom.add(key);
+      if (fits && key !== undefined) keysUnderWay.add(key);
     }
     waiting = left;
     return group;
   }
 
   async function writeGroup(group: readonly Waiting<Member, Result>[]): Promise<void> {
-    const [first, ...others] = group;
-    if (others.length === 0) return writeAlone(first!);
+    if (group.length === 0) return;
+    if (group.length === 1) return writeAlone(group[0]!);
     try {
       settle(group, await inOneTransaction(group.map(({ member }) => member)));
     } catch (error) {
@@ -126,11 +135,18 @@ export function createGroup<Member, Result>(options: {
     }
   }
 
-  return (member) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ member, resolve, reject });
-      if (!writing) void writeAllWaiting();
-    });
+  return async (member) => {
+    try {
+      return await new Promise<Result>((resolve, reject) => {
+        waiting.push({ member, resolve, reject });
+        void writeAllWaiting();
+      });
+    } finally {
+      const key = apart(member);
+      if (key !== undefined) keysUnderWay.delete(key);
+      void writeAllWaiting();
+    }
+  };
 }
 
 /** A transaction that certainly wrote nothing. */
