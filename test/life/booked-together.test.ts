@@ -125,9 +125,16 @@ test("in a crowd of workspaces each booking ends as it would alone, and is answe
   expect([await count("shipment", one), await count("customer", one)]).toEqual([27, 22]);
   expect([await count("shipment", other), await count("customer", other)]).toEqual([22, 22]);
   expect([await count("shipment", unpaid), await count("customer", unpaid)]).toEqual([0, 0]);
+});
+
+test("bookings that arrive together share transactions", async () => {
+  const workspace = await service.addWorkspace();
+  await book(workspace);
+  const answers = await times(40, () => book(workspace));
+  expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(201));
   const { rows } = await sql.query(
-    "select count(distinct transaction)::int < 25 as together from event where workspace_id = any($1)",
-    [[one.id, other.id]],
+    "select count(distinct transaction)::int < 41 as together from event where workspace_id = $1",
+    [workspace.id],
   );
   expect(rows).toEqual([{ together: true }]);
 });
