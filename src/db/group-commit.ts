@@ -1,4 +1,3 @@
-import { setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import { isContention, isPassingDatabaseError, isUniqueViolation } from "./database-error.ts";
 import type { EntityManager } from "./orm.ts";
 import { createTurns } from "./turns.ts";
@@ -60,8 +59,6 @@ export function createGroup<Member, Result>(options: {
     while (waiting.length > 0) {
       const leaveLane = await takeLane();
       const giveBack = await takeTurn();
-      // This turn of the event loop may bring more members.
-      await nextTurnOfLoop();
       const group = takeGroup();
       const written = writeGroup(group).finally(giveBack);
       void noLongerThan(PATIENCE_MS, written).then(leaveLane);
