@@ -13,6 +13,13 @@ const PASSING_MESSAGE =
 /** How many causes deep an error is looked into. */
 const MAX_DEPTH = 8;
 
+/** What was to be written waited for its turn in vain, and was not written. */
+export class Overloaded extends Error {
+  constructor() {
+    super("the database has more to write than it can");
+  }
+}
+
 /**
  * Whether an error from the database layer will pass by itself: the database is unreachable,
  * shutting down or overloaded, so that the caller should be told to try again. Anything else is a
@@ -25,7 +32,7 @@ export function isPassingDatabaseError(error: unknown): boolean {
     if (typeof code === "string" && (PASSING_SQLSTATE.test(code) || PASSING_NODE_CODE.test(code))) {
       return true;
     }
-    if (PASSING_MESSAGE.test(current.message)) return true;
+    if (current instanceof Overloaded || PASSING_MESSAGE.test(current.message)) return true;
     if (current instanceof AggregateError && current.errors.some(isPassingDatabaseError)) {
       return true;
     }

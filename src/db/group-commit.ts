@@ -1,41 +1,38 @@
 import { isContention, isPassingDatabaseError, isUniqueViolation } from "./database-error.ts";
-import type { EntityManager } from "./orm.ts";
+import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createTurns } from "./turns.ts";
+import { createWaitingMembers, isLate, turnAway, type Waiting } from "./waiting-members.ts";
 
 /** What came of one member of a group: its result, or why it alone was turned away. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
 
-/**
- * How long a group of several waits for a lock before its members go on one by one, and how long
- * any group holds up the next, in milliseconds.
- */
-const PATIENCE_MS = 100;
+/** How long a group of several waits for a lock before its members go on one by one, in milliseconds. */
+const LOCK_PATIENCE_MS = 100;
+/** How long a group holds up the next at most, in milliseconds. */
+const LANE_PATIENCE_MS = 100;
 /** How many groups are written at a time: one is made ready while the other is committed. */
 const LANES = 2;
-/** How many transactions are under way at most: fewer than there are connections. */
-const MAX_UNDER_WAY = 16;
-/** How often a member alone may run into what another transaction wrote meanwhile. */
+/** How many transactions are under way at most; the other connections are for reading. */
+const MAX_UNDER_WAY = MAX_CONNECTIONS - 4;
+/** How often a group, and then a member alone, is tried that runs into what was written meanwhile. */
+const MAX_GROUP_TRIES = 2;
 const MAX_TRIES_ALONE = 3;
-
-interface Waiting<Member, Result> {
-  readonly member: Member;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /**
  * Writes the members that arrive while others are being written together in the next transaction,
  * so that a crowd shares the cost of round trips, of the unit of work and of the commit. A member
  * that finds nobody under way is written at once.
  *
- * Neighbours do not feel each other. A member that `work` turns away is left out. When the database
- * refuses the transaction, or lets it wait for a lock, nothing of it was written, and its members
- * are written one by one, each in a transaction of its own. When the connection is lost all are
- * told so: whether a commit that was under way took place cannot be known, and doing the work again
- * could do it twice.
+ * One member's failure is not another's, though they share their time. A member that `work` turns
+ * away is left out. When the database refuses the transaction, or lets it wait for a lock, nothing
+ * of it was written, and its members are written one by one, each in a transaction of its own. When
+ * the database is away or too slow all are told so, and so they are when a commit fails: whether it
+ * took place cannot be known, and doing the work again could do it twice.
  *
  * @param options.maxMembers how many one transaction takes
  * @param options.apart members for which this is the same are written one after the other
+ * @param options.goneAtMs when nobody will wait for a member any more, on the clock of
+ * `performance.now()`; it is not written then, nor when its turn has not come within 2 seconds
  * @param options.work does the work of members, in their order, in a transaction that is flushed
  * and committed afterwards; what it turns away leaves nothing behind in the unit of work
  * @returns takes a member, and gives what came of it once that is committed
@@ -44,56 +41,49 @@ export function createGroup<Member, Result>(options: {
   readonly em: EntityManager;
   readonly maxMembers: number;
   readonly apart: (member: Member) => string | undefined;
+  readonly goneAtMs: (member: Member) => number;
   readonly work: (tx: EntityManager, members: readonly Member[]) => Promise<Outcome<Result>[]>;
 }): (member: Member) => Promise<Result> {
-  const { em, maxMembers, apart, work } = options;
+  const { em, goneAtMs, work } = options;
+  const waiting = createWaitingMembers<Member, Result>(options.maxMembers, options.apart);
   const takeTurn = createTurns(MAX_UNDER_WAY);
   const takeLane = createTurns(LANES);
-  const keysUnderWay = new Set<string>();
-  let waiting: Waiting<Member, Result>[] = [];
   let writing = false;
 
   async function writeAllWaiting(): Promise<void> {
     if (writing) return;
     writing = true;
-    while (waiting.length > 0) {
+    while (waiting.some()) {
       const leaveLane = await takeLane();
       const giveBack = await takeTurn();
-      const group = takeGroup();
+      const group = waiting.takeGroup();
       const written = writeGroup(group).finally(giveBack);
-      void noLongerThan(PATIENCE_MS, written).then(leaveLane);
+      void noLongerThan(LANE_PATIENCE_MS, written).then(leaveLane);
       // All that are left wait for one that is under way, whose end is seen to below.
       if (group.length === 0) break;
     }
     writing = false;
   }
 
-  function takeGroup(): Waiting<Member, Result>[] {
-    const group: typeof waiting = [];
-    const left: typeof waiting = [];
-    for (const one of waiting) {
-      const key = apart(one.member);
-      const fits = group.length < maxMembers && (key === undefined || !keysUnderWay.has(key));
-      (fits ? group : left).push(one);
-      if (fits && key !== undefined) keysUnderWay.add(key);
-    }
-    waiting = left;
-    return group;
-  }
-
-  async function writeGroup(group: readonly Waiting<Member, Result>[]): Promise<void> {
+  async function writeGroup(group: readonly Waiting<Member, Result>[], tries = 1): Promise<void> {
     if (group.length === 0) return;
     if (group.length === 1) return writeAlone(group[0]!);
     try {
       settle(group, await inOneTransaction(group.map(({ member }) => member)));
     } catch (error) {
-      if (error instanceof Undone && error.worthGoingOn) group.forEach(writeAloneInTurn);
+      if (error instanceof Undone && error.isCollision && tries < MAX_GROUP_TRIES) {
+        await writeGroup(group, tries + 1);
+      } else if (error instanceof Undone && error.worthGoingOn) group.forEach(writeAloneInTurn);
       else for (const { reject } of group) reject(causeOf(error));
     }
   }
 
   function writeAloneInTurn(one: Waiting<Member, Result>): void {
-    void takeTurn().then((giveBack) => writeAlone(one).finally(giveBack));
+    void takeTurn().then((giveBack) => {
+      if (!isLate(one)) return writeAlone(one).finally(giveBack);
+      turnAway(one);
+      return giveBack();
+    });
   }
 
   async function writeAlone(one: Waiting<Member, Result>): Promise<void> {
@@ -101,8 +91,7 @@ export function createGroup<Member, Result>(options: {
       try {
         return settle([one], await inOneTransaction([one.member]));
       } catch (error) {
-        // What it ran into is committed by now, and will be found.
-        const again = tries < MAX_TRIES_ALONE && isUniqueViolation(causeOf(error));
+        const again = error instanceof Undone && error.isCollision && tries < MAX_TRIES_ALONE;
         if (!again) return one.reject(causeOf(error));
       }
     }
@@ -111,45 +100,59 @@ export function createGroup<Member, Result>(options: {
   /** @throws Undone before the commit; any other error leaves open whether it took place */
   async function inOneTransaction(members: readonly Member[]): Promise<Outcome<Result>[]> {
     const tx = em.fork();
-    await tx.begin();
     const outcomes = await doWork(tx, members);
-    // What is flushed needs no second look for changes.
-    tx.clear();
-    await tx.commit();
-    return outcomes;
+    try {
+      // What is flushed needs no second look for changes.
+      tx.clear();
+      await tx.commit();
+      return outcomes;
+    } catch (error) {
+      await leave(tx);
+      throw error;
+    }
   }
 
   async function doWork(tx: EntityManager, members: readonly Member[]): Promise<Outcome<Result>[]> {
     try {
-      if (members.length > 1) await tx.execute(`set local lock_timeout = ${PATIENCE_MS}`);
+      await tx.begin();
+      if (members.length > 1) await tx.execute(`set local lock_timeout = ${LOCK_PATIENCE_MS}`);
       const outcomes = await work(tx, members);
       await tx.flush();
       return outcomes;
     } catch (error) {
-      // A connection that is lost has nothing to roll back, and says so in the error at hand.
-      await tx.rollback().catch(() => undefined);
+      await leave(tx);
       throw new Undone(error);
     }
   }
 
   return async (member) => {
     try {
-      return await new Promise<Result>((resolve, reject) => {
-        waiting.push({ member, resolve, reject });
-        void writeAllWaiting();
-      });
+      const written = waiting.wait(member, goneAtMs(member));
+      void writeAllWaiting();
+      return await written;
     } finally {
-      const key = apart(member);
-      if (key !== undefined) keysUnderWay.delete(key);
       void writeAllWaiting();
     }
   };
+}
+
+/**
+ * Ends a transaction that failed, which gives its connection back. One that is lost has nothing to
+ * roll back, and says so in the error at hand.
+ */
+async function leave(tx: EntityManager): Promise<void> {
+  await tx.rollback().catch(() => undefined);
 }
 
 /** A transaction that certainly wrote nothing. */
 class Undone extends Error {
   constructor(cause: unknown) {
     super("the transaction was rolled back", { cause });
+  }
+
+  /** Whether it ran into what another transaction wrote, which is committed by now and will be found. */
+  get isCollision(): boolean {
+    return isUniqueViolation(this.cause);
   }
 
   /** Not when the database is away, overloaded or silent: it would be so for each member again. */

@@ -86,6 +86,8 @@ export function createGateway(options: {
     call: Call,
     body: Body,
   ): Pending {
+    // Whoever hung up meanwhile would never learn what came of the call.
+    if (visit.response.destroyed) return;
     if (body instanceof Refusal) throw body;
     const json = route.takesBody ? parseBody(body, visit.headers, route.mayBeEmpty) : {};
     if (parameters !== NO_PARAMETERS) Object.assign(json, route.decodeParameters(parameters));

@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
   Code,
@@ -192,7 +193,7 @@ function rephrase(error: unknown, { exchange }: Entry): void {
 function resetWhenIdle(request: NodeRequest): () => void {
   if (!("stream" in request)) return () => undefined;
   const { stream } = request;
-  stream.setTimeout(IDLE_STREAM_MS, () => stream.close());
+  stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
   return () => stream.setTimeout(0);
 }
 

@@ -139,12 +139,13 @@ export function createCorridor(options: {
 
   async function finish(answer: Promise<Message>, call: Call): Promise<Message> {
     underWay++;
+    // Until its work ends, though the caller may have stopped waiting before.
+    const ended = () => void underWay--;
+    answer.then(ended, ended);
     try {
       return await (call.deadlineMs === undefined ? answer : answerBefore(call.deadlineMs, answer));
     } catch (error) {
       throw refusalFor(error, call.requestId);
-    } finally {
-      underWay--;
     }
   }
 

@@ -38,7 +38,5 @@ export function createTurnEnd(): TurnEnd {
 
 /** Does what has been put in so far, in order; steps put in meanwhile wait for the next turn. */
 function doAll(steps: Step[]): void {
-  const { length } = steps;
-  for (let i = 0; i < length; i++) (steps[i] as Step)();
-  steps.splice(0, length);
+  for (const step of steps.splice(0)) step();
 }

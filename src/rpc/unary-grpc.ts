@@ -62,7 +62,7 @@ export function createUnaryGrpc(options: {
   function begin(stream: ServerHttp2Stream, plain: PlainCall, headers: CallHeaders): UnaryCall {
     const exchange = observer.begin(headers.requestId);
     exchange.rpc = plain.rpc.name;
-    stream.setTimeout(IDLE_STREAM_MS, () => stream.close());
+    stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
     // A broken stream ends by itself; without a listener it would end the process.
     stream.on("error", ignore);
     stream.on("close", () => observer.end(exchange, stream.headersSent ? 200 : 0));

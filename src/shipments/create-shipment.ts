@@ -52,6 +52,7 @@ export function createBookings(deps: ShipmentDeps): CreateShipment {
     em: deps.em,
     maxMembers: MAX_GROUP,
     apart: externalNameOf,
+    goneAtMs: ({ call }) => call.deadlineMs ?? Infinity,
     work: (tx, bookings: readonly Booking[]) =>
       answerEachOnce(tx, ShipmentService.method.createShipment, bookings, (fresh) =>
         book(tx, fresh as readonly Booking[], deps),

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isPassingDatabaseError } from "../../src/db/database-error.ts";
+import { createGroup } from "../../src/db/group-commit.ts";
+import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let orm: ReturnType<typeof createOrm>;
+beforeAll(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url);
+  await orm.em.execute("create table seat (number int unique deferrable initially deferred)");
+});
+afterAll(async () => {
+  await orm.close();
+  await database.drop();
+});
+
+const takeSeat = async (tx: EntityManager, number: number) => {
+  await tx.execute("insert into seat values (?)", [number]);
+  return { result: number };
+};
+
+const seats = async () =>
+  (await orm.em.execute<{ number: number }[]>("select number from seat order by number")).map(
+    ({ number }) => number,
+  );
+
+test("whoever's turn does not come in time is turned away, and is not written later", async () => {
+  const gate = Promise.withResolvers<void>();
+  const take = createGroup({
+    em: orm.em,
+    maxMembers: 1,
+    apart: () => undefined,
+    goneAtMs: () => Infinity,
+    async work(tx, [number]: readonly number[]) {
+      await gate.promise;
+      return [await takeSeat(tx, number!)];
+    },
+  });
+  const all = Array.from({ length: 40 }, (_, i) => i);
+  const turnedAway: number[] = [];
+  const taking = Promise.allSettled(
+    all.map((number) =>
+      take(number).catch((error: unknown) => {
+        turnedAway.push(number);
+        throw error;
+      }),
+    ),
+  );
+  while (turnedAway.length < all.length - (MAX_CONNECTIONS - 4)) await sleep(10);
+  gate.resolve();
+
+  const outcomes = await taking;
+  const refused = outcomes.filter((it) => it.status === "rejected");
+  expect(refused.every(({ reason }) => isPassingDatabaseError(reason))).toBe(true);
+  const taken = all.filter((number) => !turnedAway.includes(number));
+  expect(taken.length).toBeGreaterThan(0);
+  expect(await seats()).toEqual(taken);
+});
+
+test("nobody is written once nobody waits for it", async () => {
+  const take = createGroup({
+    em: orm.em,
+    maxMembers: 2,
+    apart: () => undefined,
+    goneAtMs: (number: number) => (number < 110 ? 0 : Infinity),
+    work: async (tx, numbers) => {
+      const results = [];
+      for (const number of numbers) results.push(await takeSeat(tx, number));
+      return results;
+    },
+  });
+  const outcomes = await Promise.allSettled(
+    [100, 101, 110, 102, 111].map((number) => take(number)),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    "rejected",
+    "rejected",
+    "fulfilled",
+    "rejected",
+    "fulfilled",
+  ]);
+  expect((await seats()).filter((number) => number >= 100)).toEqual([110, 111]);
+});
+
+test("a commit that the database refuses gives its connection back", async () => {
+  const take = createGroup({
+    em: orm.em,
+    maxMembers: 1,
+    apart: () => undefined,
+    goneAtMs: () => Infinity,
+    work: async (tx, [number]: readonly number[]) => [await takeSeat(tx, number!)],
+  });
+  expect(await take(200)).toBe(200);
+  for (let i = 0; i <= MAX_CONNECTIONS; i++) {
+    await expect(take(200)).rejects.toMatchObject({ code: "23505" });
+  }
+  expect(await take(201)).toBe(201);
+});
