@@ -103,6 +103,7 @@ export function createUnaryGrpc(options: {
     }
   }
 
+  /** Never throws: nobody would be there to catch it, and the process would end. */
   function refuse(unary: UnaryCall, error: unknown): void {
     const { stream, headers, exchange } = unary;
     // Nothing more can be said where an answer could not be sent.
@@ -112,7 +113,12 @@ export function createUnaryGrpc(options: {
         ? error
         : refusalToError(corridor.refusalFor(error, headers.requestId));
     exchange.code = refused.code;
-    send(unary, undefined, Object.fromEntries(setTrailerStatus(new Headers(), refused)));
+    try {
+      send(unary, undefined, Object.fromEntries(setTrailerStatus(new Headers(), refused)));
+    } catch (defect) {
+      corridor.refusalFor(defect, headers.requestId);
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
   }
 
   return (stream, headers, rawHeaders) => {
