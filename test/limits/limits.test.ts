@@ -114,11 +114,17 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     const { id, apiKey } = await replicas[0].addWorkspace();
     await setLimit(replicas[0].app.em, id, "read", { rate: 1, burst: 20 });
 
-    const statuses = await Promise.all(
-      Array.from({ length: 30 }, (_, i) =>
-        read(replicas[i % 2]!, apiKey).then(({ status }) => status),
-      ),
-    );
+    const exhausted = await replicas[0].addWorkspace();
+    await setLimit(replicas[0].app.em, exhausted.id, "read", { rate: 1, burst: 1 });
+    for (const replica of replicas) {
+      // Until it has reached Redis, a replica lets calls through.
+      await eventually("the replica to count", async () => {
+        return (await read(replica, exhausted.apiKey)).status === 429;
+      });
+    }
+
+    const statuses: number[] = [];
+    for (let i = 0; i < 30; i++) statuses.push((await read(replicas[i % 2]!, apiKey)).status);
     expect(statuses.filter((status) => status === 200).length).toBe(20);
 
     await redis.stop();
