@@ -8,6 +8,7 @@ import type { Corridor } from "../rpc/corridor.ts";
 import { errorBody } from "../rpc/error-body.ts";
 import type { Exchange, Observer } from "../rpc/observe.ts";
 import { rateLimitHeaders } from "../rpc/rate-limit-headers.ts";
+import { refusalHeaders } from "../rpc/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../rpc/refusal-status.ts";
 import type { Rpc } from "../rpc/rpc.ts";
 import type { TurnEnd } from "../rpc/turn-end.ts";
@@ -108,13 +109,7 @@ export function createGateway(options: {
   function sendRefusal(visit: Visit, refusal: Refusal, extraHeaders: readonly string[] = []): void {
     const { code, httpStatus } = REFUSAL_STATUS[refusal.reason];
     visit.exchange.code = code;
-    const more = [...extraHeaders];
-    if (refusal.reason === "CREDENTIAL_REFUSED") more.push("www-authenticate", "Bearer");
-    if (refusal.rateLimit !== undefined)
-      more.push(...headerList(rateLimitHeaders(refusal.rateLimit)));
-    if (refusal.retryAfterSeconds !== undefined) {
-      more.push("retry-after", String(refusal.retryAfterSeconds));
-    }
+    const more = [...extraHeaders, ...headerList(refusalHeaders(refusal))];
     send(visit, httpStatus, errorBody(refusal), more);
   }
 

@@ -7,7 +7,7 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../gen/google/rpc/error_details_pb.js";
-import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import { refusalHeaders } from "./refusal-headers.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 
 /** The domain of every `ErrorInfo.reason` this service sends. */
@@ -33,16 +33,7 @@ export function refusalToError(refusal: Refusal): ConnectError {
     const retryDelay = { seconds: BigInt(refusal.retryAfterSeconds) };
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
-  return new ConnectError(refusal.message, code, metadataOf(refusal), details);
-}
-
-/** The same headers as at the JSON door; in gRPC they travel as trailers. */
-function metadataOf({ reason, retryAfterSeconds, rateLimit }: Refusal): Record<string, string> {
-  return {
-    ...(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit)),
-    ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),
-    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
-  };
+  return new ConnectError(refusal.message, code, refusalHeaders(refusal), details);
 }
 
 type NamedProblem = Problem & { readonly subject: string };

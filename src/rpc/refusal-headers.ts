@@ -1,0 +1,15 @@
+import type { Refusal } from "../domain/refusal.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+
+/** The headers that go with a refusal at every door; in gRPC they travel as trailers. */
+export function refusalHeaders({
+  reason,
+  retryAfterSeconds,
+  rateLimit,
+}: Refusal): Record<string, string> {
+  return {
+    ...(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit)),
+    ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+  };
+}
