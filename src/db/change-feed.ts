@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
 
@@ -46,7 +47,7 @@ export function followChanges(options: {
       } catch (error) {
         if (!stopping.signal.aborted) log.warn({ err: error }, "change feed lost its connection");
       }
-      await sleep(RECONNECT_MS, stopping.signal);
+      await pause(RECONNECT_MS, stopping.signal);
     }
   }
 
@@ -94,15 +95,7 @@ export function followChanges(options: {
   };
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-  });
+/** Waits, but no longer than until the signal aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

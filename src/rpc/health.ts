@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import {
   Health,
@@ -38,20 +39,8 @@ export function addHealth(
         const status = statusOf(service);
         if (status !== told) yield { status };
         told = status;
-        await pause(WATCH_INTERVAL_MS, signal);
+        await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }
     },
-  });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
   });
 }
