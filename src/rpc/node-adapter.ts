@@ -6,8 +6,8 @@ import {
   type connectNodeAdapter,
 } from "@connectrpc/connect-node";
 import { refuse } from "../domain/refusal.ts";
+import { closeSoon } from "./leave-off.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
-import { LEAVE_OFF_MS } from "./wire.ts";
 
 /** Answers a request that may be an RPC, on either HTTP version. */
 export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
@@ -76,9 +76,7 @@ function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void 
   (stream ?? response).once("finish", () => {
     if (request.complete) return;
     request.resume();
-    if (stream === undefined) return;
-    const cut = setTimeout(() => stream.close(), LEAVE_OFF_MS);
-    response.once("close", () => clearTimeout(cut));
+    if (stream !== undefined) closeSoon(stream);
   });
 }
 

@@ -7,6 +7,7 @@ import { readCallHeaders, type CallHeaders } from "./call-headers.ts";
 import type { Call } from "./caller.ts";
 import type { Corridor } from "./corridor.ts";
 import { frame } from "./frame.ts";
+import { closeSoon } from "./leave-off.ts";
 import type { Exchange, Observer } from "./observe.ts";
 import { createPlainCallReader, type PlainCall } from "./plain-call.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
@@ -15,7 +16,7 @@ import type { Rpc } from "./rpc.ts";
 import type { TurnEnd } from "./turn-end.ts";
 import { readUnaryBody, type UnaryBody } from "./unary-body.ts";
 import { whenThere } from "./when-there.ts";
-import { IDLE_STREAM_MS, LEAVE_OFF_MS, WIRE } from "./wire.ts";
+import { IDLE_STREAM_MS, WIRE } from "./wire.ts";
 
 /**
  * Serves the call that a new HTTP/2 stream brings, or returns false and leaves the stream alone.
@@ -183,8 +184,7 @@ function answerHeaders({ headers, plain, call }: UnaryCall): string[] {
  */
 function leaveOff(stream: ServerHttp2Stream): void {
   stream.resume();
-  const cut = setTimeout(() => stream.close(), LEAVE_OFF_MS);
-  stream.once("close", () => clearTimeout(cut));
+  closeSoon(stream);
 }
 
 function ignore(): void {}

@@ -14,5 +14,3 @@ export const WIRE = {
 
 /** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
 export const IDLE_STREAM_MS = 30_000;
-/** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */
-export const LEAVE_OFF_MS = 1_000;
