@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
-import { findLimits } from "../limits/find-limits.ts";
-import { setLimit } from "../limits/set-limit.ts";
+import { findLimits } from "../features/workspaces/find-limits.ts";
+import { setLimit } from "../features/workspaces/set-limit.ts";
 import { LIMIT_CLASSES, type LimitClass, type RateLimits } from "../domain/rate-limit.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
+import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { jsonOption, readWholeNumber, workspaceOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 

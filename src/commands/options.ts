@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { PAYMENT_PROVIDERS } from "../workspaces/payment-connection.entity.ts";
+import { PAYMENT_PROVIDERS } from "../features/workspaces/payment-connection.entity.ts";
 
 /** `--json`: one JSON object on standard output and nothing else there. */
 export function jsonOption(): Option {

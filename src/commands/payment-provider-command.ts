@@ -2,8 +2,8 @@ import { Command } from "commander";
 import {
   connectPaymentProvider,
   disconnectPaymentProvider,
-} from "../workspaces/connect-payment-provider.ts";
-import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
+} from "../features/workspaces/connect-payment-provider.ts";
+import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { jsonOption, providerOption, workspaceOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 

@@ -1,7 +1,7 @@
 import { readConfig } from "../config.ts";
 import { migrate } from "../db/migrate.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
-import { holdEmbeddedPostgres } from "../db/embedded-postgres.ts";
+import { holdEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 
 /**
  * A command that could not be done, for a reason the operator can act on; the message is all there

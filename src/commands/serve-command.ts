@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../config.ts";
-import { serve } from "../main.ts";
+import { serve } from "../server/serve.ts";
 
 /** `serve [--demo]` */
 export function serveCommand(): Command {

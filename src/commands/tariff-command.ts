@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { Command } from "commander";
-import { publishTariff } from "../platform/publish-tariff.ts";
-import { showTariff } from "../platform/show-tariff.ts";
+import { publishTariff } from "../features/tariffs/publish-tariff.ts";
+import { showTariff } from "../features/tariffs/show-tariff.ts";
 import { jsonOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
-import { createWorkspace } from "../workspaces/create-workspace.ts";
-import { listWorkspaces, type ListedWorkspace } from "../workspaces/list-workspaces.ts";
-import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
+import { createWorkspace } from "../features/workspaces/create-workspace.ts";
+import { listWorkspaces, type ListedWorkspace } from "../features/workspaces/list-workspaces.ts";
+import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { jsonOption, providerOption } from "./options.ts";
 import { runCommand } from "./run-command.ts";
 

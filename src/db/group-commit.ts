@@ -1,7 +1,7 @@
 import { isContention, isPassingDatabaseError, isUniqueViolation } from "./database-error.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
-import { createTurns } from "./turns.ts";
-import { createWaitingMembers, isLate, turnAway, type Waiting } from "./waiting-members.ts";
+import { createTurns } from "./semaphore.ts";
+import { createWaitingMembers, isLate, turnAway, type Waiting } from "./group-queue.ts";
 
 /** What came of one member of a group: its result, or why it alone was turned away. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };

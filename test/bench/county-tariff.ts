@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
-import { readTariff } from "../../src/domain/tariff.ts";
+import { readTariff } from "../../src/domain/pricing/tariff.ts";
 
 const PRICES = {
   currency: "USD",

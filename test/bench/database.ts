@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import pg from "pg";
-import { createApp, type App } from "../../src/app.ts";
-import { holdEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
+import { createApp, type App } from "../../src/server/app.ts";
+import { holdEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { LIMIT_CLASSES } from "../../src/domain/rate-limit.ts";
-import { setLimit } from "../../src/limits/set-limit.ts";
-import { publishTariff } from "../../src/platform/publish-tariff.ts";
-import { createWorkspace } from "../../src/workspaces/create-workspace.ts";
+import { setLimit } from "../../src/features/workspaces/set-limit.ts";
+import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
+import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
 
 /** A folder of the bench's own, and the embedded PostgreSQL in it with the product's settings. */
 export interface Server extends AsyncDisposable {

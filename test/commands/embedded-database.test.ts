@@ -4,7 +4,7 @@ import { run, runJson, startServing } from "../support/command.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
-const SAMPLE_FILE = "src/platform/sample-tariff.json";
+const SAMPLE_FILE = "src/server/sample-tariff.json";
 
 function makeDataFolder(): string {
   const folder = makeTemporaryFolder("commands");

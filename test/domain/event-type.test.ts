@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EVENT_TYPES, shipmentEventTypes } from "../../src/domain/event-type.ts";
-import { BOOKED, type ShipmentState } from "../../src/domain/shipment-state.ts";
+import { BOOKED, type ShipmentState } from "../../src/domain/shipment/shipment-state.ts";
 
 const state = (text: string): ShipmentState => {
   const [status, paymentStatus] = text.split(" ");

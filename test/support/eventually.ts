@@ -1,4 +1,4 @@
-import { until } from "../../src/db/embedded/until.ts";
+import { until } from "../../src/embedded-postgres/until.ts";
 
 /** How long anything in a test may take to come about, in milliseconds, unless a test says less. */
 const WITHIN_MS = 30_000;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { holdEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
+import { holdEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 

@@ -1,5 +1,5 @@
-import { Shipment } from "../../src/shipments/shipment.entity.ts";
-import type { ShipmentState } from "../../src/domain/shipment-state.ts";
+import { Shipment } from "../../src/features/shipments/shipment.entity.ts";
+import type { ShipmentState } from "../../src/domain/shipment/shipment-state.ts";
 import type { TestService } from "./service.ts";
 
 /** Puts a shipment into a state, as payment and couriers would. */

@@ -4,14 +4,14 @@ import { createClient, type Client } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { createApp, type App, type Outside } from "../../src/app.ts";
-import { publishTariff } from "../../src/platform/publish-tariff.ts";
-import { createWorkspace } from "../../src/workspaces/create-workspace.ts";
+import { createApp, type App, type Outside } from "../../src/server/app.ts";
+import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
+import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 
 /** The sample tariff, as an operator would publish it: five counties, USD. */
 export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
-  readFileSync(new URL("../../src/platform/sample-tariff.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../src/server/sample-tariff.json", import.meta.url), "utf8"),
 );
 
 /** A route the sample tariff covers: Midtown Manhattan to Prospect Park. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdEmbeddedPostgres } from "../../../src/db/embedded-postgres.ts";
+import { holdEmbeddedPostgres } from "../../../src/embedded-postgres/embedded-postgres.ts";
 import { startOurs, startPeer, type Contestant } from "../contestant.ts";
 import { countyTariff } from "../county-tariff.ts";
 import { prepare, type Server } from "../database.ts";

@@ -1,5 +1,5 @@
-import type { Zone } from "../../../src/domain/coverage.ts";
-import type { Point } from "../../../src/domain/geo.ts";
+import type { Zone } from "../../../src/domain/coverage/coverage.ts";
+import type { Point } from "../../../src/domain/coverage/geo.ts";
 
 const BOUNDS = { west: -125, south: 25, east: -67, north: 49 } as const;
 const VERTICES = 30;

@@ -2,8 +2,8 @@
  * The product's coverage in a process of its own: for every message with a number of zones and of
  * seconds, answers with what a round of look-ups saw.
  */
-import { createCoverage, type Coverage } from "../../../src/domain/coverage.ts";
-import type { Point } from "../../../src/domain/geo.ts";
+import { createCoverage, type Coverage } from "../../../src/domain/coverage/coverage.ts";
+import type { Point } from "../../../src/domain/coverage/geo.ts";
 import { quantile } from "../figure.ts";
 import { cityPoints, cityZones } from "./city-zones.ts";
 import { POINTS, ZONE_COUNTS, type LookUps } from "./look-ups.ts";

@@ -1,4 +1,4 @@
-import type { Zone } from "../../../src/domain/coverage.ts";
+import type { Zone } from "../../../src/domain/coverage/coverage.ts";
 import { withClient } from "../database.ts";
 import { runPgbench } from "../load/pgbench.ts";
 import { cityPoints, cityZones } from "./city-zones.ts";

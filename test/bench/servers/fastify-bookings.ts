@@ -5,9 +5,9 @@
  */
 import fastify from "fastify";
 import { writePageToken } from "../../../src/domain/page-token.ts";
-import { quote, roundKm } from "../../../src/domain/pricing.ts";
-import { mintReference } from "../../../src/domain/shipment-reference.ts";
-import { transition } from "../../../src/domain/shipment-state.ts";
+import { quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
+import { mintReference } from "../../../src/domain/shipment/shipment-reference.ts";
+import { transition } from "../../../src/domain/shipment/shipment-state.ts";
 import { announce } from "./announce.ts";
 import { BOOKING_SCHEMA, PAGE_SCHEMA, SHIPMENT_SCHEMA } from "./booking-schemas.ts";
 import * as sql from "./booking-sql.ts";

@@ -3,8 +3,8 @@
  * same domain code for coverage and price. Its environment gives TARIFF_FILE and API_KEY.
  */
 import fastify from "fastify";
-import { toMajor } from "../../../src/domain/money.ts";
-import { quote, roundKm } from "../../../src/domain/pricing.ts";
+import { toMajor } from "../../../src/domain/pricing/money.ts";
+import { quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
 import { announce } from "./announce.ts";
 import { carriesKnownKey } from "./known-key.ts";
 import { pricing } from "./peer-pricing.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
-import { createPricing, type Pricing } from "../../../src/domain/pricing.ts";
-import { readTariff } from "../../../src/domain/tariff.ts";
+import { createPricing, type Pricing } from "../../../src/domain/pricing/pricing.ts";
+import { readTariff } from "../../../src/domain/pricing/tariff.ts";
 
 // Ids and amounts are safe integers.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);

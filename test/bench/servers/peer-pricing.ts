@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createPricing } from "../../../src/domain/pricing.ts";
-import { readTariff } from "../../../src/domain/tariff.ts";
+import { createPricing } from "../../../src/domain/pricing/pricing.ts";
+import { readTariff } from "../../../src/domain/pricing/tariff.ts";
 
 /** The tariff of the peers, which TARIFF_FILE holds, ready for quoting. */
 export const pricing = createPricing(

@@ -5,8 +5,8 @@ import {
   type QuoteShipmentRequest,
   type QuoteShipmentResponse,
 } from "../../../gen/shipments/v1/quote_pb.js";
-import { toMajor } from "../../../src/domain/money.ts";
-import { quote, roundKm } from "../../../src/domain/pricing.ts";
+import { toMajor } from "../../../src/domain/pricing/money.ts";
+import { quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
 import { pricing } from "./peer-pricing.ts";
 
 /** Prices a request whose fields are all there, with the same domain code as the product. */

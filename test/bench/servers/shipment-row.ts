@@ -1,5 +1,5 @@
-import { toMajor } from "../../../src/domain/money.ts";
-import type { PaymentStatus, ShipmentStatus } from "../../../src/domain/shipment-state.ts";
+import { toMajor } from "../../../src/domain/pricing/money.ts";
+import type { PaymentStatus, ShipmentStatus } from "../../../src/domain/shipment/shipment-state.ts";
 
 /** A shipment with its customer, as the Fastify peer reads it from the database. */
 export interface ShipmentRow {

@@ -1,0 +1,14 @@
+import { createOrm } from "../db/orm.ts";
+
+// For developers, as `npm run migration:create -- <name>`: writes a migration that brings the
+// schema from the committed snapshot to what the entities say, and the new snapshot. Needs
+// DATABASE_URL to point at any PostgreSQL.
+const [name] = process.argv.slice(2);
+const databaseUrl = process.env.DATABASE_URL;
+if (name === undefined || databaseUrl === undefined) {
+  throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
+}
+const orm = createOrm(databaseUrl);
+const { fileName } = await orm.migrator.create(undefined, false, false, name);
+process.stdout.write(fileName === "" ? "nothing to migrate\n" : `${fileName}\n`);
+await orm.close();

@@ -1,0 +1,190 @@
+import { polygonFault } from "./check-polygon.ts";
+import type { Zone } from "./coverage.ts";
+import { isObject, quoted } from "../faults.ts";
+import type { Faults } from "../faults.ts";
+import type { Polygon, Position, Ring } from "./geo.ts";
+
+/** How many zones a tariff may have. */
+export const MAX_ZONES = 200_000;
+
+/** How many positions all zones of a tariff may have together. */
+export const MAX_POSITIONS = 5_000_000;
+
+const MAX_NAME_CHARACTERS = 200;
+
+const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
+
+/**
+ * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
+ * every fault: those of the collection at `zones`, those of a shape at `zones[3].geometry`, the
+ * first of each polygon. The zones refer to the document's positions, they do not copy them.
+ * What is returned is of use only when no fault was added.
+ */
+export function readZones(document: unknown, faults: Faults): Zone[] {
+  const features = readFeatures(document, faults);
+  let positions = 0;
+  const zones: Zone[] = [];
+  for (const [index, feature] of features.entries()) {
+    positions += countPositions(feature);
+    if (positions > MAX_POSITIONS) {
+      faults.add("zones", `the zones have more than ${MAX_POSITIONS} positions; simplify them`);
+    }
+    if (faults.full || positions > MAX_POSITIONS) return zones;
+    zones.push(readZone(feature, index, faults));
+  }
+  return zones;
+}
+
+function readFeatures(document: unknown, faults: Faults): readonly unknown[] {
+  if (!isObject(document) || document.type !== "FeatureCollection") {
+    faults.add("zones", 'must be a GeoJSON object of type "FeatureCollection"');
+    return [];
+  }
+  const { features } = document;
+  if (!Array.isArray(features)) {
+    faults.add("zones", `features must be a list of GeoJSON features; it is ${quoted(features)}`);
+    return [];
+  }
+  if (features.length > MAX_ZONES) {
+    faults.add("zones", `has ${features.length} features; at most ${MAX_ZONES} are allowed`);
+    return [];
+  }
+  return features;
+}
+
+/** Counts before anything is checked, so that the bound holds for broken shapes too. */
+function countPositions(feature: unknown): number {
+  const geometry = isObject(feature) ? feature.geometry : undefined;
+  const coordinates = isObject(geometry) ? geometry.coordinates : undefined;
+  return countAtDepth(coordinates, isObject(geometry) && geometry.type === "MultiPolygon" ? 3 : 2);
+}
+
+function countAtDepth(list: unknown, depth: number): number {
+  if (!Array.isArray(list)) return 0;
+  if (depth === 1) return list.length;
+  return list.reduce((count: number, item) => count + countAtDepth(item, depth - 1), 0);
+}
+
+function readZone(feature: unknown, index: number, faults: Faults): Zone {
+  const path = `zones[${index}]`;
+  const fallback = `zone ${index + 1}`;
+  if (!isObject(feature) || feature.type !== "Feature") {
+    faults.add(path, 'must be a GeoJSON object of type "Feature"');
+    return { name: fallback, polygons: [] };
+  }
+  return {
+    name: readName(feature.properties, fallback, path, faults),
+    polygons: readGeometry(feature.geometry, `${path}.geometry`, faults),
+  };
+}
+
+function readName(properties: unknown, fallback: string, path: string, faults: Faults): string {
+  const name = isObject(properties) ? (properties.name ?? "") : "";
+  if (typeof name === "string" && name.length <= MAX_NAME_CHARACTERS)
+    return name.trim() || fallback;
+  faults.add(
+    `${path}.properties.name`,
+    `must be text of at most ${MAX_NAME_CHARACTERS} characters; it is ${quoted(name)}`,
+  );
+  return fallback;
+}
+
+function readGeometry(geometry: unknown, path: string, faults: Faults): readonly Polygon[] {
+  const { type, coordinates } = isObject(geometry) ? geometry : {};
+  if (type === "Polygon") {
+    checkPolygon(coordinates, "", path, faults);
+    return [coordinates as Polygon];
+  }
+  if (type !== "MultiPolygon") {
+    faults.add(path, `must be a GeoJSON Polygon or MultiPolygon; its type is ${quoted(type)}`);
+    return [];
+  }
+  if (!Array.isArray(coordinates) || coordinates.length === 0) {
+    faults.add(path, "coordinates must be a list of at least one polygon");
+    return [];
+  }
+  for (const [i, polygon] of coordinates.entries()) {
+    if (faults.full) break;
+    checkPolygon(polygon, ` of polygon ${i + 1}`, path, faults);
+  }
+  return coordinates as Polygon[];
+}
+
+/** Adds the first fault of a ring or, when each ring is sound by itself, of the whole shape. */
+function checkPolygon(rings: unknown, ofPolygon: string, path: string, faults: Faults): void {
+  if (!Array.isArray(rings) || rings.length === 0) {
+    faults.add(path, `the coordinates${ofPolygon} must be a list of at least one ring`);
+    return;
+  }
+  for (const [i, ring] of rings.entries()) {
+    const fault = ringFault(ring);
+    if (fault === undefined) continue;
+    faults.add(path, `${i === 0 ? "the outer ring" : `hole ${i}`}${ofPolygon} ${fault}`);
+    return;
+  }
+  const fault = polygonFault(rings as Polygon);
+  if (fault !== undefined)
+    faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${fault}` : fault);
+}
+
+/** What is wrong with a ring as a list of positions, in words that follow its name. */
+function ringFault(ring: unknown): string | undefined {
+  if (!Array.isArray(ring) || ring.length < 4) return "must be a list of at least 4 positions";
+  for (const [i, position] of ring.entries()) {
+    const fault = positionFault(position);
+    if (fault !== undefined) return `has position ${i + 1} wrong: ${fault}`;
+  }
+  return openFault(ring) ?? wideEdgeFault(ring);
+}
+
+function positionFault(position: unknown): string | undefined {
+  if (!isPosition(position)) {
+    return "a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
+  }
+  const [lng, lat] = position as readonly [number, number];
+  if (Math.abs(lat) > 90) {
+    return `latitude ${lat} is not between -90 and 90; write [longitude, latitude], in that order`;
+  }
+  if (Math.abs(lng) > 180) {
+    return `longitude ${lng} is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`;
+  }
+  return undefined;
+}
+
+function isPosition(value: unknown): value is Position {
+  return (
+    Array.isArray(value) &&
+    (value.length === 2 || value.length === 3) &&
+    value.every((number) => Number.isFinite(number))
+  );
+}
+
+function openFault(ring: Ring): string | undefined {
+  const first = ring[0] as Position;
+  const last = ring[ring.length - 1] as Position;
+  if (first[0] === last[0] && first[1] === last[1]) return undefined;
+  return "is not closed; repeat its first position as its last";
+}
+
+/** RFC 7946, 3.1.9: nothing crosses the antimeridian; such an edge would go the long way round. */
+function wideEdgeFault(ring: Ring): string | undefined {
+  for (let i = 1; i < ring.length; i++) {
+    const from = ring[i - 1] as readonly [number, number];
+    const to = ring[i] as readonly [number, number];
+    if (Math.abs(to[0] - from[0]) > 180 && !isFullParallel(from, to)) {
+      return (
+        `has an edge of more than 180 degrees of longitude, from [${from[0]}, ${from[1]}] to ` +
+        `[${to[0]}, ${to[1]}]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * An edge from −180 to 180 along one parallel goes once round the Earth, as in a zone that is the
+ * whole world or a band of it: its ends are one place, so there is no shorter way it could mean.
+ */
+function isFullParallel(from: Position, to: Position): boolean {
+  return Math.abs((to[0] as number) - (from[0] as number)) === 360 && from[1] === to[1];
+}

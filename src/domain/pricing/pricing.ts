@@ -1,0 +1,172 @@
+import { createCoverage } from "../coverage/coverage.ts";
+import type { Coverage } from "../coverage/coverage.ts";
+import { haversineKm } from "../coverage/geo.ts";
+import type { Point } from "../coverage/geo.ts";
+import { multiplyToMinor } from "./money.ts";
+import type { Tariff, Tier } from "./tariff.ts";
+
+/** A tariff made ready for quoting; build it once for each version with `createPricing`. */
+export interface Pricing {
+  /** The tariff but for its zones, which the coverage holds in a fifth of the memory. */
+  readonly fees: Fees;
+  readonly coverage: Coverage;
+  /** The weights served, as a refusal words them. */
+  readonly servedWeights: string;
+}
+
+/** Everything in a tariff that makes up a price. */
+export type Fees = Omit<Tariff, "zones">;
+
+/** What a quote is asked for: two points in range and a weight in kilograms, at least 0.01. */
+export interface Route {
+  readonly pickup: Point;
+  readonly dropoff: Point;
+  readonly weightKg: number;
+}
+
+/** One reason why a route has no price, in words for people. */
+export interface Problem {
+  readonly failure: "coverage" | "weight";
+  readonly message: string;
+}
+
+/** The price of a route. */
+export interface CoveredQuote {
+  readonly covered: true;
+  /** Not rounded; see `roundKm`. */
+  readonly distanceKm: number;
+  readonly distanceFeeMinor: number;
+  readonly weightFeeMinor: number;
+  readonly baseFeeMinor: number;
+  /** The distance fee and the weight fee. */
+  readonly subtotalMinor: number;
+  /** The subtotal, but at least the base fee. */
+  readonly totalMinor: number;
+  readonly currency: string;
+}
+
+/** All that stands in the way of a price, coverage before weight; at least one problem. */
+export interface UncoveredQuote {
+  readonly covered: false;
+  readonly problems: readonly [Problem, ...Problem[]];
+  readonly baseFeeMinor: number;
+  readonly currency: string;
+}
+
+/** The answer to a route. */
+export type Quote = CoveredQuote | UncoveredQuote;
+
+/** Indexes a tariff's zones and keeps its fees. */
+export function createPricing({ zones, ...fees }: Tariff): Pricing {
+  return {
+    fees,
+    coverage: createCoverage(zones),
+    servedWeights: servedWeightsText(fees.tiers),
+  };
+}
+
+/** Prices a route, or says all that is wrong with it (specification, sections 2.3 and 4.1). */
+export function quote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): Quote {
+  const { fees } = pricing;
+  const outside = coverageProblem(pricing.coverage, pickup, dropoff);
+  const tier = findTier(fees.tiers, weightKg);
+  if (tier !== undefined && outside === undefined) {
+    return price(fees, tier, haversineKm(pickup, dropoff), weightKg);
+  }
+  const unserved = tier === undefined ? weightProblem(pricing, weightKg) : undefined;
+  return {
+    covered: false,
+    problems: [outside, unserved].filter((problem) => problem !== undefined) as [Problem],
+    baseFeeMinor: fees.baseFeeMinor,
+    currency: fees.currency,
+  };
+}
+
+/**
+ * Sums stay safe integers, below 2^53 ≈ 9.0e15: an amount is at most 10^6 major or 10^10 minor
+ * units, so at most 20,016 km make 2.1e14, and 100,000 kg with the flat fee make 1.1e15.
+ */
+function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): CoveredQuote {
+  const distanceFeeMinor = multiplyToMinor(distanceKm, fees.ratePerKmMinor);
+  // The flat fee is whole, so rounding the other part rounds the sum.
+  const weightFeeMinor = tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMinor);
+  const subtotalMinor = distanceFeeMinor + weightFeeMinor;
+  return {
+    covered: true,
+    distanceKm,
+    distanceFeeMinor,
+    weightFeeMinor,
+    baseFeeMinor: fees.baseFeeMinor,
+    subtotalMinor,
+    totalMinor: Math.max(subtotalMinor, fees.baseFeeMinor),
+    currency: fees.currency,
+  };
+}
+
+/** A distance rounded half up to three decimals, as it is shown; fees use the unrounded one. */
+export function roundKm(distanceKm: number): number {
+  return multiplyToMinor(distanceKm, 1000) / 1000;
+}
+
+/** The tier that serves a weight, or undefined. Binary search: tiers are in ascending order. */
+function findTier(tiers: readonly Tier[], weightKg: number): Tier | undefined {
+  let low = 0;
+  let high = tiers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((tiers[middle] as Tier).maxKg < weightKg) low = middle + 1;
+    else high = middle;
+  }
+  const tier = tiers[low];
+  return tier !== undefined && tier.minKg < weightKg ? tier : undefined;
+}
+
+function coverageProblem(coverage: Coverage, pickup: Point, dropoff: Point): Problem | undefined {
+  const pickupCovered = coverage.covers(pickup);
+  const dropoffCovered = coverage.covers(dropoff);
+  if (pickupCovered && dropoffCovered) return undefined;
+  if (pickupCovered) return outsideProblem("dropoff point is", coverage, [dropoff]);
+  if (dropoffCovered) return outsideProblem("pickup point is", coverage, [pickup]);
+  return outsideProblem("pickup and dropoff points are", coverage, [pickup, dropoff]);
+}
+
+function outsideProblem(ends: string, coverage: Coverage, points: readonly Point[]): Problem {
+  const away = awayText(points.map((point) => coverage.metresToNearestZone(point)));
+  return { failure: "coverage", message: `The ${ends} outside the coverage zones${away}.` };
+}
+
+/** How far away the nearest zone is; nothing where there are no zones. */
+function awayText(metres: readonly (number | undefined)[]): string {
+  if (metres.includes(undefined)) return "";
+  return `, ${metres.map((distance) => `${distance} m`).join(" and ")} from the nearest one`;
+}
+
+function weightProblem({ servedWeights }: Pricing, weightKg: number): Problem {
+  return {
+    failure: "weight",
+    message: `No pricing tier covers ${weightKg} kg; ${servedWeights}.`,
+  };
+}
+
+/** How many ranges a refusal lists. */
+const RANGES_SHOWN = 5;
+
+function servedWeightsText(tiers: readonly Tier[]): string {
+  if (tiers.length === 0) return "no weights are served at present";
+  const ranges = mergeTouching(tiers).map(
+    ({ minKg, maxKg }) => `above ${minKg} kg and up to ${maxKg} kg`,
+  );
+  const unshown = ranges.length - RANGES_SHOWN;
+  const more = unshown > 0 ? `, or in ${unshown} further range${unshown === 1 ? "" : "s"}` : "";
+  return `weights ${ranges.slice(0, RANGES_SHOWN).join(", or ")}${more} are served`;
+}
+
+function mergeTouching(tiers: readonly Tier[]): { minKg: number; maxKg: number }[] {
+  const ranges: { minKg: number; maxKg: number }[] = [];
+  for (const { minKg, maxKg } of tiers) {
+    const last = ranges.at(-1);
+    if (last?.maxKg === minKg) last.maxKg = maxKg;
+    else ranges.push({ minKg, maxKg });
+  }
+  return ranges;
+}

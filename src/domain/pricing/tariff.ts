@@ -1,0 +1,158 @@
+import type { Zone } from "../coverage/coverage.ts";
+import { createFaults, isObject, quoted } from "../faults.ts";
+import type { Fault, Faults } from "../faults.ts";
+import { fitsMinorUnit, minorDigitsOf, parseDecimal, toMinor } from "./money.ts";
+import { readZones } from "../coverage/read-zones.ts";
+
+/** A weight class: it serves minKg < weight ≤ maxKg, in kilograms. */
+export interface Tier {
+  readonly minKg: number;
+  readonly maxKg: number;
+  readonly flatFeeMinor: number;
+  /** Minor units for each kilogram; exact, because a published rate fits the minor unit. */
+  readonly ratePerKgMinor: number;
+}
+
+/** What pricing needs of a published document. Every amount is in minor units of the currency. */
+export interface Tariff {
+  /** ISO 4217 code. */
+  readonly currency: string;
+  /** Decimals of the currency's minor unit: 0, 2, 3 or 4. */
+  readonly minorDigits: number;
+  readonly baseFeeMinor: number;
+  readonly ratePerKmMinor: number;
+  /** In ascending order and without overlap; gaps are allowed, and so is no tier at all. */
+  readonly tiers: readonly Tier[];
+  readonly zones: readonly Zone[];
+}
+
+/** A tariff, or everything that is wrong with the document. */
+export type TariffReading =
+  | { readonly tariff: Tariff; readonly faults?: undefined }
+  | { readonly tariff?: undefined; readonly faults: readonly Fault[] };
+
+/** How many faults are reported; a document with more is sent back for these first. */
+export const MAX_FAULTS = 100;
+
+/** The largest base fee, flat fee or rate, in the major unit. `quote` relies on it. */
+export const MAX_AMOUNT = 1_000_000;
+
+/** The heaviest weight a tier may serve. `quote` relies on it. */
+export const MAX_WEIGHT_KG = 100_000;
+
+/** How many tiers a tariff may have. */
+export const MAX_TIERS = 1_000;
+
+/**
+ * Reads a tariff document as parsed from JSON (contract, section 7). Unknown keys are ignored.
+ * The zones of the tariff share their positions with the document, which must not change after.
+ *
+ * By hand and not with a schema library: five million positions have to be read quickly, and
+ * each fault has to say how to mend it.
+ */
+export function readTariff(document: unknown): TariffReading {
+  const faults = createFaults(MAX_FAULTS);
+  const tariff = readDocument(document, faults);
+  return tariff === undefined || faults.list.length > 0 ? { faults: faults.list } : { tariff };
+}
+
+function readDocument(document: unknown, faults: Faults): Tariff | undefined {
+  if (!isObject(document)) {
+    faults.add("document", `must be a JSON object; it is ${quoted(document)}`);
+    return undefined;
+  }
+  const currency = readCurrency(document.currency, faults);
+  return {
+    ...currency,
+    baseFeeMinor: readAmount(document.base_fee, "base_fee", currency, faults),
+    ratePerKmMinor: readAmount(document.rate_per_km, "rate_per_km", currency, faults),
+    tiers: readTiers(document.tiers, currency, faults),
+    zones: readZones(document.zones, faults),
+  };
+}
+
+type Currency = Pick<Tariff, "currency" | "minorDigits">;
+
+/** Lets amounts through when the currency is not known, so that only the currency is at fault. */
+const UNKNOWN_CURRENCY: Currency = { currency: "", minorDigits: Infinity };
+
+function readCurrency(value: unknown, faults: Faults): Currency {
+  const minorDigits = typeof value === "string" ? minorDigitsOf(value) : undefined;
+  if (minorDigits !== undefined) return { currency: value as string, minorDigits };
+  faults.add(
+    "currency",
+    `must be an active ISO 4217 code with a minor unit, such as "USD"; it is ${quoted(value)}`,
+  );
+  return UNKNOWN_CURRENCY;
+}
+
+/** An amount in minor units, or 0 with a fault. */
+function readAmount(value: unknown, path: string, currency: Currency, faults: Faults): number {
+  const { minorDigits } = currency;
+  const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
+  if (decimal === undefined) {
+    faults.add(
+      path,
+      `must be a decimal of 0 or more in quotes, such as "5.00"; it is ${quoted(value)}`,
+    );
+    return 0;
+  }
+  if (Number(value) > MAX_AMOUNT) {
+    faults.add(path, `must be at most ${MAX_AMOUNT}; it is ${quoted(value)}`);
+    return 0;
+  }
+  if (!fitsMinorUnit(decimal, minorDigits)) {
+    faults.add(
+      path,
+      `must have at most ${minorDigits} decimals in ${currency.currency}; it is ${quoted(value)}`,
+    );
+    return 0;
+  }
+  return currency === UNKNOWN_CURRENCY ? 0 : toMinor(decimal, minorDigits);
+}
+
+function readTiers(value: unknown, currency: Currency, faults: Faults): Tier[] {
+  if (!Array.isArray(value) || value.length > MAX_TIERS) {
+    faults.add("tiers", `must be a list of at most ${MAX_TIERS} tiers; it ${sizeOf(value)}`);
+    return [];
+  }
+  const tiers = value.map((tier, i) => readTier(tier, `tiers[${i}]`, currency, faults));
+  for (const [i, tier] of tiers.entries()) checkOrder(tiers[i - 1], tier, i, faults);
+  return tiers;
+}
+
+function sizeOf(value: unknown): string {
+  return Array.isArray(value) ? `has ${value.length}` : `is ${quoted(value)}`;
+}
+
+function readTier(value: unknown, path: string, currency: Currency, faults: Faults): Tier {
+  if (!isObject(value)) faults.add(path, `must be an object; it is ${quoted(value)}`);
+  if (!isObject(value)) return { minKg: NaN, maxKg: NaN, flatFeeMinor: 0, ratePerKgMinor: 0 };
+  const minKg = readWeight(value.min_kg, `${path}.min_kg`, faults);
+  const maxKg = readWeight(value.max_kg, `${path}.max_kg`, faults);
+  if (maxKg <= minKg) {
+    faults.add(`${path}.max_kg`, `must be above min_kg, which is ${minKg}; it is ${maxKg}`);
+  }
+  return {
+    minKg,
+    maxKg,
+    flatFeeMinor: readAmount(value.flat_fee, `${path}.flat_fee`, currency, faults),
+    ratePerKgMinor: readAmount(value.rate_per_kg, `${path}.rate_per_kg`, currency, faults),
+  };
+}
+
+/** A weight in kilograms, or with a fault NaN, which compares with nothing and so raises no other. */
+function readWeight(value: unknown, path: string, faults: Faults): number {
+  if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
+  faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);
+  return NaN;
+}
+
+function checkOrder(before: Tier | undefined, tier: Tier, i: number, faults: Faults): void {
+  if (before === undefined || !(tier.minKg < before.maxKg)) return;
+  faults.add(
+    `tiers[${i}].min_kg`,
+    `must be at least ${before.maxKg}, where the tier before it ends; it is ${tier.minKg}; ` +
+      "put the tiers in ascending order and without overlap",
+  );
+}

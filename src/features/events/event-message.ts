@@ -1,0 +1,24 @@
+import { create, fromJson } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { EventSchema, type Event as EventMessage } from "../../../gen/shipments/v1/event_pb.js";
+import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
+import { writeEventId } from "./event-id.ts";
+import type { Event } from "./event.entity.ts";
+
+/** An older event may hold a field that there is no more. */
+const LENIENT = { ignoreUnknownFields: true };
+
+/** An event as callers see it. */
+export function eventMessage(event: Event): EventMessage {
+  const { subject, number, type, data, createdAt } = event;
+  return create(EventSchema, {
+    id: writeEventId({ subject, number }),
+    type,
+    timestamp: timestampFromDate(createdAt),
+    number,
+    ...(type.startsWith("shipment.")
+      ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }
+      : { webhook: fromJson(WebhookSchema, data, LENIENT) }),
+  });
+}

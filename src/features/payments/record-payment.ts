@@ -1,0 +1,77 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  RecordPaymentResponseSchema,
+  ShipmentService,
+  type RecordPaymentRequestValid,
+  type RecordPaymentResponse,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { toMajor } from "../../domain/pricing/money.ts";
+import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { answerOnce } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
+import type { FoundShipment } from "../shipments/find-shipment.ts";
+import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import { shipmentMessage } from "../shipments/shipment-message.ts";
+import { findProvider } from "./find-provider.ts";
+import { paymentMessage } from "./payment-message.ts";
+import { Payment } from "./payment.entity.ts";
+
+/**
+ * Records that a shipment was paid: one that waits for payment then awaits its pickup; the payment
+ * of one that was cancelled meanwhile is kept, to go back.
+ *
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (it is paid already), PAYMENT_MISMATCH (amount
+ * or currency are not the shipment's total)
+ */
+export async function recordPayment(
+  request: RecordPaymentRequestValid,
+  call: Call,
+  { em, now }: ShipmentDeps,
+): Promise<RecordPaymentResponse> {
+  const { workspaceId } = call.caller;
+  const { shipment: reference, amount, currency } = request;
+  const provider = await findProvider(em.fork(), workspaceId);
+  await provider.confirmPayment({ workspaceId, shipment: reference, amount, currency });
+  const method = ShipmentService.method.recordPayment;
+  return answerOnce(em, method, request, call, async (tx) => {
+    const recorded = await changeShipment(tx, workspaceId, reference, (shipment) => {
+      const paidAt = now();
+      applyTrigger(shipment, "pay", paidAt);
+      refuseMismatch(shipment, request);
+      const payment = tx.create(Payment, {
+        workspace: workspaceId,
+        shipment,
+        provider: provider.name,
+        amountMinor: shipment.totalMinor,
+        currency,
+        paidAt,
+        refundedAt: null,
+      });
+      return { shipment, payment };
+    });
+    return create(RecordPaymentResponseSchema, {
+      data: shipmentMessage(recorded.shipment),
+      payment: paymentMessage(recorded.payment),
+    });
+  });
+}
+
+function refuseMismatch(
+  { totalMinor, currency }: FoundShipment,
+  paid: { readonly amount: number; readonly currency: string },
+): void {
+  const total = toMajor(totalMinor, currency);
+  const problems: Problem[] = [];
+  if (paid.amount !== total) {
+    problems.push(mismatch("amount", `amount must be the shipment's total, which is ${total}.`));
+  }
+  if (paid.currency !== currency) {
+    problems.push(mismatch("currency", `currency must be the shipment's, which is ${currency}.`));
+  }
+  if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
+}
+
+function mismatch(subject: string, text: string): Problem {
+  return { reason: "PAYMENT_MISMATCH", subject, text };
+}

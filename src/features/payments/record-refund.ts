@@ -1,0 +1,46 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  RecordRefundResponseSchema,
+  ShipmentService,
+  type RecordRefundRequestValid,
+  type RecordRefundResponse,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { answerOnce } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
+import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import { shipmentMessage } from "../shipments/shipment-message.ts";
+import { findProvider } from "./find-provider.ts";
+import { paymentMessage } from "./payment-message.ts";
+import { Payment } from "./payment.entity.ts";
+
+/**
+ * Records that the payment of a cancelled shipment went back.
+ *
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to go back)
+ */
+export async function recordRefund(
+  request: RecordRefundRequestValid,
+  call: Call,
+  { em, now }: ShipmentDeps,
+): Promise<RecordRefundResponse> {
+  const { workspaceId } = call.caller;
+  const { shipment: reference } = request;
+  const provider = await findProvider(em.fork(), workspaceId);
+  await provider.confirmRefund({ workspaceId, shipment: reference });
+  const method = ShipmentService.method.recordRefund;
+  return answerOnce(em, method, request, call, async (tx) => {
+    const recorded = await changeShipment(tx, workspaceId, reference, async (shipment) => {
+      const refundedAt = now();
+      applyTrigger(shipment, "refund", refundedAt);
+      const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
+      // Two processes' clocks may differ by more than the time between the two.
+      payment.refundedAt = refundedAt < payment.paidAt ? payment.paidAt : refundedAt;
+      return { shipment, payment };
+    });
+    return create(RecordRefundResponseSchema, {
+      data: shipmentMessage(recorded.shipment),
+      payment: paymentMessage(recorded.payment),
+    });
+  });
+}

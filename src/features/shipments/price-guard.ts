@@ -1,0 +1,36 @@
+import type { CoveredQuote } from "../../domain/pricing/pricing.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { priceInMajor } from "./price.ts";
+
+/** What a caller expects a booking to cost, in major units. */
+interface Expectation {
+  readonly expectedTotal?: number | undefined;
+  readonly expectedCurrency?: string | undefined;
+}
+
+/**
+ * Makes sure that a booking costs what its caller expects, as far as it says.
+ *
+ * @throws Refusal PRICE_CHANGED, with the new quote among its facts
+ */
+export function refusePriceChange(priced: CoveredQuote, expectation: Expectation): void {
+  const price = priceInMajor(priced);
+  const { expectedTotal = price.total, expectedCurrency = price.currency } = expectation;
+  if (expectedTotal === price.total && expectedCurrency === price.currency) return;
+  throw refuse(
+    "PRICE_CHANGED",
+    `expected_total is ${expectedTotal} ${expectedCurrency}, but the booking would cost ${price.total} ${price.currency}.`,
+    {
+      subject: "expected_total",
+      facts: {
+        distance_km: String(price.distanceKm),
+        distance_fee: String(price.distanceFee),
+        weight_fee: String(price.weightFee),
+        base_fee: String(price.baseFee),
+        subtotal: String(price.subtotal),
+        total: String(price.total),
+        currency: price.currency,
+      },
+    },
+  );
+}

@@ -1,0 +1,40 @@
+import { toMajor } from "../../domain/pricing/money.ts";
+import { roundKm, type CoveredQuote, type Quote } from "../../domain/pricing/pricing.ts";
+import type { Problem } from "../../domain/refusal.ts";
+
+/** A price as a shipment keeps it. */
+export function priceOf(priced: CoveredQuote) {
+  return {
+    distanceKm: roundKm(priced.distanceKm),
+    distanceFeeMinor: priced.distanceFeeMinor,
+    weightFeeMinor: priced.weightFeeMinor,
+    baseFeeMinor: priced.baseFeeMinor,
+    subtotalMinor: priced.subtotalMinor,
+    totalMinor: priced.totalMinor,
+    currency: priced.currency,
+  };
+}
+
+/** A price as callers see it, in major units. */
+export function priceInMajor(priced: CoveredQuote) {
+  const { currency } = priced;
+  return {
+    distanceKm: roundKm(priced.distanceKm),
+    distanceFee: toMajor(priced.distanceFeeMinor, currency),
+    weightFee: toMajor(priced.weightFeeMinor, currency),
+    baseFee: toMajor(priced.baseFeeMinor, currency),
+    subtotal: toMajor(priced.subtotalMinor, currency),
+    total: toMajor(priced.totalMinor, currency),
+    currency,
+  };
+}
+
+/** What stands in the way of booking a route, as refusals say it; empty when it is covered. */
+export function problemsOf(result: Quote): Problem[] {
+  if (result.covered) return [];
+  return result.problems.map(({ failure, message }) =>
+    failure === "coverage"
+      ? { reason: "ROUTE_NOT_COVERED", subject: "coverage", text: message }
+      : { reason: "WEIGHT_NOT_SERVED", subject: "weight_kg", text: message },
+  );
+}

@@ -1,0 +1,159 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Customer } from "../customers/customer.entity.ts";
+import {
+  CANCEL_REASONS,
+  PAYMENT_STATUSES,
+  PAYMENTS_OF,
+  SHIPMENT_STATUSES,
+  type CancelReason,
+  type PaymentStatus,
+  type ShipmentStatus,
+} from "../../domain/shipment/shipment-state.ts";
+import { TariffVersion } from "../tariffs/tariff.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/** Each status with the payment statuses it goes with (contract, section 9). */
+const STATUSES_AGREE = Object.entries(PAYMENTS_OF)
+  .map(
+    ([status, payments]) => `(status = '${status}' and payment_status in (${quoteAll(payments)}))`,
+  )
+  .join(" or ");
+
+/** The indexes that lists are read from, one for each set of columns that they are narrowed by. */
+export type ListIndex =
+  | "shipment_by_age"
+  | "shipment_by_status"
+  | "shipment_by_payment_status"
+  | "shipment_by_customer"
+  | "shipment_by_customer_and_status"
+  | "shipment_by_customer_and_payment_status";
+
+/**
+ * An index in the order of lists, so that any page is read from where it begins. It is partial, on
+ * something that is true of every reference, and so serves only queries that say the same: a list
+ * names the one it is to be read from. Left to choose, PostgreSQL may take another that is in the
+ * same order, and walk past every shipment that the list is not about.
+ */
+function listIndex<Column extends string>(name: ListIndex, ...properties: readonly Column[]) {
+  return { name, properties: [...properties], where: `reference <> '${name}'` };
+}
+
+const AMOUNTS = ["distance_fee", "weight_fee", "base_fee", "subtotal", "total"];
+
+/**
+ * A booked delivery. Keyed by workspace and reference, so that a foreign one is simply not found.
+ * Amounts are in minor units of the currency.
+ */
+export const Shipment = defineEntity({
+  name: "Shipment",
+  tableName: "shipment",
+  primaryKeys: ["workspace", "reference"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    reference: p.text().primary(),
+    status: p.text().$type<ShipmentStatus>(),
+    paymentStatus: p.text().$type<PaymentStatus>(),
+    createdBy: p.text().nullable(),
+    customer: () =>
+      p
+        .manyToOne(Customer)
+        // The workspace column is shared: a shipment's customer is always of its own workspace.
+        .joinColumns("workspace_id", "customer_id")
+        .ownColumns("customer_id")
+        .updateRule("no action")
+        .deleteRule("no action"),
+    pickupAddress: p.text(),
+    pickupLat: p.double().$type<number>(),
+    pickupLng: p.double().$type<number>(),
+    dropoffAddress: p.text(),
+    dropoffLat: p.double().$type<number>(),
+    dropoffLng: p.double().$type<number>(),
+    weightKg: p.double().$type<number>(),
+    /** Rounded to three decimals. */
+    distanceKm: p.double().$type<number>(),
+    distanceFeeMinor: p.bigint("number"),
+    weightFeeMinor: p.bigint("number"),
+    baseFeeMinor: p.bigint("number"),
+    subtotalMinor: p.bigint("number"),
+    totalMinor: p.bigint("number"),
+    currency: p.character().length(3),
+    /** The tariff version it was priced with. */
+    tariff: () => p.manyToOne(TariffVersion).mapToPk(),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3),
+    cancelledAt: p.datetime(3).nullable(),
+    cancelReason: p.text().$type<CancelReason>().nullable(),
+    cancelNote: p.text().nullable(),
+    /** The caller's own name for it. */
+    externalReference: p.text().nullable(),
+    /** The caller's own notes. */
+    metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
+    /** Counts what happened to it; the number of its last event. */
+    eventCount: p.integer().default(0),
+    /** Counts changes; the etag. */
+    version: p.integer().version(),
+  },
+  uniques: [
+    { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
+  ],
+  indexes: [
+    listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
+    listIndex("shipment_by_status", "workspace", "status", "createdAt", "reference"),
+    listIndex("shipment_by_payment_status", "workspace", "paymentStatus", "createdAt", "reference"),
+    // The customer's key begins with the workspace.
+    listIndex("shipment_by_customer", "customer", "createdAt", "reference"),
+    listIndex("shipment_by_customer_and_status", "customer", "status", "createdAt", "reference"),
+    listIndex(
+      "shipment_by_customer_and_payment_status",
+      "customer",
+      "paymentStatus",
+      "createdAt",
+      "reference",
+    ),
+  ],
+  checks: [
+    { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },
+    { name: "shipment_status", expression: `status in (${quoteAll(SHIPMENT_STATUSES)})` },
+    {
+      name: "shipment_payment_status",
+      expression: `payment_status in (${quoteAll(PAYMENT_STATUSES)})`,
+    },
+    { name: "shipment_statuses_agree", expression: STATUSES_AGREE },
+    {
+      name: "shipment_cancelled_when_cancelled",
+      expression: "(status = 'cancelled') = (cancelled_at is not null)",
+    },
+    {
+      name: "shipment_cancel_reason",
+      expression: `cancel_reason is null or (cancel_reason in (${quoteAll(CANCEL_REASONS)}) and status = 'cancelled')`,
+    },
+    {
+      name: "shipment_cancel_note_when_cancelled",
+      expression: "cancel_note is null or status = 'cancelled'",
+    },
+    { name: "shipment_pickup_in_range", expression: inRange("pickup") },
+    { name: "shipment_dropoff_in_range", expression: inRange("dropoff") },
+    { name: "shipment_weight", expression: "weight_kg >= 0.01 and weight_kg < 'infinity'" },
+    { name: "shipment_distance", expression: "distance_km between 0 and 20016" },
+    { name: "shipment_currency_form", expression: "currency ~ '^[A-Z]{3}$'" },
+    {
+      name: "shipment_amounts_positive",
+      expression: AMOUNTS.map((amount) => `${amount}_minor >= 0`).join(" and "),
+    },
+    {
+      name: "shipment_amounts_add_up",
+      expression:
+        "subtotal_minor = distance_fee_minor + weight_fee_minor and total_minor = greatest(subtotal_minor, base_fee_minor)",
+    },
+  ],
+});
+
+export type Shipment = InferEntity<typeof Shipment>;
+
+function quoteAll(values: readonly string[]): string {
+  return values.map((value) => `'${value}'`).join(", ");
+}
+
+function inRange(end: "pickup" | "dropoff"): string {
+  return `${end}_lat between -90 and 90 and ${end}_lng between -180 and 180`;
+}

@@ -1,0 +1,10 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { TariffVersion } from "./tariff.entity.ts";
+
+/** The document in force as it was published, with its version; undefined while there is none. */
+export async function showTariff(em: EntityManager): Promise<object | undefined> {
+  const [inForce] = await em
+    .fork()
+    .findAll(TariffVersion, { orderBy: { version: "desc" }, limit: 1 });
+  return inForce === undefined ? undefined : { version: inForce.version, ...inForce.document };
+}

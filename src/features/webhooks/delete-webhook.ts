@@ -1,0 +1,29 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  DeleteWebhookResponseSchema,
+  WebhookService,
+  type DeleteWebhookRequestValid,
+  type DeleteWebhookResponse,
+} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { answerOnce } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { findWebhook } from "./find-webhook.ts";
+
+/**
+ * Removes a webhook with its deliveries and their attempts. Jobs that are left find nothing to do.
+ *
+ * @throws Refusal WEBHOOK_NOT_FOUND
+ */
+export async function deleteWebhook(
+  request: DeleteWebhookRequestValid,
+  call: Call,
+  em: EntityManager,
+): Promise<DeleteWebhookResponse> {
+  const { workspaceId } = call.caller;
+  return answerOnce(em, WebhookService.method.deleteWebhook, request, call, async (tx) => {
+    tx.remove(await findWebhook(tx, workspaceId, request.webhook, "lock"));
+    await tx.flush();
+    return create(DeleteWebhookResponseSchema);
+  });
+}

@@ -1,0 +1,24 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetWebhookResponseSchema,
+  type GetWebhookRequestValid,
+  type GetWebhookResponse,
+} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { findWebhook } from "./find-webhook.ts";
+import { webhookMessage } from "./webhook-message.ts";
+
+/**
+ * Gives one webhook of the workspace.
+ *
+ * @throws Refusal WEBHOOK_NOT_FOUND
+ */
+export async function getWebhook(
+  request: GetWebhookRequestValid,
+  { caller }: Call,
+  em: EntityManager,
+): Promise<GetWebhookResponse> {
+  const webhook = await findWebhook(em.fork(), caller.workspaceId, request.webhook);
+  return create(GetWebhookResponseSchema, { data: webhookMessage(webhook) });
+}

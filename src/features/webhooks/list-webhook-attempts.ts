@@ -1,0 +1,38 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListWebhookAttemptsResponseSchema,
+  type ListWebhookAttemptsRequestValid,
+  type ListWebhookAttemptsResponse,
+} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../domain/record-id.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { findWebhook } from "./find-webhook.ts";
+import { WebhookAttempt } from "./webhook-attempt.entity.ts";
+import { WebhookDelivery } from "./webhook-delivery.entity.ts";
+import { attemptMessage } from "./webhook-message.ts";
+
+/**
+ * Lists the attempts at one delivery, the first first.
+ *
+ * @throws Refusal WEBHOOK_NOT_FOUND, DELIVERY_NOT_FOUND
+ */
+export async function listWebhookAttempts(
+  request: ListWebhookAttemptsRequestValid,
+  { caller: { workspaceId } }: Call,
+  em: EntityManager,
+): Promise<ListWebhookAttemptsResponse> {
+  const reading = em.fork();
+  const webhook = await findWebhook(reading, workspaceId, request.webhook);
+  const id = readRecordId(request.delivery) ?? 0;
+  const delivery = await reading.findOne(WebhookDelivery, { webhook, id });
+  if (delivery === null) throw refuse("DELIVERY_NOT_FOUND", "There is no such delivery.");
+  const attempts = await reading.find(
+    WebhookAttempt,
+    { delivery },
+    { orderBy: { number: "asc" }, limit: MAX_ATTEMPTS },
+  );
+  return create(ListWebhookAttemptsResponseSchema, { data: attempts.map(attemptMessage) });
+}

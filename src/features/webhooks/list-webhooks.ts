@@ -1,0 +1,25 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListWebhooksResponseSchema,
+  type ListWebhooksResponse,
+} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { MAX_WEBHOOKS } from "../../domain/limits.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { webhookMessage } from "./webhook-message.ts";
+import { Webhook } from "./webhook.entity.ts";
+
+/** Lists the workspace's webhooks, the oldest first. */
+export async function listWebhooks(
+  { caller: { workspaceId } }: Call,
+  em: EntityManager,
+): Promise<ListWebhooksResponse> {
+  const found = await em
+    .fork()
+    .find(
+      Webhook,
+      { workspace: workspaceId },
+      { orderBy: { createdAt: "asc", id: "asc" }, limit: MAX_WEBHOOKS },
+    );
+  return create(ListWebhooksResponseSchema, { data: found.map(webhookMessage) });
+}

@@ -1,0 +1,37 @@
+import { create, toJson, type JsonObject } from "@bufbuild/protobuf";
+import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
+import {
+  TestWebhookResponseSchema,
+  WebhookService,
+  type TestWebhookRequestValid,
+  type TestWebhookResponse,
+} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { recordEvent } from "../events/record-event.ts";
+import { answerOnce } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { beginDelivery } from "./begin-delivery.ts";
+import { findWebhook } from "./find-webhook.ts";
+import type { WebhookDeps } from "./webhook-deps.ts";
+import { deliveryMessage, webhookMessage } from "./webhook-message.ts";
+
+/**
+ * Sends a test event to a webhook.
+ *
+ * @throws Refusal WEBHOOK_NOT_FOUND, WEBHOOK_DISABLED
+ */
+export async function testWebhook(
+  request: TestWebhookRequestValid,
+  call: Call,
+  { em, now }: WebhookDeps,
+): Promise<TestWebhookResponse> {
+  const { workspaceId } = call.caller;
+  return answerOnce(em, WebhookService.method.testWebhook, request, call, async (tx) => {
+    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+    const at = now();
+    const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
+    const event = recordEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
+    const delivery = await beginDelivery(tx, webhook, event, at);
+    await tx.flush();
+    return create(TestWebhookResponseSchema, { data: deliveryMessage(delivery) });
+  });
+}

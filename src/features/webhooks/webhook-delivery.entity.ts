@@ -1,0 +1,52 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import type { EventType } from "../../domain/event-type.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { Webhook } from "./webhook.entity.ts";
+
+/** How a delivery stands. */
+export type DeliveryStatus = "pending" | "delivered" | "failed";
+
+/** The sending of one event to one webhook, with as many attempts as it takes. */
+export const WebhookDelivery = defineEntity({
+  name: "WebhookDelivery",
+  tableName: "webhook_delivery",
+  primaryKeys: ["workspace", "id"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    id: p.bigint("number").primary().autoincrement(),
+    webhook: () =>
+      p
+        .manyToOne(Webhook)
+        .joinColumns("workspace_id", "webhook_id")
+        .ownColumns("webhook_id")
+        .updateRule("no action")
+        .deleteRule("cascade"),
+    /** The event, by its subject and its number there. */
+    subject: p.text(),
+    number: p.integer(),
+    type: p.text().$type<EventType>(),
+    status: p.text().$type<DeliveryStatus>().default("pending"),
+    /** How many attempts were made. */
+    attempts: p.integer().default(0),
+    nextAttemptAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+    /** When it was delivered or given up. */
+    endedAt: p.datetime(3).nullable(),
+  },
+  indexes: [
+    // The webhook's key begins with the workspace.
+    { name: "webhook_delivery_by_age", properties: ["webhook", "id"] },
+    { name: "webhook_delivery_by_status", properties: ["webhook", "status", "id"] },
+    { name: "webhook_delivery_by_end", properties: ["endedAt"] },
+  ],
+  checks: [
+    { name: "webhook_delivery_status", expression: "status in ('pending', 'delivered', 'failed')" },
+    {
+      name: "webhook_delivery_pending_or_ended",
+      expression:
+        "(status = 'pending') = (ended_at is null) and (status = 'pending') = (next_attempt_at is not null)",
+    },
+  ],
+});
+
+export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;

@@ -1,0 +1,31 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { addKey } from "./add-key.ts";
+import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
+import { Workspace } from "./workspace.entity.ts";
+
+/** A workspace that has just been made, and its first key, which is shown this once. */
+export interface CreatedWorkspace {
+  readonly workspace: { readonly id: number; readonly name: string };
+  readonly apiKey: string;
+}
+
+/** Makes a workspace with its first key and, if one is named, a connected payment provider. */
+export function createWorkspace(
+  em: EntityManager,
+  { name, paymentProvider }: { name: string; paymentProvider?: PaymentProviderName | undefined },
+): Promise<CreatedWorkspace> {
+  return em.fork().transactional(async (tx) => {
+    const now = new Date();
+    const workspace = tx.create(Workspace, { name, createdAt: now });
+    await tx.flush();
+    if (paymentProvider !== undefined) {
+      tx.create(PaymentConnection, {
+        workspace: workspace.id,
+        provider: paymentProvider,
+        connectedAt: now,
+      });
+    }
+    const apiKey = addKey(tx, workspace.id, now);
+    return { workspace: { id: workspace.id, name }, apiKey };
+  });
+}

@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetWorkspaceResponseSchema,
+  type GetWorkspaceResponse,
+} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import {
+  MAX_BATCH_ROUTES,
+  MAX_METADATA_KEYS,
+  MAX_PAGE_SIZE,
+  MAX_REQUEST_BYTES,
+} from "../../domain/limits.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { PaymentConnection } from "./payment-connection.entity.ts";
+import { Workspace } from "./workspace.entity.ts";
+
+/** Gives the workspace that calls. */
+export async function getWorkspace(
+  { caller: { workspaceId, limits } }: Call,
+  em: EntityManager,
+): Promise<GetWorkspaceResponse> {
+  const reading = em.fork();
+  const { id, name } = await reading.findOneOrFail(Workspace, workspaceId);
+  const connection = await reading.findOne(PaymentConnection, { workspace: workspaceId });
+  return create(GetWorkspaceResponseSchema, {
+    data: {
+      id: BigInt(id),
+      name,
+      paymentProvider: connection?.provider,
+      limits: { ...LIMITS, ...limits },
+    },
+  });
+}
+
+const LIMITS = {
+  requestBytes: MAX_REQUEST_BYTES,
+  pageSize: MAX_PAGE_SIZE,
+  batchRoutes: MAX_BATCH_ROUTES,
+  metadataKeys: MAX_METADATA_KEYS,
+};

@@ -1,0 +1,35 @@
+import { LockMode, sql } from "@mikro-orm/postgresql";
+import { announceChange } from "../../db/announce-change.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { addKey } from "./add-key.ts";
+import { ApiKey } from "./api-key.entity.ts";
+import { Workspace } from "./workspace.entity.ts";
+
+/** The longest that old keys may go on working after a rotation: 7 days, in seconds. */
+export const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
+
+/**
+ * Gives a workspace a new key at once; every other key ends after `overlapSeconds` (0 to 7 days),
+ * or earlier if it was to end earlier.
+ *
+ * @returns the new key, shown this once; undefined when there is no such workspace
+ */
+export function rotateKey(
+  em: EntityManager,
+  workspaceId: number,
+  overlapSeconds: number,
+): Promise<string | undefined> {
+  return em.fork().transactional(async (tx) => {
+    // Locked, so that of two rotations at once the later one ends the earlier one's key.
+    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
+    if ((await tx.findOne(Workspace, workspaceId, lock)) === null) return undefined;
+    const end = sql`now() + make_interval(secs => ${overlapSeconds})`;
+    await tx.nativeUpdate(
+      ApiKey,
+      { workspace: workspaceId, $or: [{ endsAt: null }, { endsAt: { $gt: end } }] },
+      { endsAt: end, changedAt: sql`now()` },
+    );
+    await announceChange(tx);
+    return addKey(tx, workspaceId, new Date());
+  });
+}

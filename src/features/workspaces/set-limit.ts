@@ -1,0 +1,29 @@
+import { sql } from "@mikro-orm/postgresql";
+import { announceChange } from "../../db/announce-change.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import type { LimitClass, RateLimit, RateLimits } from "../../domain/rate-limit.ts";
+import { ApiKey } from "./api-key.entity.ts";
+import { Workspace } from "./workspace.entity.ts";
+import { findLimits } from "./find-limits.ts";
+import { WorkspaceLimit } from "./workspace-limit.entity.ts";
+
+/**
+ * Limits how often a workspace may call one class of methods, for every process within a second.
+ *
+ * @returns the limits now in force; undefined when there is no such workspace
+ */
+export function setLimit(
+  em: EntityManager,
+  workspaceId: number,
+  limitClass: LimitClass,
+  limit: RateLimit,
+): Promise<RateLimits | undefined> {
+  return em.fork().transactional(async (tx) => {
+    if ((await tx.findOne(Workspace, workspaceId)) === null) return undefined;
+    await tx.upsert(WorkspaceLimit, { workspace: workspaceId, limitClass, ...limit });
+    // Limits are remembered with the keys of their workspace, and forgotten with them.
+    await tx.nativeUpdate(ApiKey, { workspace: workspaceId }, { changedAt: sql`now()` });
+    await announceChange(tx);
+    return await findLimits(tx, workspaceId);
+  });
+}

@@ -1,0 +1,69 @@
+import {
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
+import { pathToString } from "@bufbuild/protobuf/reflect";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { field as fieldRules, Ignore } from "../../gen/buf/validate/validate_pb.js";
+import { Refusal, type Problem } from "../domain/refusal.ts";
+import { compileTidyRequest } from "./normalize-request.ts";
+
+/**
+ * Tidies a request and holds it against the rules of its descriptor. `faults` are problems that
+ * were found before there was a message (a field of the wrong JSON type); all are reported
+ * together, in the order of the fields, and a field that is already at fault is not also called
+ * missing.
+ *
+ * @throws Refusal FIELD_INVALID
+ */
+export type ValidateRequest = (request: Message, faults: readonly Problem[]) => void;
+
+const validator = createValidator();
+
+/** Prepares the check of one kind of request. */
+export function compileValidateRequest(schema: DescMessage): ValidateRequest {
+  const tidy = compileTidyRequest(schema);
+  const order = new Map(schema.fields.map((field, i) => [field.name, i]));
+  const placeOf = (problem: Problem) => order.get(firstName(problem.subject ?? "")) ?? -1;
+  const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
+  const isLeft = ({ subject = "" }: Problem) =>
+    leftToFunction.some((prefix) => subject.startsWith(prefix));
+  return (request, allFaults) => {
+    const left = allFaults.filter(isLeft);
+    const faults = left.length === 0 ? allFaults : allFaults.filter((it) => !isLeft(it));
+    const textFaults = tidy(request);
+    const result = validator.validate(schema, request);
+    if (result.kind === "error") throw result.error;
+    const violations = result.kind === "invalid" ? result.violations : [];
+    if (violations.length + faults.length + textFaults.length === 0) return left;
+    const found = [...faults, ...textFaults];
+    const problems = [...found, ...unlessFound(violations.map(describe), found)];
+    problems.sort((a, b) => placeOf(a) - placeOf(b));
+    throw new Refusal(problems as [Problem, ...Problem[]]);
+  };
+}
+
+function leavesItems(field: DescField): boolean {
+  if (!hasOption(field, fieldRules)) return false;
+  const { type } = getOption(field, fieldRules);
+  return type.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
+}
+
+function unlessFound(problems: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
+  const faulty = new Set(found.map((problem) => problem.subject));
+  return problems.filter((problem) => !faulty.has(problem.subject));
+}
+
+function describe(violation: Violation): Problem {
+  const path = pathToString(violation.field);
+  const text =
+    violation.ruleId === "required" ? `${path} is required.` : `${path} ${violation.message}.`;
+  return { reason: "FIELD_INVALID", subject: path, text };
+}
+
+function firstName(path: string): string {
+  return /^[^.[]*/.exec(path)?.[0] ?? path;
+}

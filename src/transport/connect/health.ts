@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../../gen/grpc/health/v1/health_pb.js";
+
+/** How often a watched status is looked at again, in milliseconds. */
+const WATCH_INTERVAL_MS = 250;
+
+/**
+ * Serves `grpc.health.v1.Health` for the server as a whole (the empty name) and for the named
+ * services: SERVING exactly while `isReady` says so. Needs no credential.
+ */
+export function addHealth(
+  router: ConnectRouter,
+  serviceNames: readonly string[],
+  isReady: () => boolean,
+): void {
+  const names = new Set(["", ...serviceNames]);
+  const statusOf = (name: string) => {
+    if (!names.has(name)) return Status.SERVICE_UNKNOWN;
+    return isReady() ? Status.SERVING : Status.NOT_SERVING;
+  };
+  router.service(Health, {
+    check({ service }) {
+      const status = statusOf(service);
+      if (status === Status.SERVICE_UNKNOWN) {
+        throw new ConnectError(
+          `There is no service ${JSON.stringify(service)} here.`,
+          Code.NotFound,
+        );
+      }
+      return { status };
+    },
+    async *watch({ service }, { signal }) {
+      let told: Status | undefined;
+      while (!signal.aborted) {
+        const status = statusOf(service);
+        if (status !== told) yield { status };
+        told = status;
+        await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  });
+}

@@ -1,0 +1,106 @@
+import type { ContextValues, ConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import {
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+  type connectNodeAdapter,
+} from "@connectrpc/connect-node";
+import { refuse } from "../../domain/refusal.ts";
+import { closeSoon } from "./close-stream-after-grace.ts";
+import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
+
+/** Answers a request that may be an RPC, on either HTTP version. */
+export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
+
+export type NodeRequest = Parameters<RpcHandler>[0];
+export type NodeResponse = Parameters<RpcHandler>[1];
+
+/**
+ * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.
+ *
+ * Connect's own adapter will not do: a `Host` or `:authority` that is not part of a URL makes it
+ * throw out of the server's listener, which ends the process, and it answers a wrong HTTP method or
+ * content type without a body. It also destroys a request that it refuses in the middle of the body,
+ * and on HTTP/1.1 the answer with it.
+ */
+export function createNodeAdapter(
+  router: ConnectRouter,
+  contextValuesOf: (request: NodeRequest) => ContextValues,
+  fallback: RpcHandler,
+): RpcHandler {
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return (request, response) => {
+    discardAfterAnswer(request, response);
+    const handler = handlers.get(pathOf(request));
+    if (handler === undefined) return fallback(request, response);
+    // Rejects when the caller goes away in the middle: there is nobody left to tell.
+    serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
+  };
+}
+
+async function serve(
+  handler: UniversalHandler,
+  request: NodeRequest,
+  response: NodeResponse,
+  contextValues: ContextValues,
+): Promise<void> {
+  const universal = readRequest(request, response, contextValues);
+  if (universal === undefined) {
+    const text = "The Host header is missing or not valid.";
+    refuseOutsideRpc(request, response, refuse("BODY_UNREADABLE", text));
+    return;
+  }
+  const answer = await handler(universal);
+  if (answer.body === undefined) refuseProtocol(answer, request, response, handler);
+  else await universalResponseToNodeResponse(answer, response);
+}
+
+function readRequest(request: NodeRequest, response: NodeResponse, contextValues: ContextValues) {
+  try {
+    return {
+      ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
+      // A refusal in the middle of the body must not destroy the request, and with it the answer.
+      body: request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Throws away what is left of a body once its answer is out, since a stream with unread data never
+ * closes, and soon closes an HTTP/2 stream whose caller leaves off in the middle.
+ */
+function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void {
+  const stream = "stream" in request ? request.stream : undefined;
+  (stream ?? response).once("finish", () => {
+    if (request.complete) return;
+    request.resume();
+    if (stream !== undefined) closeSoon(stream);
+  });
+}
+
+/** Says in full why Connect answered with a bare status: it found no protocol for the request. */
+function refuseProtocol(
+  { status }: UniversalServerResponse,
+  request: NodeRequest,
+  response: NodeResponse,
+  { allowedMethods }: UniversalHandler,
+): void {
+  if (status === 405) {
+    const allow = allowedMethods.toSorted().join(", ");
+    const text = `This path does not take that method; it takes ${allow}.`;
+    refuseOutsideRpc(request, response, refuse("METHOD_NOT_ALLOWED", text), { allow });
+  } else if (status === 415) {
+    const text = "The content type is none of gRPC, gRPC-Web or Connect.";
+    refuseOutsideRpc(request, response, refuse("BODY_NOT_JSON", text, { subject: "body" }));
+  } else {
+    const text = "This RPC needs HTTP/2; call it at the gRPC door.";
+    refuseOutsideRpc(request, response, refuse("NO_SUCH_METHOD", text), { connection: "close" });
+  }
+}
+
+function pathOf({ url = "" }: NodeRequest): string {
+  const mark = url.indexOf("?");
+  return mark === -1 ? url : url.slice(0, mark);
+}

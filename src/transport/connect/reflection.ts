@@ -1,0 +1,142 @@
+import {
+  create,
+  toBinary,
+  type DescExtension,
+  type DescFile,
+  type DescMessage,
+  type DescService,
+} from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
+import {
+  ErrorResponseSchema,
+  ExtensionNumberResponseSchema,
+  FileDescriptorResponseSchema,
+  ListServiceResponseSchema,
+  ServerReflection,
+  ServerReflectionResponseSchema,
+  type ListServiceResponse,
+  type ServerReflectionRequest,
+  type ServerReflectionResponse,
+} from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+
+/**
+ * Serves `grpc.reflection.v1.ServerReflection` for the given services and every file they lean on,
+ * and for the details of errors, so that `buf curl` and grpcurl need no proto files. Needs no credential: the contract is public.
+ */
+export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
+  const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
+  const service = services.map((it) => ({ name: it.typeName }));
+  const list = create(ListServiceResponseSchema, { service });
+  router.service(ServerReflection, {
+    async *serverReflectionInfo(requests) {
+      for await (const request of requests) {
+        yield create(ServerReflectionResponseSchema, {
+          validHost: request.host,
+          originalRequest: request,
+          messageResponse: answer(request.messageRequest, index, list),
+        });
+      }
+    },
+  });
+}
+
+/** Where everything is declared, by file name, full name, and extended type with number. */
+interface FileIndex {
+  readonly byName: ReadonlyMap<string, DescFile>;
+  readonly bySymbol: ReadonlyMap<string, DescFile>;
+  readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
+}
+
+type Answer = ServerReflectionResponse["messageResponse"];
+
+function answer(
+  request: ServerReflectionRequest["messageRequest"],
+  index: FileIndex,
+  services: ListServiceResponse,
+): Answer {
+  switch (request.case) {
+    case "listServices":
+      return { case: "listServicesResponse", value: services };
+    case "fileByFilename":
+      return describeFile(index.byName.get(request.value), request.value);
+    case "fileContainingSymbol":
+      return describeFile(index.bySymbol.get(request.value), request.value);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = request.value;
+      const file = index.extensions.get(containingType)?.get(extensionNumber);
+      return describeFile(file, `extension ${extensionNumber} of ${containingType}`);
+    }
+    case "allExtensionNumbersOfType":
+      return listExtensions(index, request.value);
+    default:
+      return failure(Code.InvalidArgument, "The request asks for nothing.");
+  }
+}
+
+function describeFile(file: DescFile | undefined, what: string): Answer {
+  if (file === undefined) return failure(Code.NotFound, `There is no ${what} here.`);
+  const fileDescriptorProto = [...withDependencies(file, new Set())].map((it) =>
+    toBinary(FileDescriptorProtoSchema, it.proto),
+  );
+  const value = create(FileDescriptorResponseSchema, { fileDescriptorProto });
+  return { case: "fileDescriptorResponse", value };
+}
+
+function listExtensions(index: FileIndex, baseTypeName: string): Answer {
+  if (!index.bySymbol.has(baseTypeName)) {
+    return failure(Code.NotFound, `There is no ${baseTypeName} here.`);
+  }
+  const extensionNumber = [...(index.extensions.get(baseTypeName)?.keys() ?? [])];
+  const value = create(ExtensionNumberResponseSchema, { baseTypeName, extensionNumber });
+  return { case: "allExtensionNumbersResponse", value };
+}
+
+function failure(errorCode: Code, errorMessage: string): Answer {
+  const value = create(ErrorResponseSchema, { errorCode, errorMessage });
+  return { case: "errorResponse", value };
+}
+
+function indexFiles(roots: readonly DescFile[]): FileIndex {
+  const files = new Set<DescFile>();
+  for (const root of roots) withDependencies(root, files);
+  const byName = new Map<string, DescFile>();
+  const bySymbol = new Map<string, DescFile>();
+  const extensions = new Map<string, Map<number, DescFile>>();
+  for (const file of files) {
+    byName.set(file.proto.name, file);
+    for (const symbol of symbolsIn(file)) bySymbol.set(symbol, file);
+    for (const extension of extensionsIn(file)) {
+      const numbers = extensions.get(extension.extendee.typeName) ?? new Map<number, DescFile>();
+      extensions.set(extension.extendee.typeName, numbers.set(extension.number, file));
+    }
+  }
+  return { byName, bySymbol, extensions };
+}
+
+/** The file, then everything it imports, each once. */
+function withDependencies(file: DescFile, seen: Set<DescFile>): Set<DescFile> {
+  if (!seen.has(file)) {
+    seen.add(file);
+    for (const dependency of file.dependencies) withDependencies(dependency, seen);
+  }
+  return seen;
+}
+
+function* symbolsIn(file: DescFile): Iterable<string> {
+  for (const type of nestedTypes(file)) {
+    yield type.typeName;
+    if (type.kind === "service") yield* type.methods.map((it) => `${type.typeName}.${it.name}`);
+    if (type.kind === "message") yield* fieldNames(type);
+  }
+}
+
+function fieldNames(message: DescMessage): string[] {
+  return message.fields.map((field) => `${message.typeName}.${field.name}`);
+}
+
+function extensionsIn(file: DescFile): DescExtension[] {
+  return [...nestedTypes(file)].filter((type) => type.kind === "extension");
+}

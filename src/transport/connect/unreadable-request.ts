@@ -1,0 +1,41 @@
+import { isFieldError } from "@bufbuild/protobuf/reflect";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+
+/**
+ * The refusal behind an error that Connect raised while it read a request: the message is too large,
+ * not of the RPC's kind, or JSON with a field of the wrong type. Undefined for any other error.
+ */
+export function unreadable({ code, cause }: ConnectError): Refusal | undefined {
+  switch (code) {
+    case Code.ResourceExhausted:
+      return bodyTooLarge();
+    case Code.InvalidArgument:
+    case Code.Internal:
+      return mistypedField(cause) ?? notOfThisRpc();
+    default:
+      return undefined;
+  }
+}
+
+/** The refusal of a body or message of more than `MAX_REQUEST_BYTES`, after decompression. */
+export function bodyTooLarge(): Refusal {
+  return refuse("BODY_TOO_LARGE", `The body is larger than ${MAX_REQUEST_BYTES / 1024} KiB.`, {
+    subject: "body",
+  });
+}
+
+/** The refusal of bytes that are no message of the RPC's kind. */
+export function notOfThisRpc(): Refusal {
+  return refuse("BODY_UNREADABLE", "The request is not a message of this RPC.", {
+    subject: "body",
+  });
+}
+
+function mistypedField(error: unknown): Refusal | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!isFieldError(cause)) return undefined;
+  const { name } = cause.field();
+  return refuse("FIELD_INVALID", `${name} is of the wrong type.`, { subject: name });
+}

@@ -1,0 +1,16 @@
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+
+/** How messages travel, in bytes, whoever frames them. */
+export const WIRE = {
+  /** In the order of preference; a caller's own order goes first. */
+  acceptCompression: [compressionGzip, compressionBrotli],
+  readMaxBytes: MAX_REQUEST_BYTES,
+  /** The largest message this service sends. */
+  writeMaxBytes: 4 * 1024 * 1024,
+  /** The smallest message that is compressed for a caller that accepts it. */
+  compressMinBytes: 1024,
+};
+
+/** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
+export const IDLE_STREAM_MS = 30_000;

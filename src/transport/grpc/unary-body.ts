@@ -1,0 +1,85 @@
+import type { Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { compressedFlag } from "@connectrpc/connect/protocol";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import { HEAD_BYTES, lengthOf } from "./frame.ts";
+import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
+
+/** The body of a gRPC call, in whatever pieces it comes; one message is expected. */
+export interface UnaryBody {
+  /**
+   * Takes the next piece. What is wrong with it is said at once, whether or not more will come.
+   *
+   * @throws Refusal BODY_TOO_LARGE or BODY_UNREADABLE, or ConnectError when a second message comes
+   */
+  take(piece: Buffer): void;
+  /**
+   * The message, now that the body is complete.
+   *
+   * @throws Refusal BODY_UNREADABLE when it breaks off, or ConnectError when it is empty
+   */
+  end(): Message;
+}
+
+/**
+ * Reads the frames of a body that came without an encoding. `parse` decodes a message, and throws
+ * when it cannot.
+ */
+export function readUnaryBody(parse: (bytes: Uint8Array) => Message): UnaryBody {
+  let request: Message | undefined;
+  let pieces: Buffer[] = [];
+  let size = 0;
+  /** How many bytes there must be to go on. */
+  let wanted = HEAD_BYTES;
+
+  function accept(frame: Buffer): void {
+    if (((frame[0] as number) & compressedFlag) !== 0) throw notOfThisRpc();
+    const message = parseOrRefuse(parse, frame.subarray(HEAD_BYTES));
+    if (request !== undefined) throw miscounted("received extra");
+    request = message;
+  }
+
+  return {
+    take(piece) {
+      pieces.push(piece);
+      size += piece.length;
+      if (size < wanted) return;
+      let rest = pieces.length === 1 ? piece : Buffer.concat(pieces);
+      wanted = frameBytes(rest);
+      while (rest.length >= wanted) {
+        accept(rest.subarray(0, wanted));
+        rest = rest.subarray(wanted);
+        wanted = frameBytes(rest);
+      }
+      pieces = [rest];
+      size = rest.length;
+    },
+    end() {
+      if (size > 0) throw notOfThisRpc();
+      if (request === undefined) throw miscounted("missing");
+      return request;
+    },
+  };
+}
+
+/** How long the frame is that begins here, or its head if that is not yet complete, in bytes. */
+function frameBytes(bytes: Buffer): number {
+  if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
+  const length = lengthOf(bytes);
+  if (length > MAX_REQUEST_BYTES) throw bodyTooLarge();
+  return HEAD_BYTES + length;
+}
+
+function parseOrRefuse(parse: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message {
+  try {
+    return parse(bytes);
+  } catch {
+    throw notOfThisRpc();
+  }
+}
+
+/** Connect's words for a body that does not hold exactly one message. */
+function miscounted(what: "missing" | "received extra"): ConnectError {
+  const text = `protocol error: ${what} input message for unary method`;
+  return new ConnectError(text, Code.Unimplemented);
+}

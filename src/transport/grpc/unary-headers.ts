@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from "node:http2";
+import type { Message } from "@bufbuild/protobuf";
+import {
+  compressionNegotiate,
+  createMethodSerializationLookup,
+  type Compression,
+} from "@connectrpc/connect/protocol";
+import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
+import type { Rpc } from "../../pipeline/rpc.ts";
+import { WIRE } from "../connect/wire.ts";
+
+/** A unary gRPC call whose headers ask for nothing out of the ordinary. */
+export interface PlainCall {
+  readonly rpc: Rpc;
+  /** Decodes a request; throws when it cannot. */
+  readonly parse: (bytes: Uint8Array) => Message;
+  /** Encodes a response; throws ConnectError when it is too large. */
+  readonly serialize: (message: Message) => Uint8Array;
+  /** How long the caller will wait, in milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** How the caller would have a large answer compressed. */
+  readonly compression: Compression | null;
+}
+
+type Codec = Pick<PlainCall, "rpc" | "parse" | "serialize">;
+
+/** Gives what the headers of a plain call say; undefined for any other call. */
+export type ReadPlainCall = (headers: IncomingHttpHeaders) => PlainCall | undefined;
+
+/**
+ * Tells plain calls from all others: POST to a unary RPC, of messages in Protobuf's binary form that
+ * are not compressed, with every header that the protocol knows well-formed. Whatever else is asked
+ * for, or asked wrongly, is Connect's to answer.
+ */
+export function createPlainCallReader(rpcs: readonly Rpc[]): ReadPlainCall {
+  const codecs = new Map(rpcs.map((rpc) => [`/${rpc.name}`, codecOf(rpc)]));
+  const isHost = createHostCheck();
+  return (headers) => {
+    const codec = codecs.get(headers[":path"] ?? "");
+    if (codec === undefined || !isPlain(headers) || !isHost(headers[":authority"])) {
+      return undefined;
+    }
+    const timeoutMs = readTimeout(headers["grpc-timeout"]);
+    if (timeoutMs === "malformed") return undefined;
+    const { rpc, parse, serialize } = codec;
+    const compression = chooseCompression(headers["grpc-accept-encoding"]);
+    return { rpc, parse, serialize, timeoutMs, compression };
+  };
+}
+
+function isPlain(headers: IncomingHttpHeaders): boolean {
+  const type = headers["content-type"];
+  const encoding = headers["grpc-encoding"];
+  return (
+    headers[":method"] === "POST" &&
+    (type === "application/grpc" || type === "application/grpc+proto") &&
+    (encoding === undefined || encoding === "identity") &&
+    headers.expect === undefined
+  );
+}
+
+/** Whether an authority can be part of a URL. Remembers the last that can, since few differ. */
+function createHostCheck(): (authority: string | undefined) => boolean {
+  let known: string | undefined;
+  return (authority) => {
+    if (authority === undefined) return false;
+    if (authority === known) return true;
+    if (!URL.canParse(`http://${authority}`)) return false;
+    known = authority;
+    return true;
+  };
+}
+
+type HeaderValue = IncomingHttpHeaders[string];
+
+/** In whole milliseconds, as Connect counts: less than one has passed already. */
+function readTimeout(value: HeaderValue): number | "malformed" | undefined {
+  if (value === undefined) return undefined;
+  const { timeoutMs, error } = parseTimeout(String(value), Number.MAX_SAFE_INTEGER);
+  return timeoutMs === undefined || error !== undefined ? "malformed" : Math.floor(timeoutMs);
+}
+
+function chooseCompression(accepted: HeaderValue): Compression | null {
+  if (accepted === undefined) return null;
+  const name = "grpc-accept-encoding";
+  return compressionNegotiate(WIRE.acceptCompression, null, String(accepted), name).response;
+}
+
+function codecOf(rpc: Rpc): Codec {
+  const { getI, getO } = createMethodSerializationLookup(rpc.method, undefined, undefined, WIRE);
+  const { parse } = getI(true);
+  const { serialize } = getO(true);
+  return { rpc, parse, serialize: serialize as Codec["serialize"] };
+}

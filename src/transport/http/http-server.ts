@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { readCallHeaders } from "../../pipeline/call-headers.ts";
+import type { RpcHandler } from "../connect/node-adapter.ts";
+import type { Gateway } from "./json-gateway.ts";
+import type { Operations } from "./probes.ts";
+import { sendJson } from "./send-json.ts";
+
+/** The HTTP/1.1 door: the JSON API, Connect and gRPC-Web, and the operators' pages. */
+export interface HttpDoor {
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /**
+   * Takes no new connections, waits for requests under way, and cuts what is left after `graceMs`.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Bounds on what one connection may send and for how long. */
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+  // Node's own refusal has no body; `handle` refuses instead.
+  requireHostHeader: false,
+} as const;
+const MAX_HEADERS = 100;
+/** How many connections may be open at once. */
+const MAX_CONNECTIONS = 10_000;
+/** How long a caller may take to read that its request is broken, in milliseconds. */
+const BROKEN_CONNECTION_MS = 1_000;
+
+/** Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs. */
+export function createHttpDoor(options: {
+  readonly serviceNames: readonly string[];
+  readonly handleRpc: RpcHandler;
+  readonly gateway: Gateway;
+  readonly operations: Operations;
+}): HttpDoor {
+  const { handleRpc, gateway, operations } = options;
+  const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
+  let closing = false;
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    // Tells kept-alive connections to go elsewhere once this process drains.
+    if (closing) response.setHeader("connection", "close");
+    if (request.headers.host === undefined && request.httpVersion === "1.1") {
+      const body = { message: "The Host header is missing.", errors: {} };
+      sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
+      return;
+    }
+    const url = (request.url = originForm(request.url ?? ""));
+    if (url.startsWith("/v1/")) gateway(request, response);
+    else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
+    else if (!operations(request, response, requestIdOf(request))) gateway(request, response);
+  }
+
+  const server = createServer(LIMITS, handle);
+  server.maxHeadersCount = MAX_HEADERS;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on("clientError", answerBrokenRequest);
+  // An Expect header that asks for something else than 100-continue counts for nothing.
+  server.on("checkExpectation", handle);
+
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, host, () => {
+          server.off("error", reject);
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        closing = true;
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */
+function originForm(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+}
+
+function requestIdOf(request: IncomingMessage): string {
+  return readCallHeaders(request.rawHeaders).requestId;
+}
+
+/** What Node's parser says of requests it cannot hand over, as statuses. */
+const BROKEN_REQUESTS: Readonly<Record<string, [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["413 Payload Too Large", "The chunk extensions are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
+};
+
+/** Answers, in the usual form, what is not HTTP enough to become a request. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = BROKEN_REQUESTS[error.code ?? ""] ?? [
+    "400 Bad Request",
+    "The request is not valid HTTP.",
+  ];
+  const body = JSON.stringify({ message, errors: {} });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
+}

@@ -1,0 +1,88 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { CallHeaders } from "../../pipeline/call-headers.ts";
+import { bodyTooLarge } from "../connect/unreadable-request.ts";
+
+const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
+const EMPTY = Buffer.alloc(0);
+
+/** A request's body, or why it was not read to its end. */
+export type Body = Buffer | Refusal;
+
+/**
+ * Reads a request's body, never more of it than `MAX_REQUEST_BYTES`, and calls `done` with it: at
+ * once when there is none, and never when the caller goes away in the middle.
+ *
+ * @throws Refusal BODY_TOO_LARGE when the headers say so; when it shows later, `done` gets it.
+ */
+export function readBody(
+  request: IncomingMessage,
+  { contentLength, transferEncoding }: CallHeaders,
+  done: (body: Body) => void,
+): void {
+  if (contentLength === undefined && transferEncoding === undefined) return done(EMPTY);
+  if (Number(contentLength ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= MAX_REQUEST_BYTES) return void chunks.push(chunk);
+    request.removeAllListeners("data");
+    request.removeAllListeners("end");
+    done(bodyTooLarge());
+  });
+  request.on("end", () =>
+    done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+  );
+}
+
+/**
+ * Reads a JSON object out of a body. With `mayBeEmpty`, for a request that needs no fields, an
+ * empty body is an empty object whatever its content type says, and so is `{}`.
+ *
+ * @throws Refusal BODY_NOT_JSON when the headers say that it is something else, BODY_UNREADABLE
+ * when it is not JSON, not UTF-8 or not an object.
+ */
+export function parseBody(body: Buffer, headers: CallHeaders, mayBeEmpty: boolean): object {
+  if (mayBeEmpty && isEmpty(body)) return {};
+  refuseOtherTypes(headers);
+  if (!isUtf8(body)) throw unreadable("The body is not UTF-8.");
+  const json = parseJson(body.toString("utf8"));
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw unreadable("The body must be a JSON object.");
+  }
+  return json;
+}
+
+function isEmpty(body: Buffer): boolean {
+  return (
+    body.length === 0 || (body.length <= 64 && /^\s*(\{\s*\})?\s*$/.test(body.toString("latin1")))
+  );
+}
+
+function refuseOtherTypes({ contentType, contentEncoding }: CallHeaders): void {
+  if (contentType && contentType !== "application/json" && !JSON_TYPE.test(contentType)) {
+    throw notJson("The body must be JSON: send it with Content-Type: application/json.");
+  }
+  if (contentEncoding && contentEncoding.toLowerCase() !== "identity") {
+    throw notJson("The body must be sent without Content-Encoding.");
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable("The body is not valid JSON.");
+  }
+}
+
+function notJson(text: string): Refusal {
+  return refuse("BODY_NOT_JSON", text, { subject: "body" });
+}
+
+function unreadable(text: string): Refusal {
+  return refuse("BODY_UNREADABLE", text, { subject: "body" });
+}

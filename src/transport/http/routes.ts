@@ -1,0 +1,133 @@
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import { http } from "../../../gen/google/api/annotations_pb.js";
+import type { HttpRule } from "../../../gen/google/api/http_pb.js";
+import { success_status } from "../../../gen/shipments/v1/options_pb.js";
+import type { Rpc } from "../../pipeline/rpc.ts";
+import { parsePathTemplate, type Segment } from "./path-template.ts";
+
+/** One way to reach an RPC over HTTP, as its descriptor declares it. */
+export interface Route {
+  readonly rpc: Rpc;
+  /** In capitals. */
+  readonly httpMethod: string;
+  readonly segments: readonly Segment[];
+  /** Whether the body holds the fields that the path does not bind; otherwise the query does. */
+  readonly takesBody: boolean;
+  readonly successStatus: number;
+}
+
+/**
+ * Reads the routes out of the RPCs' `google.api.http` options.
+ *
+ * @throws Error for a rule this gateway does not serve: a malformed path, or a body other than "*"
+ * or none.
+ */
+export function readRoutes(rpcs: readonly Rpc[]): Route[] {
+  return rpcs.flatMap((rpc) => {
+    if (!hasOption(rpc.method, http)) return [];
+    const rule = getOption(rpc.method, http);
+    const successStatus = hasOption(rpc.method, success_status)
+      ? getOption(rpc.method, success_status)
+      : 200;
+    return [rule, ...rule.additionalBindings].map((it) => ({
+      rpc,
+      ...readPattern(rpc, it),
+      successStatus,
+    }));
+  });
+}
+
+function readPattern(rpc: Rpc, rule: HttpRule) {
+  const { case: kind, value } = rule.pattern;
+  if (kind === undefined) throw new Error(`${rpc.name} has an http rule without a path`);
+  if (rule.body !== "" && rule.body !== "*") {
+    throw new Error(`${rpc.name} has an http rule with the body ${rule.body}; use "*" or none`);
+  }
+  const segments = parsePathTemplate(value);
+  return { httpMethod: kind.toUpperCase(), segments, takesBody: rule.body === "*" };
+}
+
+/** What a method and a path lead to. A miss knows whether the path or only the method was wrong. */
+export type Match<T> =
+  | { readonly kind: "found"; readonly route: T; readonly pathSegments: readonly string[] }
+  | { readonly kind: "method-not-allowed"; readonly allow: string }
+  | { readonly kind: "no-such-path" };
+
+/** Finds the route of a request; `path` comes without its query, still percent-encoded. */
+export type MatchRoute<T> = (httpMethod: string, path: string) => Match<T>;
+
+/** A node of the tree that paths are looked up in, one level for each segment. */
+interface Node<T> {
+  readonly literals: Map<string, Node<T>>;
+  variable: Node<T> | undefined;
+  readonly byMethod: Map<string, T>;
+}
+
+/**
+ * Compiles routes for look-up. A literal wins over a variable, even where it lacks the method: a
+ * path with a name of its own is not also somebody's reference.
+ *
+ * @throws Error when two routes claim one method and path.
+ */
+export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute<T> {
+  const root = emptyNode<T>();
+  for (const route of routes) addRoute(root, route);
+  const literal = new Map(routes.filter(isLiteral).map((route) => [pathOf(route), route]));
+  return (httpMethod, path) => {
+    // Most calls go to a path without variables, which wins over all others and is found at once.
+    const atOnce = literal.get(path);
+    if (atOnce?.httpMethod === httpMethod)
+      return { kind: "found", route: atOnce, pathSegments: [] };
+    const pathSegments = path.slice(1).split("/");
+    const node = pathSegments.includes("") ? undefined : nodeAt(root, pathSegments);
+    if (node === undefined) return { kind: "no-such-path" };
+    const route = node.byMethod.get(httpMethod);
+    if (route !== undefined) return { kind: "found", route, pathSegments };
+    return { kind: "method-not-allowed", allow: [...node.byMethod.keys()].sort().join(", ") };
+  };
+}
+
+function isLiteral({ segments }: Route): boolean {
+  return segments.every((segment) => segment.kind === "literal");
+}
+
+function pathOf({ segments }: Route): string {
+  return `/${segments.map((it) => (it.kind === "literal" ? it.text : "")).join("/")}`;
+}
+
+/** The node with routes that a path leads to, the most literal if there are several. */
+function nodeAt<T>(node: Node<T>, pathSegments: readonly string[], at = 0): Node<T> | undefined {
+  const segment = pathSegments[at];
+  if (segment === undefined) return node.byMethod.size > 0 ? node : undefined;
+  const literal = node.literals.get(segment);
+  return (
+    (literal && nodeAt(literal, pathSegments, at + 1)) ??
+    (node.variable && nodeAt(node.variable, pathSegments, at + 1))
+  );
+}
+
+function addRoute<T extends Route>(root: Node<T>, route: T): void {
+  let node = root;
+  for (const segment of route.segments) {
+    if (segment.kind === "variable") node = node.variable ??= emptyNode();
+    else node = literalChild(node, segment.text);
+  }
+  const other = node.byMethod.get(route.httpMethod);
+  if (other !== undefined) {
+    throw new Error(`${route.rpc.name} and ${other.rpc.name} claim the same method and path`);
+  }
+  node.byMethod.set(route.httpMethod, route);
+}
+
+function literalChild<T>(node: Node<T>, text: string): Node<T> {
+  let child = node.literals.get(text);
+  if (child === undefined) {
+    child = emptyNode<T>();
+    node.literals.set(text, child);
+  }
+  return child;
+}
+
+function emptyNode<T>(): Node<T> {
+  return { literals: new Map(), variable: undefined, byMethod: new Map() };
+}

@@ -1,0 +1,299 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { polygonFault } from "../../../src/domain/coverage/check-polygon.ts";
+
+type Corner = readonly [number, number];
+
+/** A closed ring from text such as "0,0 4,0 4,4". */
+function ring(text: string): number[][] {
+  const corners = text.split(" ").map((pair) => pair.split(",").map(Number));
+  return [...corners, corners[0]!];
+}
+
+const SQUARE = "0,0 10,0 10,10 0,10";
+
+describe("sound", () => {
+  test.each([
+    ["a square", [SQUARE]],
+    ["a square drawn clockwise", ["0,0 0,10 10,10 10,0"]],
+    ["a corner in the middle of a straight side", ["0,0 5,0 10,0 10,10 0,10"]],
+    ["consecutive equal positions", ["0,0 0,0 10,0 10,10 10,10 10,10 0,10 0,0"]],
+    ["a hole", [SQUARE, "2,2 4,2 4,4 2,4"]],
+    ["two holes", [SQUARE, "2,2 4,2 4,4 2,4", "6,6 8,6 8,8 6,8"]],
+    ["a hole that touches a side with a corner", [SQUARE, "0,5 3,3 3,7"]],
+    ["a hole that touches a corner with a corner", [SQUARE, "0,0 3,1 1,3"]],
+    ["a hole that touches two sides", [SQUARE, "0,5 5,0 6,6"]],
+    ["a hole whose side an outer corner touches", ["0,0 5,2 10,0 10,10 0,10", "2,2 8,2 5,8"]],
+    ["holes that touch in a corner", [SQUARE, "2,2 4,2 4,4 2,4", "4,4 6,4 6,6 4,6"]],
+    ["holes that touch, corner to side", [SQUARE, "2,2 4,2 4,8 2,8", "4,5 6,4 6,6"]],
+    ["a hole that touches at a reflex corner", ["0,0 10,0 10,10 5,5 0,10", "5,5 3,2 7,2"]],
+    ["a hole in a clockwise ring, touching", ["0,0 0,10 10,10 10,0", "0,5 3,3 3,7"]],
+    ["three holes through one point", [SQUARE, "5,5 6,2 7,3", "5,5 7,6 7,8", "5,5 2,6 3,4"]],
+  ])("%s", (_, rings) => {
+    expect(polygonFault(rings.map(ring))).toBeUndefined();
+  });
+});
+
+describe("at fault", () => {
+  test.each([
+    [
+      "a point",
+      ["1,1 1,1 1,1"],
+      "the outer ring has fewer than three different positions; give it at least three corners",
+    ],
+    [
+      "a line there and back",
+      ["0,0 5,5"],
+      "the outer ring has fewer than three different positions; give it at least three corners",
+    ],
+    [
+      "a bow tie",
+      ["0,0 10,10 10,0 0,10"],
+      "the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
+    ],
+    [
+      "a flat triangle",
+      ["0,0 5,0 9,0"],
+      "the outer ring runs back over itself near [9, 0]; remove the doubled stretch",
+    ],
+    [
+      "a spike",
+      ["0,0 10,0 10,10 5,10 5,15 5,12 0,10"],
+      "the outer ring runs back over itself near [5, 15]; remove the doubled stretch",
+    ],
+    [
+      "a corner on another side",
+      ["0,0 10,0 10,10 5,0 0,10"],
+      "the outer ring touches itself at [5, 0]; split it there into two rings",
+    ],
+    [
+      "a figure of eight through a corner",
+      ["0,0 5,5 10,0 10,10 5,5 0,10"],
+      "the outer ring touches itself at [5, 5]; split it there into two rings",
+    ],
+    [
+      "a crossed hole",
+      [SQUARE, "2,2 4,4 4,2 2,4"],
+      "hole 1 crosses itself near [2, 2]; redraw it so that its edges meet only at their ends",
+    ],
+    [
+      "a collapsed hole",
+      [SQUARE, "2,2 4,4"],
+      "hole 1 has fewer than three different positions; give it at least three corners",
+    ],
+    [
+      "a hole across a side",
+      [SQUARE, "5,5 15,5 15,6 5,6"],
+      "hole 1 reaches outside the outer ring at or near [15, 6]; keep it inside",
+    ],
+    [
+      "a hole across a side through corners on it",
+      [SQUARE, "8,5 10,4 12,5 10,6"],
+      "hole 1 reaches outside the outer ring at or near [10, 4]; keep it inside",
+    ],
+    [
+      "a hole that bridges a notch, corner to corner",
+      ["0,0 10,0 10,10 5,1 0,10", "0,10 5,6 10,10 5,12"],
+      "hole 1 reaches outside the outer ring at or near [10, 10]; keep it inside",
+    ],
+    [
+      "a hole that touches from outside",
+      [SQUARE, "10,5 12,4 12,6"],
+      "hole 1 reaches outside the outer ring at or near [10, 5]; keep it inside",
+    ],
+    [
+      "a hole that shares a side",
+      [SQUARE, "0,2 3,2 3,4 0,4"],
+      "hole 1 shares an edge with the outer ring near [0, 4]; cut it out of the outer ring instead",
+    ],
+    [
+      "a hole that is the outer ring",
+      [SQUARE, SQUARE],
+      "hole 1 shares an edge with the outer ring near [10, 0]; cut it out of the outer ring instead",
+    ],
+    [
+      "a hole outside",
+      [SQUARE, "20,2 22,2 22,4"],
+      "hole 1 lies outside the outer ring; draw it as a polygon of its own or remove it",
+    ],
+    [
+      "a hole around the outer ring",
+      [SQUARE, "-5,-5 15,-5 15,15 -5,15"],
+      "hole 1 lies outside the outer ring; draw it as a polygon of its own or remove it",
+    ],
+    [
+      "holes that cross",
+      [SQUARE, "2,2 6,2 6,4 2,4", "3,1 5,1 5,5 3,5"],
+      "hole 2 overlaps hole 1 at or near [5, 1]; merge the two into one hole",
+    ],
+    [
+      "holes that share a side",
+      [SQUARE, "2,2 4,2 4,4 2,4", "4,2 6,2 6,4 4,4"],
+      "hole 2 shares an edge with hole 1 near [4, 4]; merge the two into one hole",
+    ],
+    [
+      "a hole in a hole",
+      [SQUARE, "2,2 8,2 8,8 2,8", "4,4 5,4 5,5"],
+      "hole 2 lies inside hole 1; draw an island as a polygon of its own, or remove it",
+    ],
+    [
+      "a hole around a hole",
+      [SQUARE, "4,4 5,4 5,5", "2,2 8,2 8,8 2,8"],
+      "hole 1 lies inside hole 2; draw an island as a polygon of its own, or remove it",
+    ],
+    [
+      "a hole in a hole that touches it",
+      [SQUARE, "2,2 8,2 8,8 2,8", "2,5 4,4 4,6"],
+      "hole 2 overlaps hole 1 at or near [2, 5]; merge the two into one hole",
+    ],
+    [
+      "a hole around a hole that touches it",
+      [SQUARE, "2,5 4,4 4,6", "2,2 8,2 8,8 2,8"],
+      "hole 2 overlaps hole 1 at or near [2, 5]; merge the two into one hole",
+    ],
+  ])("%s", (_, rings, expected) => {
+    expect(polygonFault(rings.map(ring))).toBe(expected);
+  });
+});
+
+test("a crossing by the last digit of a double is seen", () => {
+  const [a, hair] = [0.1, 0.1 + 2 ** -56];
+  const notched = (y: number) => [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0.5, y],
+    [0, 1],
+    [0, a],
+    [0.5, a],
+    [0, 0],
+  ];
+  expect(polygonFault([notched(hair)])).toBeUndefined();
+  expect(polygonFault([notched(a)])).toMatch("touches itself");
+  expect(polygonFault([notched(0.1 - 2 ** -56)])).toMatch("crosses itself");
+});
+
+test("a ring of 100,000 positions with 1,000 holes is checked within seconds", () => {
+  const count = 100_000;
+  const outer = Array.from({ length: count }, (_, i) => {
+    const angle = (i / count) * 2 * Math.PI;
+    const radius = 30 + Math.sin(angle * 500);
+    return [radius * Math.cos(angle), radius * Math.sin(angle)];
+  });
+  const holes = Array.from({ length: 1000 }, (_, i) =>
+    ring(`${i % 20},${i / 100} ${(i % 20) + 0.5},${i / 100} ${i % 20},${i / 100 + 0.05}`),
+  );
+  const startedAt = performance.now();
+  expect(polygonFault([[...outer, outer[0]!], ...holes])).toBeUndefined();
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+});
+
+describe("agrees with looking at every pair of edges", () => {
+  const grid = fc.integer({ min: 0, max: 8 });
+  const corner = fc.tuple(grid, grid);
+  const loop = (most: number) =>
+    fc.array(corner, { minLength: 3, maxLength: most }).map((corners) => [...corners, corners[0]!]);
+
+  const rim = fc.constantFrom(0, 1, 7, 8);
+  const wideLoop = fc
+    .array(fc.tuple(rim, rim), { minLength: 3, maxLength: 4 })
+    .map((corners) => [...corners, corners[0]!]);
+
+  test.each([
+    ["a ring", fc.tuple(loop(7))],
+    ["a triangle or four-sided figure with a hole", fc.tuple(wideLoop, loop(3))],
+    [
+      "the whole grid with two holes",
+      fc.tuple(fc.constant(ring("0,0 8,0 8,8 0,8")), loop(4), loop(3)),
+    ],
+    ["a notched ring with a hole", fc.tuple(fc.constant(ring("0,0 8,0 8,8 4,2 0,8")), loop(4))],
+  ])("%s", (_, polygons) => {
+    const verdicts = { sound: 0, faulty: 0 };
+    fc.assert(
+      fc.property(polygons as fc.Arbitrary<Corner[][]>, (rings) => {
+        const sound = isSound(rings);
+        verdicts[sound ? "sound" : "faulty"]++;
+        expect(polygonFault(rings) === undefined).toBe(sound);
+      }),
+      { numRuns: 20_000 },
+    );
+    // The comparison means something only when both verdicts are met often.
+    expect(Math.min(verdicts.sound, verdicts.faulty)).toBeGreaterThan(50);
+  });
+});
+
+type Segment = readonly [Corner, Corner];
+
+function isSound(rings: Corner[][]): boolean {
+  const loops = rings.map(segmentsOf);
+  return (
+    loops.every((loop) => loop.length >= 3 && isSimple(loop)) &&
+    loops.every((loop, i) => loops.every((other, j) => i >= j || goTogether(loop, other, i === 0)))
+  );
+}
+
+function segmentsOf(corners: Corner[]): Segment[] {
+  const distinct = corners.slice(1).filter((c, i) => `${c}` !== `${corners[i]}`);
+  return distinct.map((c, i) => [c, distinct[(i + 1) % distinct.length]!]);
+}
+
+function isSimple(loop: Segment[]): boolean {
+  return loop.every((s, i) =>
+    loop.every((t, j) => {
+      if (i >= j) return true;
+      const { points, overlap } = common(s, t);
+      const adjacent = j === i + 1 || (i === 0 && j === loop.length - 1);
+      return !overlap && (adjacent || points.length === 0);
+    }),
+  );
+}
+
+/** Cuts every edge where it meets the other ring and asks where the middle of each piece lies. */
+function goTogether(a: Segment[], b: Segment[], within: boolean): boolean {
+  for (const s of a) for (const t of b) if (common(s, t).overlap) return false;
+  return (
+    middles(b, a).every((middle) => holds(a, middle) === within) &&
+    middles(a, b).every((middle) => !holds(b, middle))
+  );
+}
+
+function middles(loop: Segment[], other: Segment[]): Corner[] {
+  return loop.flatMap((s) => {
+    const cuts = [0, 1, ...other.flatMap((t) => common(s, t).points)].sort((x, y) => x - y);
+    return cuts.slice(1).flatMap((cut, i) => {
+      if (cut - cuts[i]! < 1e-9) return [];
+      const t = (cut + cuts[i]!) / 2;
+      return [[s[0][0] + t * (s[1][0] - s[0][0]), s[0][1] + t * (s[1][1] - s[0][1])] as Corner];
+    });
+  });
+}
+
+/** Where along s it meets t, from 0 to 1; whole coordinates make the decisions exact. */
+function common([a, b]: Segment, [c, d]: Segment): { points: number[]; overlap: boolean } {
+  const [rx, ry, sx, sy] = [b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]];
+  const [qx, qy] = [c[0] - a[0], c[1] - a[1]];
+  const determinant = rx * sy - ry * sx;
+  if (determinant !== 0) {
+    const whole = Math.abs(determinant);
+    const t = (qx * sy - qy * sx) * Math.sign(determinant);
+    const u = (qx * ry - qy * rx) * Math.sign(determinant);
+    const meets = t >= 0 && t <= whole && u >= 0 && u <= whole;
+    return { points: meets ? [t / whole] : [], overlap: false };
+  }
+  if (qx * ry - qy * rx !== 0) return { points: [], overlap: false };
+  const ends = [qx * rx + qy * ry, (d[0] - a[0]) * rx + (d[1] - a[1]) * ry];
+  const from = Math.max(0, Math.min(...ends));
+  const to = Math.min(rx * rx + ry * ry, Math.max(...ends));
+  if (from > to) return { points: [], overlap: false };
+  return { points: [from / (rx * rx + ry * ry)], overlap: from < to };
+}
+
+function holds(loop: Segment[], [x, y]: Corner): boolean {
+  return (
+    loop.filter(
+      ([a, b]) => a[1] > y !== b[1] > y && x < a[0] + ((y - a[1]) * (b[0] - a[0])) / (b[1] - a[1]),
+    ).length %
+      2 ===
+    1
+  );
+}

@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import pointInPolygon from "point-in-polygon-hao";
+import { describe, expect, test } from "vitest";
+import { createCoverage } from "../../../src/domain/coverage/coverage.ts";
+import type { Zone } from "../../../src/domain/coverage/coverage.ts";
+
+function box(west: number, south: number, east: number, north: number): number[][] {
+  return [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+}
+
+function zone(...polygons: number[][][][]): Zone {
+  return { name: "a zone", polygons };
+}
+
+test("no zones cover nothing", () => {
+  expect(createCoverage([]).covers({ lat: 0, lng: 0 })).toBe(false);
+  expect(createCoverage([zone()]).covers({ lat: 90, lng: 0 })).toBe(false);
+});
+
+describe("a zone of two polygons, one with a hole, beside another zone", () => {
+  const coverage = createCoverage([
+    zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
+    zone([box(-30, -10, -20, 0)]),
+  ]);
+  test.each([
+    ["the first polygon", 1, 1, true],
+    ["the second polygon", 1, 25, true],
+    ["the other zone", -5, -25, true],
+    ["between the polygons", 1, 15, false],
+    ["the hole", 5, 5, false],
+    ["the hole's boundary", 4, 5, true],
+    ["the outer boundary", 10, 5, true],
+    ["a corner", 0, 0, true],
+    ["outside", 50, 50, false],
+  ])("%s", (_, lat, lng, expected) => {
+    expect(coverage.covers({ lat, lng })).toBe(expected);
+  });
+});
+
+describe("places with more than one name", () => {
+  const coverage = createCoverage([
+    zone([box(170, -10, 180, 10)]),
+    zone([box(-180, 20, -170, 30)]),
+    zone([
+      [
+        [0, 80],
+        [10, 80],
+        [5, 90],
+        [0, 80],
+      ],
+    ]),
+  ]);
+  test.each([
+    ["−180 is 180", 0, -180, true],
+    ["180 is 180", 0, 180, true],
+    ["180 is −180", 25, 180, true],
+    ["but only where a zone reaches it", 15, 180, false],
+    ["and −170 is not 170", 0, -170, false],
+    ["the north pole has every longitude", 90, -123, true],
+    ["the south pole is another place", -90, 5, false],
+  ])("%s", (_, lat, lng, expected) => {
+    expect(coverage.covers({ lat, lng })).toBe(expected);
+  });
+});
+
+test("no zones are no number of metres away", () => {
+  expect(createCoverage([]).metresToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
+  expect(createCoverage([zone()]).metresToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
+});
+
+describe("the metres to the nearest zone", () => {
+  const coverage = createCoverage([
+    zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
+    zone([box(170, -10, 180, 10)]),
+    zone([box(0, 60, 10, 90)]),
+  ]);
+  // A degree of a great circle has 111,195.08 m.
+  test.each([
+    ["of the first polygon", -1, 5, 111_196],
+    ["of the second polygon", -1, 25, 111_196],
+    ["of another zone, over the antimeridian", 0, -179, 111_196],
+    ["of one beyond the pole", 89, -175, 111_196],
+    ["from within a hole", 4.5, 5, 55_598],
+    ["are rounded up", 10.00001, 25, 2],
+    // To the corner at 10 degrees south: the arc cosine of sin 60° sin 10°.
+    ["are whole, far away too", -60, -90, 9_045_813],
+  ])("%s", (_, lat, lng, metres) => {
+    expect(coverage.covers({ lat, lng })).toBe(false);
+    expect(coverage.metresToNearestZone({ lat, lng })).toBe(metres);
+  });
+});
+
+test("a point outside is a metre away at least, be it too close to tell", () => {
+  const slope = createCoverage([
+    zone([
+      [
+        [10, 10],
+        [12, 10],
+        [10, 12],
+        [10, 10],
+      ],
+    ]),
+  ]);
+  const hairAbove = { lat: 11.750000000000002, lng: 10.25 };
+  expect(slope.covers(hairAbove)).toBe(false);
+  expect(slope.metresToNearestZone(hairAbove)).toBe(1);
+});
+
+test("covers exactly what some polygon holds, for many triangles and points", () => {
+  const grid = fc.integer({ min: 0, max: 40 });
+  const corner = fc.tuple(grid, grid);
+  const triangle = fc.tuple(corner, corner, corner).map(([a, b, c]) => [[a, b, c, a]]);
+  fc.assert(
+    fc.property(
+      fc.array(triangle, { minLength: 1, maxLength: 60 }),
+      fc.array(corner, { minLength: 1, maxLength: 20 }),
+      (polygons, points) => {
+        const coverage = createCoverage(polygons.map((polygon) => zone(polygon)));
+        for (const [lng, lat] of points) {
+          expect(coverage.covers({ lat, lng })).toBe(
+            polygons.some((polygon) => pointInPolygon([lng, lat], polygon) !== false),
+          );
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,202 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { haversineKm } from "../../../src/domain/coverage/geo.ts";
+import type { Point, Polygon, Position } from "../../../src/domain/coverage/geo.ts";
+import { indexBoundaries, metresToBoundary } from "../../../src/domain/coverage/nearest-zone.ts";
+import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
+import sample from "../../../src/server/sample-tariff.json" with { type: "json" };
+
+const DEGREE = (6371_008.8 * Math.PI) / 180;
+
+function metresTo(polygons: readonly Polygon[], point: Point): number {
+  return metresToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
+}
+
+/** By brute force: hundreds of places on each edge, then ever more around the nearest of them. */
+function metresByDensifying(polygons: readonly Polygon[], point: Point): number {
+  const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
+  return Math.min(...edges.map(([from, to]) => metresToEdge(from!, to!, point)));
+}
+
+function metresToEdge(from: Position, to: Position, point: Point): number {
+  const coarse = metresAlong(from, to, point, 0, 1, 400);
+  const nearerThanNeighbours = [...coarse.keys()].filter(
+    (i) => coarse[i]! < (coarse[i - 1] ?? Infinity) && coarse[i]! <= (coarse[i + 1] ?? Infinity),
+  );
+  return Math.min(
+    ...nearerThanNeighbours.map((i) => metresAround(from, to, point, (i - 1) / 400, (i + 1) / 400)),
+  );
+}
+
+/** Zooms in on the least of a stretch: six rounds leave less than a millimetre of 20,000 km. */
+function metresAround(from: Position, to: Position, point: Point, start: number, end: number) {
+  let least = Infinity;
+  for (let round = 0; round < 6; round++) {
+    [start, end] = [Math.max(0, start), Math.min(1, end)];
+    const metres = metresAlong(from, to, point, start, end, 50);
+    least = Math.min(...metres);
+    const step = (end - start) / 50;
+    const nearest = start + metres.indexOf(least) * step;
+    [start, end] = [nearest - step, nearest + step];
+  }
+  return least;
+}
+
+/** The distances of evenly spaced places between two shares of an edge. */
+function metresAlong(
+  from: Position,
+  to: Position,
+  point: Point,
+  start: number,
+  end: number,
+  steps: number,
+): number[] {
+  return Array.from({ length: steps + 1 }, (_, step) => {
+    const share = start + ((end - start) * step) / steps;
+    const [lng, lat] = from.map((first, i) => first + (to[i]! - first) * share) as [number, number];
+    return haversineKm(point, { lat, lng }) * 1000;
+  });
+}
+
+/** As precise as promised: never nearer than the truth, and hardly farther. */
+function expectMetres(actual: number, truth: number): void {
+  expect(actual).toBeGreaterThan(truth * (1 - 1e-7) - 0.01);
+  expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);
+}
+
+function box(west: number, south: number, east: number, north: number): number[][] {
+  return [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+}
+
+const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
+const lng = fc.oneof(between(-180, 180), between(-180, -179.9), between(179.9, 180));
+const lat = fc.oneof(between(-90, 90), between(-90, -89.9), between(89.9, 90), between(-0.1, 0.1));
+const place = fc.record<Point>({ lat, lng });
+
+function clamped(value: number, limit: number): number {
+  return Math.max(-limit, Math.min(limit, value));
+}
+
+/** A polygon of a millionth of a degree to 80 degrees across, or wider, near the target or not. */
+const polygonAround = (target: Point) =>
+  fc
+    .record({
+      center: fc.oneof(fc.constant(target), place),
+      degrees: between(-6, Math.log10(40)).map((digits) => 10 ** digits),
+      widening: fc.oneof(fc.constant(1), between(1, 1000)),
+      offsets: fc.array(fc.tuple(between(-1, 1), between(-1, 1)), { minLength: 3, maxLength: 5 }),
+      aside: fc.tuple(between(-3, 3), between(-3, 3)),
+    })
+    .map(({ center, degrees, widening, offsets, aside }) => {
+      const west = center.lng + aside[0] * degrees;
+      // A polygon beyond the antimeridian is named from the other side.
+      const turn = west > 180 ? -360 : west < -180 ? 360 : 0;
+      const halfWidth = Math.min(90, degrees * widening);
+      const corners = offsets.map(([x, y]) => [
+        clamped(west + turn + x * halfWidth, 180),
+        clamped(center.lat + (aside[1] + y) * degrees, 90),
+      ]);
+      return [[...corners, corners[0]!]];
+    });
+
+const scene = (least: number, most: number) =>
+  place.chain((point) =>
+    fc.record({
+      point: fc.constant(point),
+      polygons: fc.array(polygonAround(point), { minLength: least, maxLength: most }),
+    }),
+  );
+
+test("is what densified edges give, for polygons of all sizes anywhere on the globe", () => {
+  fc.assert(
+    fc.property(scene(1, 3), ({ point, polygons }) => {
+      expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("of many polygons, in any order, it is the distance to the nearest", () => {
+  fc.assert(
+    fc.property(scene(50, 300), ({ point, polygons }) => {
+      const nearest = Math.min(...polygons.map((polygon) => metresTo([polygon], point)));
+      expectMetres(metresTo(polygons, point), nearest / (1 + 1e-4));
+      expectMetres(metresTo(polygons.toReversed(), point), nearest / (1 + 1e-4));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("is what densified edges give, around rings of many edges", () => {
+  const ring = fc.array(between(1, 5), { minLength: 40, maxLength: 100 }).map((radii) => {
+    const corners = radii.map((radius, i) => {
+      const angle = (i / radii.length) * 2 * Math.PI;
+      return [radius * Math.cos(angle), 60 + radius * Math.sin(angle)];
+    });
+    return [...corners, corners[0]!];
+  });
+  fc.assert(
+    fc.property(ring, between(-10, 10), between(50, 70), (corners, x, y) => {
+      const point = { lat: y, lng: x };
+      expectMetres(metresTo([[corners]], point), metresByDensifying([[corners]], point));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+describe("the nearest place", () => {
+  const cap = [[box(-180, 80, 180, 90)]];
+  const belt = [[box(-180, -10, 180, 10)]];
+  const acrossThePole = haversineKm({ lat: 89.5, lng: -75 }, { lat: 89.5, lng: 100 }) * 1000;
+  const toAntipodes = haversineKm({ lat: 0, lng: 180 }, { lat: 1, lng: 1 }) * 1000;
+  test.each<[string, Polygon[], number, number, number]>([
+    ["a level edge, whose great circle leads elsewhere", [[box(0, 50, 60, 60)]], 49, 30, DEGREE],
+    ["an upright edge", [[box(1, -1, 2, 1)]], 0, 0, DEGREE],
+    ["a corner", [[box(1, 0, 2, 1)]], 0, 0, DEGREE],
+    ["the rim of a hole", [[box(0, -9, 18, 9), box(5, -2, 9, 2)]], 0, 6, DEGREE],
+    ["beyond the antimeridian, to the east", [[box(-179.5, -1, -170, 1)]], 0, 179.5, DEGREE],
+    ["beyond the antimeridian, to the west", [[box(170, -1, 179.5, 1)]], 0, -179.5, DEGREE],
+    ["across the pole", [[box(100, 80, 110, 89.5)]], 89.5, -75, acrossThePole],
+    ["from the pole", [[box(100, 80, 110, 89)]], 90, 0, DEGREE],
+    ["a parallel once round the Earth", cap, 79, 33, DEGREE],
+    ["a parallel all of which is as near", belt, 90, 0, 80 * DEGREE],
+    ["on the far side of the Earth", [[box(-1, -1, 1, 1)]], 0, 180, toAntipodes],
+    ["of a zone too small to have a size", [[box(0, 1, 0, 1)]], 0, 0, DEGREE],
+  ])("%s", (_, polygons, latitude, longitude, metres) => {
+    expectMetres(metresTo(polygons, { lat: latitude, lng: longitude }), metres);
+  });
+});
+
+test("antipodes do not end the search, however their distance rounds", () => {
+  fc.assert(
+    fc.property(place, (point) => {
+      const [x, y] = [point.lng > 0 ? point.lng - 180 : point.lng + 180, -point.lat];
+      const corner = [x, y > 0 ? y - 20 : y + 20];
+      const ring = [[x, y], [x, y], corner, [x, y]];
+      expectMetres(metresTo([[ring]], point), 160 * DEGREE);
+    }),
+    // From here the antipodes are 2.0000000000000004 radii away.
+    { numRuns: 2000, examples: [[{ lat: 30.489132050978796, lng: -30.849025348307237 }]] },
+  );
+});
+
+test("of a point on a boundary it is nothing", () => {
+  expect(metresTo([[box(0, 0, 10, 10)]], { lat: 10, lng: 3 })).toBeLessThan(0.01);
+});
+
+test("is what densified edges give around New York City", () => {
+  const polygons: Polygon[] = sample.zones.features.map(({ geometry }) => geometry.coordinates);
+  fc.assert(
+    fc.property(between(40.2, 41.2), between(-75, -73), (y, x) => {
+      const point = { lat: y, lng: x };
+      expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
+    }),
+    { numRuns: 50 },
+  );
+});

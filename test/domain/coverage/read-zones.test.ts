@@ -1,0 +1,421 @@
+import { readFileSync } from "node:fs";
+import { feature } from "topojson-client";
+import type { GeometryCollection, Topology } from "topojson-specification";
+import { describe, expect, test } from "vitest";
+import { createFaults } from "../../../src/domain/faults.ts";
+import { MAX_POSITIONS, MAX_ZONES, readZones } from "../../../src/domain/coverage/read-zones.ts";
+
+const SQUARE = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 1],
+  [0, 0],
+];
+
+function read(document: unknown, limit = 100) {
+  const faults = createFaults(limit);
+  const zones = readZones(document, faults);
+  return { zones, faults: faults.list };
+}
+
+function collection(...features: unknown[]) {
+  return { type: "FeatureCollection", features };
+}
+
+function featureOf(geometry: unknown, properties: unknown = {}) {
+  return { type: "Feature", properties, geometry };
+}
+
+function polygon(...coordinates: unknown[]) {
+  return featureOf({ type: "Polygon", coordinates });
+}
+
+describe("reads", () => {
+  test("no zones", () => {
+    expect(read(collection())).toEqual({ zones: [], faults: [] });
+  });
+
+  test("Polygons and MultiPolygons, names and their defaults, unknown keys", () => {
+    const document = {
+      bbox: [],
+      ...collection(
+        featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name: " Kings ", colour: "red" }),
+        featureOf({ type: "MultiPolygon", coordinates: [[SQUARE], [SQUARE]] }, null),
+        { ...featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name: "" }), id: 7 },
+        { type: "Feature", geometry: { type: "Polygon", coordinates: [SQUARE] } },
+      ),
+    };
+    expect(read(document)).toEqual({
+      zones: [
+        { name: "Kings", polygons: [[SQUARE]] },
+        { name: "zone 2", polygons: [[SQUARE], [SQUARE]] },
+        { name: "zone 3", polygons: [[SQUARE]] },
+        { name: "zone 4", polygons: [[SQUARE]] },
+      ],
+      faults: [],
+    });
+  });
+
+  test.each([
+    ["altitudes", SQUARE.map(([lng, lat], i) => [lng, lat, i])],
+    ["doubled positions", [[0, 0], ...SQUARE.flatMap((p) => [p, p])]],
+    [
+      "the reach of all coordinates",
+      [
+        [-180, -90],
+        [0, -90],
+        [180, -90],
+        [180, 90],
+        [0, 90],
+        [-180, 90],
+        [-180, -90],
+      ],
+    ],
+    [
+      "the whole world in four corners",
+      [
+        [-180, -90],
+        [180, -90],
+        [180, 90],
+        [-180, 90],
+        [-180, -90],
+      ],
+    ],
+    [
+      "an edge of exactly 180 degrees",
+      [
+        [-90, 0],
+        [90, 0],
+        [0, 50],
+        [-90, 0],
+      ],
+    ],
+  ])("%s", (_, ring) => {
+    expect(read(collection(polygon(ring))).faults).toEqual([]);
+  });
+});
+
+const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
+
+describe("refuses, saying where, what and how to mend it", () => {
+  test.each([
+    ["nothing", undefined, "zones", 'must be a GeoJSON object of type "FeatureCollection"'],
+    ["a list", [], "zones", 'must be a GeoJSON object of type "FeatureCollection"'],
+    [
+      "a single feature",
+      polygon(SQUARE),
+      "zones",
+      'must be a GeoJSON object of type "FeatureCollection"',
+    ],
+    [
+      "no features",
+      { type: "FeatureCollection" },
+      "zones",
+      "features must be a list of GeoJSON features; it is missing",
+    ],
+    ["no feature", collection(null), "zones[0]", 'must be a GeoJSON object of type "Feature"'],
+    [
+      "a bare geometry",
+      collection({ type: "Polygon", coordinates: [SQUARE] }),
+      "zones[0]",
+      'must be a GeoJSON object of type "Feature"',
+    ],
+    [
+      "a name that is no text",
+      collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name: 5 })),
+      "zones[0].properties.name",
+      "must be text of at most 200 characters; it is 5",
+    ],
+    [
+      "an endless name",
+      collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name: "x".repeat(201) })),
+      "zones[0].properties.name",
+      `must be text of at most 200 characters; it is "${"x".repeat(40)}…"`,
+    ],
+    [
+      "no geometry",
+      collection(featureOf(null)),
+      "zones[0].geometry",
+      "must be a GeoJSON Polygon or MultiPolygon; its type is missing",
+    ],
+    [
+      "a point",
+      collection(featureOf({ type: "Point", coordinates: [0, 0] })),
+      "zones[0].geometry",
+      'must be a GeoJSON Polygon or MultiPolygon; its type is "Point"',
+    ],
+    [
+      "a Polygon without coordinates",
+      collection(featureOf({ type: "Polygon" })),
+      "zones[0].geometry",
+      "the coordinates must be a list of at least one ring",
+    ],
+    [
+      "an empty Polygon",
+      collection(polygon()),
+      "zones[0].geometry",
+      "the coordinates must be a list of at least one ring",
+    ],
+    [
+      "an empty MultiPolygon",
+      collection(featureOf({ type: "MultiPolygon", coordinates: [] })),
+      "zones[0].geometry",
+      "coordinates must be a list of at least one polygon",
+    ],
+    [
+      "a MultiPolygon with Polygon coordinates",
+      collection(featureOf({ type: "MultiPolygon", coordinates: [SQUARE] })),
+      "zones[0].geometry",
+      "the outer ring of polygon 1 must be a list of at least 4 positions",
+    ],
+    [
+      "three positions",
+      collection(polygon(SQUARE.slice(0, 3))),
+      "zones[0].geometry",
+      "the outer ring must be a list of at least 4 positions",
+    ],
+    [
+      "a ring that is no list",
+      collection(polygon(SQUARE, 7)),
+      "zones[0].geometry",
+      "hole 1 must be a list of at least 4 positions",
+    ],
+    [
+      "a short position",
+      collection(polygon([[0, 0], [1], [1, 1], [0, 0]])),
+      "zones[0].geometry",
+      "the outer ring has position 2 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+    ],
+    [
+      "a long position",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 0, 0, 0],
+          [1, 1],
+          [0, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring has position 2 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+    ],
+    [
+      "text for numbers",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 0],
+          ["1", 1],
+          [0, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring has position 3 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+    ],
+    [
+      "infinity",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 0],
+          [1, Infinity],
+          [0, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring has position 3 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+    ],
+    [
+      "a latitude out of range",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 0],
+          [1, -90.5],
+          [0, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring has position 3 wrong: latitude -90.5 is not between -90 and 90; write [longitude, latitude], in that order",
+    ],
+    [
+      "a longitude out of range",
+      collection(
+        polygon([
+          [170, 0],
+          [190, 0],
+          [190, 1],
+          [170, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      `the outer ring has position 2 wrong: longitude 190 is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`,
+    ],
+    [
+      "an open ring",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 0],
+          [1, 1],
+          [0, 1],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring is not closed; repeat its first position as its last",
+    ],
+    [
+      "a ring open by latitude alone",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 0],
+          [1, 1],
+          [0, 1e-9],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring is not closed; repeat its first position as its last",
+    ],
+    [
+      "an edge over the antimeridian",
+      collection(
+        polygon([
+          [170, 0],
+          [-170, 0],
+          [-170, 5],
+          [170, 5],
+          [170, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      `the outer ring has an edge of more than 180 degrees of longitude, from [170, 0] to [-170, 0]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
+    ],
+    [
+      "a slanting edge from 180 to -180",
+      collection(
+        polygon([
+          [-180, 0],
+          [180, 1],
+          [0, 5],
+          [-180, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      `the outer ring has an edge of more than 180 degrees of longitude, from [-180, 0] to [180, 1]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
+    ],
+    [
+      "a crossed ring",
+      collection(
+        polygon([
+          [0, 0],
+          [1, 1],
+          [1, 0],
+          [0, 1],
+          [0, 0],
+        ]),
+      ),
+      "zones[0].geometry",
+      "the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
+    ],
+    [
+      "a crossed ring among many",
+      collection(
+        featureOf({
+          type: "MultiPolygon",
+          coordinates: [
+            [SQUARE],
+            [
+              [
+                [0, 0],
+                [1, 1],
+                [1, 0],
+                [0, 1],
+                [0, 0],
+              ],
+            ],
+          ],
+        }),
+      ),
+      "zones[0].geometry",
+      "in polygon 2, the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
+    ],
+  ])("%s", (_, document, path, text) => {
+    expect(read(document).faults).toEqual([{ path, text }]);
+  });
+
+  test("all faults together, each by its feature's place", () => {
+    const document = collection(
+      polygon(SQUARE),
+      null,
+      polygon(SQUARE.slice(1), SQUARE.slice(0, 2)),
+      featureOf({ type: "MultiPolygon", coordinates: [[], [SQUARE]] }, { name: [] }),
+    );
+    expect(read(document).faults).toEqual([
+      { path: "zones[1]", text: 'must be a GeoJSON object of type "Feature"' },
+      {
+        path: "zones[2].geometry",
+        text: "the outer ring is not closed; repeat its first position as its last",
+      },
+      {
+        path: "zones[3].properties.name",
+        text: "must be text of at most 200 characters; it is a list",
+      },
+      {
+        path: "zones[3].geometry",
+        text: "the coordinates of polygon 1 must be a list of at least one ring",
+      },
+    ]);
+  });
+});
+
+describe("bounds", () => {
+  test("zones", () => {
+    expect(
+      read({ type: "FeatureCollection", features: Array.from({ length: MAX_ZONES + 1 }) }).faults,
+    ).toEqual([{ path: "zones", text: "has 200001 features; at most 200000 are allowed" }]);
+  });
+
+  test("positions of all zones together, counted before a shape is looked at", () => {
+    const half = Array.from({ length: MAX_POSITIONS / 2 + 1 }, () => [0, 0]);
+    expect(
+      read(collection(polygon(half), featureOf({ type: "MultiPolygon", coordinates: [[half]] }))),
+    ).toEqual({
+      zones: [{ name: "zone 1", polygons: [[half]] }],
+      faults: [
+        {
+          path: "zones[0].geometry",
+          text: "the outer ring has fewer than three different positions; give it at least three corners",
+        },
+        { path: "zones", text: "the zones have more than 5000000 positions; simplify them" },
+      ],
+    });
+  });
+
+  test("faults: what lies beyond the last one kept is not read", () => {
+    const many = collection(...Array.from({ length: 1000 }, () => null));
+    expect(read(many, 3).faults.map((fault) => fault.path)).toEqual([
+      "zones[0]",
+      "zones[1]",
+      "zones[2]",
+    ]);
+    expect(read(many, 3).zones.length).toBe(3);
+  });
+});
+
+test("of the 3,231 counties of us-atlas, 40 have faulty shapes", () => {
+  const url = import.meta.resolve("us-atlas/counties-10m.json");
+  const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
+    counties: GeometryCollection;
+  }>;
+  const counties = feature(atlas, atlas.objects.counties);
+  const { zones, faults } = read(counties);
+  const faulty = new Set(faults.map((fault) => fault.path));
+  expect([zones.length, faulty.size]).toEqual([3231, 40]);
+
+  // The atlas rounds to a grid, which pinches or flattens what is narrower than a grid cell.
+  const kinds = ["fewer than three", "touches itself", "crosses itself", "runs back over itself"];
+  const counts = kinds.map((kind) => faults.filter((fault) => fault.text.includes(kind)).length);
+  expect([counts, faults.length]).toEqual([[21, 17, 3, 2], 43]);
+});

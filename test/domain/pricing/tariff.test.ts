@@ -1,0 +1,235 @@
+import { describe, expect, test } from "vitest";
+import { readTariff } from "../../../src/domain/pricing/tariff.ts";
+
+const SQUARE = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 1],
+  [0, 0],
+];
+const TIER = { min_kg: 0, max_kg: 5, flat_fee: "0.25", rate_per_kg: "0.50" };
+const ZONES = {
+  type: "FeatureCollection",
+  features: [
+    {
+      type: "Feature",
+      properties: { name: "Kings" },
+      geometry: { type: "Polygon", coordinates: [SQUARE] },
+    },
+  ],
+};
+const DOCUMENT = {
+  currency: "USD",
+  base_fee: "5.00",
+  rate_per_km: "1.2",
+  tiers: [TIER],
+  zones: ZONES,
+};
+
+test("a document becomes a tariff in minor units; unknown keys are ignored", () => {
+  expect(readTariff({ ...DOCUMENT, source: "a map", tiers: [{ ...TIER, note: 1 }] })).toEqual({
+    tariff: {
+      currency: "USD",
+      minorDigits: 2,
+      baseFeeMinor: 500,
+      ratePerKmMinor: 120,
+      tiers: [{ minKg: 0, maxKg: 5, flatFeeMinor: 25, ratePerKgMinor: 50 }],
+      zones: [{ name: "Kings", polygons: [[SQUARE]] }],
+    },
+  });
+});
+
+test.each([
+  ["JPY", "1000", 0, 1000],
+  ["KWD", "1.234", 3, 1234],
+  ["CLF", "0.0001", 4, 1],
+  ["USD", "1000000.00", 2, 100_000_000],
+])("amounts in %s count in its minor unit", (currency, base_fee, minorDigits, baseFeeMinor) => {
+  const tiers = [{ ...TIER, flat_fee: "1", rate_per_kg: "1" }];
+  const { tariff } = readTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
+  expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
+});
+
+test("service may be suspended: no tiers, no zones", () => {
+  const { tariff } = readTariff({ ...DOCUMENT, tiers: [], zones: { ...ZONES, features: [] } });
+  expect(tariff).toMatchObject({ tiers: [], zones: [] });
+});
+
+test("tiers may touch, leave gaps, start above 0 and have fractions", () => {
+  const ranges = [
+    [0.5, 5.25],
+    [5.25, 10],
+    [20, 100_000],
+  ];
+  const tiers = ranges.map(([min_kg, max_kg]) => ({ ...TIER, min_kg, max_kg }));
+  expect(readTariff({ ...DOCUMENT, tiers }).tariff?.tiers.map((t) => [t.minKg, t.maxKg])).toEqual(
+    ranges,
+  );
+});
+
+const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"';
+const ORDER = "put the tiers in ascending order and without overlap";
+
+describe("refuses, saying where, what and how to mend it", () => {
+  test.each<[string, object, string, string]>([
+    [
+      "no currency",
+      { currency: undefined },
+      "currency",
+      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is missing',
+    ],
+    [
+      "an unknown currency, and nothing else for it",
+      { currency: "usd" },
+      "currency",
+      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is "usd"',
+    ],
+    [
+      "gold",
+      { currency: "XAU" },
+      "currency",
+      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is "XAU"',
+    ],
+    [
+      "a currency that is no text",
+      { currency: ["USD"] },
+      "currency",
+      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is a list',
+    ],
+    ["no base fee", { base_fee: undefined }, "base_fee", `${AMOUNT}; it is missing`],
+    ["a number", { base_fee: 5 }, "base_fee", `${AMOUNT}; it is 5`],
+    ["a negative amount", { rate_per_km: "-1.00" }, "rate_per_km", `${AMOUNT}; it is "-1.00"`],
+    ["an exponent", { rate_per_km: "1e2" }, "rate_per_km", `${AMOUNT}; it is "1e2"`],
+    [
+      "too many decimals",
+      { base_fee: "5.001" },
+      "base_fee",
+      'must have at most 2 decimals in USD; it is "5.001"',
+    ],
+    [
+      "decimals of yen",
+      { currency: "JPY", rate_per_km: "1", tiers: [], base_fee: "5.0" },
+      "base_fee",
+      'must have at most 0 decimals in JPY; it is "5.0"',
+    ],
+    [
+      "too large an amount",
+      { base_fee: "1000000.01" },
+      "base_fee",
+      'must be at most 1000000; it is "1000000.01"',
+    ],
+    [
+      "a huge amount",
+      { base_fee: "9".repeat(40) },
+      "base_fee",
+      `must be at most 1000000; it is "${"9".repeat(40)}"`,
+    ],
+    [
+      "an amount of a tier",
+      { tiers: [TIER, { ...TIER, min_kg: 5, max_kg: 9, flat_fee: 1 }] },
+      "tiers[1].flat_fee",
+      `${AMOUNT}; it is 1`,
+    ],
+    [
+      "a rate of a tier",
+      { tiers: [{ ...TIER, rate_per_kg: "0.005" }] },
+      "tiers[0].rate_per_kg",
+      'must have at most 2 decimals in USD; it is "0.005"',
+    ],
+    [
+      "no tiers at all",
+      { tiers: undefined },
+      "tiers",
+      "must be a list of at most 1000 tiers; it is missing",
+    ],
+    [
+      "too many tiers",
+      { tiers: Array.from({ length: 1001 }, () => TIER) },
+      "tiers",
+      "must be a list of at most 1000 tiers; it has 1001",
+    ],
+    ["a tier that is no object", { tiers: [null] }, "tiers[0]", "must be an object; it is null"],
+    [
+      "a negative weight",
+      { tiers: [{ ...TIER, min_kg: -1 }] },
+      "tiers[0].min_kg",
+      "must be a number from 0 to 100000; it is -1",
+    ],
+    [
+      "a weight in quotes",
+      { tiers: [{ ...TIER, max_kg: "5" }] },
+      "tiers[0].max_kg",
+      'must be a number from 0 to 100000; it is "5"',
+    ],
+    [
+      "a weight that is no number",
+      { tiers: [{ ...TIER, max_kg: NaN }] },
+      "tiers[0].max_kg",
+      "must be a number from 0 to 100000; it is NaN",
+    ],
+    [
+      "too heavy a weight",
+      { tiers: [{ ...TIER, max_kg: 100_000.5 }] },
+      "tiers[0].max_kg",
+      "must be a number from 0 to 100000; it is 100000.5",
+    ],
+    [
+      "an empty tier",
+      { tiers: [{ ...TIER, min_kg: 5 }] },
+      "tiers[0].max_kg",
+      "must be above min_kg, which is 5; it is 5",
+    ],
+    [
+      "an upside-down tier",
+      { tiers: [{ ...TIER, min_kg: 6 }] },
+      "tiers[0].max_kg",
+      "must be above min_kg, which is 6; it is 5",
+    ],
+    [
+      "tiers that overlap",
+      { tiers: [TIER, { ...TIER, min_kg: 4.5, max_kg: 9 }] },
+      "tiers[1].min_kg",
+      `must be at least 5, where the tier before it ends; it is 4.5; ${ORDER}`,
+    ],
+    [
+      "tiers out of order",
+      { tiers: [{ ...TIER, min_kg: 5, max_kg: 9 }, TIER] },
+      "tiers[1].min_kg",
+      `must be at least 9, where the tier before it ends; it is 0; ${ORDER}`,
+    ],
+    [
+      "no zones",
+      { zones: undefined },
+      "zones",
+      'must be a GeoJSON object of type "FeatureCollection"',
+    ],
+  ])("%s", (_, change, path, text) => {
+    expect(readTariff({ ...DOCUMENT, ...change })).toEqual({ faults: [{ path, text }] });
+  });
+
+  test.each([undefined, null, 5, "{}", []])("a document that is %j", (document) => {
+    expect(readTariff(document)).toEqual({
+      faults: [{ path: "document", text: expect.stringMatching("^must be a JSON object; it is ") }],
+    });
+  });
+
+  test("everything at once, in the document's order", () => {
+    expect(readTariff({ tiers: [{}], zones: {} }).faults?.map((fault) => fault.path)).toEqual([
+      "currency",
+      "base_fee",
+      "rate_per_km",
+      "tiers[0].min_kg",
+      "tiers[0].max_kg",
+      "tiers[0].flat_fee",
+      "tiers[0].rate_per_kg",
+      "zones",
+    ]);
+  });
+
+  test("but no more than a hundred faults", () => {
+    expect(readTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(
+      100,
+    );
+  });
+});

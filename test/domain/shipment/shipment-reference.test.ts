@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { mintReference } from "../../../src/domain/shipment/shipment-reference.ts";
+
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+test("a reference is SHP- and 12 characters of Crockford's base32", () => {
+  expect(mintReference()).toMatch(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/);
+});
+
+test("references do not repeat and use every character evenly", () => {
+  const references = Array.from({ length: 20_000 }, mintReference);
+  expect(new Set(references).size).toBe(references.length);
+  const counts = new Map<string, number>();
+  for (const reference of references)
+    for (const character of reference.slice(4))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+  // 240,000 draws from 32: 7,500 each, with a standard deviation of 85.
+  expect([...counts.keys()].toSorted().join("")).toBe(CROCKFORD);
+  for (const count of counts.values()) expect(Math.abs(count - 7500)).toBeLessThan(7 * 85);
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import {
+  BOOKED,
+  PAYMENT_STATUSES,
+  SHIPMENT_STATUSES,
+  hasEnded,
+  narrowState,
+  transition,
+} from "../../../src/domain/shipment/shipment-state.ts";
+import type {
+  PaymentStatus,
+  ShipmentState,
+  ShipmentStatus,
+  Trigger,
+} from "../../../src/domain/shipment/shipment-state.ts";
+
+const TRIGGERS: Trigger[] = ["pay", "advance", "cancel", "refund"];
+
+function state(status: ShipmentStatus, paymentStatus: PaymentStatus): ShipmentState {
+  return { status, paymentStatus };
+}
+
+const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
+  ["pay", state("pending", "awaiting_payment"), state("awaiting_pickup", "paid")],
+  ["pay", state("cancelled", "voided"), state("cancelled", "refund_pending")],
+  ["advance", state("awaiting_pickup", "paid"), state("in_transit", "paid")],
+  ["advance", state("in_transit", "paid"), state("delivered", "paid")],
+  ["cancel", state("pending", "awaiting_payment"), state("cancelled", "voided")],
+  ["cancel", state("awaiting_pickup", "paid"), state("cancelled", "refund_pending")],
+  ["refund", state("cancelled", "refund_pending"), state("cancelled", "refunded")],
+];
+
+test("a shipment is booked pending and unpaid", () => {
+  expect(BOOKED).toEqual(state("pending", "awaiting_payment"));
+});
+
+describe("allowed", () => {
+  test.each(ALLOWED)("%s from %o leads to %o", (trigger, from, next) => {
+    expect(transition(trigger, from)).toEqual({ next });
+  });
+});
+
+/** Every state that a shipment can be in; no step leads to another. */
+const STATES: ShipmentState[] = [
+  state("pending", "awaiting_payment"),
+  state("awaiting_pickup", "paid"),
+  state("in_transit", "paid"),
+  state("delivered", "paid"),
+  state("cancelled", "voided"),
+  state("cancelled", "refund_pending"),
+  state("cancelled", "refunded"),
+];
+
+test("whatever happens to a shipment, it stays in one of the states that there are", () => {
+  const reached = [BOOKED];
+  for (const from of reached)
+    for (const trigger of TRIGGERS) {
+      const { next } = transition(trigger, from);
+      if (next === undefined) continue;
+      expect(STATES).toContainEqual(next);
+      const known = reached.some((it) => JSON.stringify(it) === JSON.stringify(next));
+      if (!known) reached.push(next);
+    }
+  expect(reached).toHaveLength(STATES.length);
+});
+
+test("everything else is refused with a sentence, whatever the trigger and the state", () => {
+  for (const trigger of TRIGGERS)
+    for (const from of STATES) {
+      const allowed = ALLOWED.some(
+        ([name, state]) => name === trigger && JSON.stringify(state) === JSON.stringify(from),
+      );
+      if (allowed) continue;
+      expect(transition(trigger, from)).toEqual({
+        refusal: expect.stringMatching(
+          /^The shipment cannot be (paid|advanced|cancelled|refunded) because (it|its payment) is [a-z ]+\.$/,
+        ),
+      });
+    }
+});
+
+describe("refused", () => {
+  test.each([
+    [
+      "cancel",
+      state("in_transit", "paid"),
+      "The shipment cannot be cancelled because it is in transit.",
+    ],
+    [
+      "cancel",
+      state("delivered", "paid"),
+      "The shipment cannot be cancelled because it is delivered.",
+    ],
+    [
+      "cancel",
+      state("cancelled", "voided"),
+      "The shipment cannot be cancelled because it is already cancelled.",
+    ],
+    [
+      "pay",
+      state("awaiting_pickup", "paid"),
+      "The shipment cannot be paid because it is awaiting pickup.",
+    ],
+    [
+      "pay",
+      state("pending", "paid"),
+      "The shipment cannot be paid because its payment is already paid.",
+    ],
+    [
+      "advance",
+      state("pending", "awaiting_payment"),
+      "The shipment cannot be advanced because it is pending.",
+    ],
+    [
+      "advance",
+      state("awaiting_pickup", "awaiting_payment"),
+      "The shipment cannot be advanced because its payment is awaiting payment.",
+    ],
+    [
+      "refund",
+      state("cancelled", "refunded"),
+      "The shipment cannot be refunded because its payment is already refunded.",
+    ],
+    [
+      "refund",
+      state("cancelled", "voided"),
+      "The shipment cannot be refunded because its payment is voided.",
+    ],
+  ] as [Trigger, ShipmentState, string][])("%s from %o", (trigger, from, refusal) => {
+    expect(transition(trigger, from)).toEqual({ refusal });
+  });
+});
+
+describe("both statuses to look for are looked for as one", () => {
+  const options = <T>(statuses: readonly T[]) => [undefined, ...statuses];
+  test.each(
+    options(SHIPMENT_STATUSES).flatMap((status) =>
+      options(PAYMENT_STATUSES).map((paymentStatus) => [status, paymentStatus] as const),
+    ),
+  )("%s and %s", (status, paymentStatus) => {
+    const wanted = STATES.filter(
+      (it) =>
+        (status === undefined || it.status === status) &&
+        (paymentStatus === undefined || it.paymentStatus === paymentStatus),
+    );
+    const filter = narrowState(status, paymentStatus);
+    if (filter === undefined) {
+      expect(wanted).toEqual([]);
+      return;
+    }
+    expect(Object.keys(filter).length).toBeLessThanOrEqual(1);
+    expect(
+      STATES.filter((it) =>
+        Object.entries({ ...it, ...filter }).every(
+          ([key, value]) => it[key as keyof ShipmentState] === value,
+        ),
+      ),
+    ).toEqual(wanted);
+  });
+});
+
+test("a shipment has ended when it is delivered or cancelled", () => {
+  expect(SHIPMENT_STATUSES.filter(hasEnded)).toEqual(["delivered", "cancelled"]);
+});

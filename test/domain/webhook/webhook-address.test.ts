@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { isWithin, webhookUrlFault } from "../../../src/domain/webhook/webhook-address.ts";
+
+test.for([
+  "0.0.0.0",
+  "10.0.0.1",
+  "100.64.0.1",
+  "127.0.0.1",
+  "169.254.169.254",
+  "172.16.0.1",
+  "192.0.2.1",
+  "192.168.0.1",
+  "198.18.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "::",
+  "::1",
+  "::ffff:10.0.0.1",
+  "::ffff:127.0.0.1",
+  "::a00:1",
+  "4000::1",
+  "64:ff9b::a00:1",
+  "2002:a00:1::",
+  "fc00::1",
+  "fe80::1",
+  "ff02::1",
+  "2001:db8::1",
+  "not an address",
+])("%s is no public address", (address) => {
+  expect(isWithin("public", address)).toBe(false);
+});
+
+test.for(["8.8.8.8", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8"])(
+  "%s is a public address, and not on this machine",
+  (address) => {
+    expect([isWithin("public", address), isWithin("loopback", address)]).toEqual([true, false]);
+  },
+);
+
+const PUBLIC = "must lead to a public address";
+const HTTPS = "must begin with https://";
+
+test.for([
+  ["https://example.org/hook", undefined],
+  ["https://example.org:8443/hook?a=b", undefined],
+  ["https://8.8.8.8/", undefined],
+  ["https://10.0.0.1/", PUBLIC],
+  ["https://[::1]/", PUBLIC],
+  ["https://[::ffff:10.0.0.1]/", PUBLIC],
+  ["https://0x7f.1/", PUBLIC],
+  ["https://2130706433/", PUBLIC],
+  ["https://localhost/", PUBLIC],
+  ["https://a.localhost./", PUBLIC],
+  ["http://example.org/", HTTPS],
+  ["http://127.0.0.1/", HTTPS],
+  ["ftp://example.org/", HTTPS],
+  ["javascript:alert(1)", HTTPS],
+  ["https://user:secret@example.org/", "must not hold a user name or password"],
+  ["https://example.org/#part", "must not have a fragment"],
+  ["example.org", "must be a URL"],
+  ["https://", "must be a URL"],
+] as const)("the URL %s: %s", ([url, fault]) => {
+  expect(webhookUrlFault(url, false)).toBe(fault);
+});
+
+test("when it is allowed, http may go to this machine and no further", () => {
+  expect(webhookUrlFault("http://127.0.0.1:3000/", true)).toBeUndefined();
+  expect(webhookUrlFault("http://localhost:3000/", true)).toBeUndefined();
+  expect(webhookUrlFault("http://8.8.8.8/", true)).toBe(HTTPS);
+  expect(webhookUrlFault("https://127.0.0.1/", true)).toBe(PUBLIC);
+});

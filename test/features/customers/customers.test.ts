@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  CustomerService,
+  GetCustomerResponseSchema,
+  ListCustomersResponseSchema,
+} from "../../../gen/shipments/v1/customer_service_pb.js";
+import { book, type ShipmentJson } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+/** Newest first; each with the shipments they have, newest first. */
+let customers: { customer: Record<string, any>; shipments: ShipmentJson[] }[];
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+  customers = [];
+  for (let i = 0; i < 5; i++) {
+    const fields = {
+      customer_name: `Customer ${i}`,
+      customer_email: i < 2 ? "Shared@Example.org" : `c${i}@example.org`,
+      ...(i === 0 ? { customer_id_number: "ID 0" } : {}),
+    };
+    const first = await book(service, apiKey, fields);
+    const second = await book(service, apiKey, fields);
+    customers.unshift({ customer: first["customer"], shipments: newestFirst([first, second]) });
+  }
+});
+afterAll(() => service.close());
+
+function newestFirst(shipments: ShipmentJson[]): ShipmentJson[] {
+  const key = (it: ShipmentJson) => `${it["created_at"]} ${it["reference"]}`;
+  return shipments.toSorted((a, b) => (key(a) < key(b) ? 1 : -1));
+}
+
+test("a customer is given as its shipments show it, at both doors", async () => {
+  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  for (const { customer } of customers) {
+    const { status, body } = await service.request(`/v1/customers/${customer["id"]}`, { apiKey });
+    expect({ status, body }).toEqual({ status: 200, body: { data: customer } });
+    const answer = await grpc.getCustomer({ customer: BigInt(customer["id"]) });
+    expect(inDialect(GetCustomerResponseSchema, answer)).toEqual({ data: customer });
+  }
+  expect(customers.at(-1)!.customer).toEqual({
+    id: expect.any(Number),
+    name: "Customer 0",
+    email: "Shared@Example.org",
+    id_number: "ID 0",
+  });
+});
+
+test("one that is not there is 404 at both doors; what is no number is that field's error", async () => {
+  const body = { message: "There is no such customer.", errors: {} };
+  for (const id of [999_999, 0, -1, Number.MAX_SAFE_INTEGER]) {
+    const answer = await service.request(`/v1/customers/${id}`, { apiKey });
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
+  }
+  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  for (const customer of [999_999n, 0n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+    expect(await rpcRefusal(grpc.getCustomer({ customer }))).toEqual({
+      code: "NotFound",
+      message: body.message,
+      details: { ErrorInfo: { reason: "CUSTOMER_NOT_FOUND", domain: "shipments.v1" } },
+    });
+  }
+  for (const id of ["ada", "1.5", "1e400"]) {
+    const answer = await service.request(`/v1/customers/${id}`, { apiKey });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors)).toEqual(["customer"]);
+  }
+});
+
+test("all are listed, the newest first, page by page", async () => {
+  const all = customers.map(({ customer }) => customer);
+  const whole = await service.request("/v1/customers", { apiKey });
+  expect(whole.body).toEqual({ data: all, next_page_token: "" });
+  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  const first = await grpc.listCustomers({ pageSize: 3 });
+  expect(inDialect(ListCustomersResponseSchema, first).data).toEqual(all.slice(0, 3));
+  const rest = await service.request(
+    `/v1/customers?page_size=2&page_token=${first.nextPageToken}`,
+    { apiKey },
+  );
+  expect(rest.body).toEqual({ data: all.slice(3), next_page_token: "" });
+});
+
+test("by email, compared without case, are exactly those who have it", async () => {
+  const shared = customers.slice(3).map(({ customer }) => customer);
+  const { body } = await service.request("/v1/customers?email=%20sHARED@example.ORG", { apiKey });
+  expect(body).toEqual({ data: shared, next_page_token: "" });
+  const none = await service.request("/v1/customers?email=shared", { apiKey });
+  expect(none.body).toEqual({ data: [], next_page_token: "" });
+  const one = await service.request("/v1/customers?email=shared@example.org&page_size=1", {
+    apiKey,
+  });
+  const next = `page_token=${one.body.next_page_token}`;
+  const two = await service.request(`/v1/customers?email=SHARED@example.org&${next}`, { apiKey });
+  expect([...one.body.data, ...two.body.data]).toEqual(shared);
+});
+
+test("a token of other filters, and a page of the wrong size, are refused", async () => {
+  const { body } = await service.request("/v1/customers?page_size=1", { apiKey });
+  const text = "page_token is not the next_page_token of a page with these filters.";
+  for (const query of [`email=a@b.c&page_token=${body.next_page_token}`, "page_token=x"]) {
+    const answer = await service.request(`/v1/customers?${query}`, { apiKey });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { message: text, errors: { page_token: [text] } },
+    });
+  }
+  for (const size of ["0", "101", "x"]) {
+    const answer = await service.request(`/v1/customers?page_size=${size}`, { apiKey });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors)).toEqual(["page_size"]);
+  }
+});
+
+test("a customer's shipments are listed under it, with all filters and pages", async () => {
+  for (const { customer, shipments } of customers) {
+    const path = `/v1/customers/${customer["id"]}/shipments`;
+    const { status, body } = await service.request(path, { apiKey });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { data: shipments, next_page_token: "" },
+    });
+    const first = await service.request(`${path}?page_size=1&status=pending`, { apiKey });
+    const next = `status=pending&page_token=${first.body.next_page_token}`;
+    const second = await service.request(`${path}?${next}`, { apiKey });
+    expect([...first.body.data, ...second.body.data]).toEqual(shipments);
+    const none = await service.request(`${path}?status=delivered`, { apiKey });
+    expect(none.body).toEqual({ data: [], next_page_token: "" });
+    // The path says whose, whatever the query adds.
+    const same = await service.request(`${path}?customer_id=1&customer_id=x`, { apiKey });
+    expect(same.body).toEqual(body);
+  }
+});

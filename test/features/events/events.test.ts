@@ -1,0 +1,342 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
+import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { eventClient, take } from "../../support/watch.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+async function book(apiKey: string, changes: object = {}): Promise<any> {
+  const { body } = await service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, ...changes },
+  });
+  return body.data;
+}
+
+async function post(apiKey: string, path: string, body: object = {}): Promise<any> {
+  const answer = await service.request(path, { apiKey, body });
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body.data;
+}
+
+const pay = (apiKey: string, { reference, total, currency }: any) =>
+  post(apiKey, `/v1/shipments/${reference}/payments`, { amount: total, currency });
+
+async function eventsOf(apiKey: string, reference: string): Promise<any[]> {
+  const { body } = await service.request(`/v1/shipments/${reference}/events?page_size=100`, {
+    apiKey,
+  });
+  return body.data;
+}
+
+/** Waits until no other transaction of the server, of any test's, is older than an event. */
+async function settled(): Promise<void> {
+  const waiting = `select from event
+    where transaction >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint limit 1`;
+  while ((await service.app.em.execute(waiting)).length > 0) await sleep(5);
+}
+
+async function readFeed(apiKey: string, query = ""): Promise<any> {
+  await settled();
+  return (await service.request(`/v1/events${query}`, { apiKey })).body;
+}
+
+const outline = (events: any[]) => events.map(({ number, type }) => `${number} ${type}`);
+
+test("a booking writes one event that holds the shipment as it was answered", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const shipment = await book(apiKey);
+  const answer = await service.request(`/v1/shipments/${shipment.reference}/events`, { apiKey });
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({
+    data: [
+      {
+        id: `evt_${shipment.reference}_1`,
+        type: "shipment.created",
+        timestamp: shipment.created_at,
+        shipment: shipment.reference,
+        number: 1,
+        data: shipment,
+        webhook: null,
+      },
+    ],
+    next_page_token: "",
+  });
+});
+
+test("every step of a life writes its events, numbered without gaps, each with the shipment as it then was", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const booked = await book(apiKey);
+  const path = `/v1/shipments/${booked.reference}`;
+  const updated = await service.request(path, {
+    apiKey,
+    method: "PATCH",
+    body: { pickup_address: "Elsewhere" },
+  });
+  const paid = await pay(apiKey, booked);
+  const inTransit = await post(apiKey, `${path}/advance`);
+  const delivered = await post(apiKey, `${path}/advance`);
+
+  const events = await eventsOf(apiKey, booked.reference);
+  expect(outline(events)).toEqual([
+    "1 shipment.created",
+    "2 shipment.updated",
+    "3 shipment.paid",
+    "4 shipment.awaiting_pickup",
+    "5 shipment.in_transit",
+    "6 shipment.delivered",
+  ]);
+  expect(events.map((event) => event.data)).toEqual([
+    booked,
+    updated.body.data,
+    paid,
+    paid,
+    inTransit,
+    delivered,
+  ]);
+});
+
+test("a paid shipment that is cancelled and refunded says so, as does a payment that comes too late", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const early = await book(apiKey);
+  await pay(apiKey, early);
+  await post(apiKey, `/v1/shipments/${early.reference}/cancel`);
+  await post(apiKey, `/v1/shipments/${early.reference}/refunds`);
+  expect(outline(await eventsOf(apiKey, early.reference))).toEqual([
+    "1 shipment.created",
+    "2 shipment.paid",
+    "3 shipment.awaiting_pickup",
+    "4 shipment.cancelled",
+    "5 shipment.refunded",
+  ]);
+
+  const late = await book(apiKey);
+  await post(apiKey, `/v1/shipments/${late.reference}/cancel`);
+  await pay(apiKey, late);
+  expect(outline(await eventsOf(apiKey, late.reference))).toEqual([
+    "1 shipment.created",
+    "2 shipment.cancelled",
+    "3 shipment.paid",
+  ]);
+});
+
+test("what changes nothing and what is refused writes no event", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const shipment = await book(apiKey);
+  const path = `/v1/shipments/${shipment.reference}`;
+  const same = { apiKey, method: "PATCH", body: { pickup_address: BOOKING.pickup_address } };
+  expect((await service.request(path, same)).status).toBe(200);
+  expect((await service.request(`${path}/advance`, { apiKey, body: {} })).status).toBe(422);
+  const wrong = { amount: 1, currency: "USD" };
+  expect((await service.request(`${path}/payments`, { apiKey, body: wrong })).status).toBe(422);
+  expect(outline(await eventsOf(apiKey, shipment.reference))).toEqual(["1 shipment.created"]);
+});
+
+test("changes at the same time leave numbers without gaps, and the last event is the shipment", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { reference } = await book(apiKey);
+  const path = `/v1/shipments/${reference}`;
+  const changes = Array.from({ length: 20 }, (_, i) =>
+    service.request(path, { apiKey, method: "PATCH", body: { pickup_address: `Street ${i}` } }),
+  );
+  const statuses = (await Promise.all(changes)).map((answer) => answer.status);
+  expect(statuses).toEqual(Array(20).fill(200));
+  const events = await eventsOf(apiKey, reference);
+  expect(events.map((event) => event.number)).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
+  const shipment = await service.request(path, { apiKey });
+  expect(events.at(-1).data).toEqual(shipment.body.data);
+});
+
+test("the event log alone rebuilds every shipment of the workspace", async () => {
+  const { apiKey } = await service.addWorkspace();
+  for (let i = 0; i < 12; i++) {
+    const shipment = await book(apiKey, { metadata: { box: `${i}` } });
+    if (i % 2 === 0) await pay(apiKey, shipment);
+    if (i % 3 === 0) await post(apiKey, `/v1/shipments/${shipment.reference}/cancel`);
+    if (i % 6 === 2) await post(apiKey, `/v1/shipments/${shipment.reference}/advance`);
+  }
+  const rebuilt = new Map<string, unknown>();
+  let after = "";
+  for (;;) {
+    const body = await readFeed(apiKey, `?page_size=7${after === "" ? "" : `&after=${after}`}`);
+    for (const event of body.data) rebuilt.set(event.shipment, event.data);
+    after = body.cursor;
+    if (!body.has_more) break;
+  }
+  const { body } = await service.request("/v1/shipments?page_size=100", { apiKey });
+  expect(body.data).toHaveLength(12);
+  expect(rebuilt).toEqual(new Map(body.data.map((it: any) => [it.reference, it])));
+});
+
+test("a page of a shipment's events leads to the next", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const shipment = await book(apiKey);
+  await pay(apiKey, shipment);
+  const path = `/v1/shipments/${shipment.reference}/events?page_size=2`;
+  const first = await service.request(path, { apiKey });
+  expect(outline(first.body.data)).toEqual(["1 shipment.created", "2 shipment.paid"]);
+  const token = first.body.next_page_token;
+  const second = await service.request(`${path}&page_token=${token}`, { apiKey });
+  expect(outline(second.body.data)).toEqual(["3 shipment.awaiting_pickup"]);
+  expect(second.body.next_page_token).toBe("");
+  const bad = await service.request(`${path}&page_token=nonsense`, { apiKey });
+  expect([bad.status, Object.keys(bad.body.errors)]).toEqual([422, ["page_token"]]);
+});
+
+test("another workspace's shipment has no events to show, exactly as a missing one", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const stranger = await service.addWorkspace();
+  const { reference } = await book(apiKey);
+  const headers = { "x-request-id": "same" };
+  const foreign = await service.request(`/v1/shipments/${reference}/events`, {
+    apiKey: stranger.apiKey,
+    headers,
+  });
+  const missing = await service.request("/v1/shipments/SHP-000000000000/events", {
+    apiKey: stranger.apiKey,
+    headers,
+  });
+  expect(foreign.status).toBe(404);
+  expect(foreign.text).toBe(missing.text);
+  const feed = await service.request("/v1/events", { apiKey: stranger.apiKey });
+  expect(feed.body).toEqual({ data: [], cursor: "", has_more: false });
+});
+
+test("the feed gives only the types asked for, and refuses what is no type", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const shipment = await book(apiKey);
+  await pay(apiKey, shipment);
+  const body = await readFeed(apiKey, "?types=shipment.paid&types=shipment.cancelled");
+  expect(outline(body.data)).toEqual(["2 shipment.paid"]);
+  const refused = await service.request("/v1/events?types=shipment.lost", { apiKey });
+  expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["types[0]"]]);
+});
+
+test("a cursor of another workspace, or of none, is refused", async () => {
+  const mine = await service.addWorkspace();
+  const theirs = await service.addWorkspace();
+  await book(theirs.apiKey);
+  const body = await readFeed(theirs.apiKey);
+  for (const cursor of [body.cursor, "nonsense"]) {
+    const refused = await service.request(`/v1/events?after=${cursor}`, { apiKey: mine.apiKey });
+    expect(refused.body).toEqual({
+      message: "after is not a cursor of this workspace's events.",
+      errors: { after: ["after is not a cursor of this workspace's events."] },
+    });
+  }
+});
+
+test("an event that commits late is never skipped by a cursor given out before", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const late = new pg.Client(service.databaseUrl);
+  await late.connect();
+  await late.query("begin");
+  await late.query(
+    `insert into event (workspace_id, subject, number, type, data, created_at)
+     select $1, 'SHP-LATE00000000', 1, 'shipment.created',
+            '{"reference": "SHP-LATE00000000"}', now()`,
+    [id],
+  );
+  const early = await book(apiKey);
+  const before = await service.request("/v1/events", { apiKey });
+  // What was written after it waits for it, so that its place is kept.
+  expect(before.body.data).toEqual([]);
+
+  await late.query("commit");
+  await late.end();
+  const body = await readFeed(apiKey);
+  expect(body.data.map((event: any) => event.shipment)).toEqual([
+    "SHP-LATE00000000",
+    early.reference,
+  ]);
+});
+
+test.for(["gRPC", "Connect"] as const)(
+  "a watcher by %s gets what happened, then what happens, and resumes from a cursor",
+  async (door) => {
+    const { apiKey } = await service.addWorkspace();
+    const client = eventClient(service, apiKey, door);
+    const shipment = await book(apiKey);
+    const watching = take(3, client.watchEvents({}));
+    await sleep(100);
+    await pay(apiKey, shipment);
+    const watched = await watching;
+    expect(watched.map(({ data }) => data?.type)).toEqual([
+      "shipment.created",
+      "shipment.paid",
+      "shipment.awaiting_pickup",
+    ]);
+    const resumed = await take(2, client.watchEvents({ after: watched[0]!.cursor }));
+    expect(resumed).toEqual(watched.slice(1));
+  },
+);
+
+test("a watcher sees only its own workspace and the types it asked for", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  await book(other.apiKey);
+  const shipment = await book(apiKey);
+  const watching = take(1, eventClient(service, apiKey).watchEvents({ types: ["shipment.paid"] }));
+  await pay(apiKey, shipment);
+  const [seen] = await watching;
+  expect(seen?.data).toMatchObject({ shipment: shipment.reference, type: "shipment.paid" });
+});
+
+test("a stream is refused like any call: for its key, its fields, its cursor", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const codeOf = async (client: ReturnType<typeof eventClient>, request: object) => {
+    const error = await take(1, client.watchEvents(request)).catch((it: unknown) => it);
+    return ConnectError.from(error).code;
+  };
+  expect(await codeOf(eventClient(service, "shp_nothing"), {})).toBe(Code.Unauthenticated);
+  const client = eventClient(service, apiKey);
+  expect(await codeOf(client, { types: ["nothing"] })).toBe(Code.InvalidArgument);
+  expect(await codeOf(client, { after: "nonsense" })).toBe(Code.InvalidArgument);
+});
+
+test("a stream ends when its key is revoked", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const watching = take(1, eventClient(service, apiKey).watchEvents({}));
+  const ended = expect(watching).rejects.toMatchObject({ code: Code.Unauthenticated });
+  await sleep(100);
+  await revokeKey(service.app.em, id, apiKey.slice(-4));
+  await ended;
+});
+
+test("a stream ends at the caller's deadline", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const watching = take(1, eventClient(service, apiKey).watchEvents({}, { timeoutMs: 300 }));
+  await expect(watching).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+});
+
+test("a workspace holds no more than 20 streams open, and another is not hindered", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  const leaving = new AbortController();
+  const streams = Array.from({ length: 21 }, () =>
+    take(1, eventClient(service, apiKey).watchEvents({}, { signal: leaving.signal })),
+  );
+  const refused = await Promise.race(streams.map((it) => it.catch((error: unknown) => error)));
+  expect(ConnectError.from(refused).code).toBe(Code.Unavailable);
+  await book(other.apiKey);
+  expect(await take(1, eventClient(service, other.apiKey).watchEvents({}))).toHaveLength(1);
+  leaving.abort();
+  await Promise.allSettled(streams);
+});
+
+test("streams end with UNAVAILABLE when the service stops, and hold it up no longer", async () => {
+  const stopping = await startService();
+  const { apiKey } = await stopping.addWorkspace();
+  const watching = take(1, eventClient(stopping, apiKey).watchEvents({}));
+  const ended = expect(watching).rejects.toMatchObject({ code: Code.Unavailable });
+  await sleep(200);
+  await stopping.close();
+  await ended;
+});

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { purgeAnswers } from "../../../src/features/idempotency/purge-stored-responses.ts";
+import { connectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
+import { createDatabase } from "../../support/database.ts";
+import { errorFacts } from "../../support/error-facts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startProcess } from "../../support/service-process.ts";
+import { BOOKING, startReplica, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const book = (apiKey: string, key: string, changes: object = {}) =>
+  service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, ...changes },
+    headers: { "idempotency-key": key },
+  });
+
+async function countShipments(workspaceId: number): Promise<number> {
+  const [row] = await service.app.em
+    .fork()
+    .execute<{ count: number }[]>(
+      "select count(*)::int as count from shipment where workspace_id = ?",
+      [workspaceId],
+    );
+  return row!.count;
+}
+
+const aboutKey = (text: string) => ({ message: text, errors: { idempotency_key: [text] } });
+
+test("a repeated booking gets the first one's answer, and is not made twice", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const first = await book(apiKey, "order 7".replace(" ", "-"));
+  const second = await book(apiKey, "order-7");
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.text).toBe(first.text);
+  expect(first.headers.get("idempotency-replayed")).toBeNull();
+  expect(second.headers.get("idempotency-replayed")).toBe("true");
+  expect(await countShipments(id)).toBe(1);
+});
+
+test("so it is at the gRPC door, and from one door to the other", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { body } = await book(apiKey, "either-door");
+  const { reference } = body.data;
+  const headers = { "idempotency-key": "cancel-it" };
+  const cancelled = await service.request(`/v1/shipments/${reference}/cancel`, {
+    apiKey,
+    method: "POST",
+    headers,
+  });
+  let replayed: string | null = null;
+  const { data } = await service
+    .grpcClient(apiKey)
+    .cancelShipment(
+      { shipment: reference },
+      { headers, onHeader: (it) => (replayed = it.get("idempotency-replayed")) },
+    );
+  expect(cancelled.body.data.etag).toBe(data?.etag);
+  expect(replayed).toBe("true");
+  expect(await countShipments(id)).toBe(1);
+});
+
+test("what a client writes in another order is the same request", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const first = await book(apiKey, "maps", { metadata: { a: "1", b: "2" } });
+  const second = await book(apiKey, "maps", { metadata: { b: "2", a: "1" } });
+  expect(second.text).toBe(first.text);
+});
+
+describe("a key that came with another request is refused", () => {
+  const reused = aboutKey(
+    "This idempotency key came with another request before; use a new key for every request.",
+  );
+  test("of the same method", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    await book(apiKey, "reused");
+    const { status, body } = await book(apiKey, "reused", { weight_kg: 3 });
+    expect({ status, body }).toEqual({ status: 422, body: reused });
+    expect(await countShipments(id)).toBe(1);
+  });
+
+  test("of another method, also at the gRPC door", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const { body } = await book(apiKey, "reused");
+    const call = service
+      .grpcClient(apiKey)
+      .cancelShipment(
+        { shipment: body.data.reference },
+        { headers: { "idempotency-key": "reused" } },
+      );
+    expect(await errorFacts(call)).toMatchObject({
+      code: "FailedPrecondition",
+      message: reused.message,
+      details: { ErrorInfo: { reason: "IDEMPOTENCY_KEY_REUSED", domain: "shipments.v1" } },
+    });
+  });
+});
+
+test("of many calls with one key at once, one books; the others are told to wait, or get its answer", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey, "at-once")));
+  const made = answers.filter(({ status }) => status === 201);
+  const waiting = answers.filter(({ status }) => status !== 201);
+  expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+  for (const { status, headers, body } of waiting) {
+    expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
+      status: 409,
+      retryAfter: "1",
+      body: aboutKey("A call with this idempotency key is still running; try again in a moment."),
+    });
+  }
+  expect(await countShipments(id)).toBe(1);
+});
+
+test("a refused call keeps nothing, and may be tried again under its key", async () => {
+  const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
+  expect((await book(apiKey, "again")).status).toBe(422);
+  await connectPaymentProvider(service.app.em, id, "manual");
+  const { status, headers } = await book(apiKey, "again");
+  expect([status, headers.get("idempotency-replayed")]).toEqual([201, null]);
+});
+
+test("workspaces do not share keys", async () => {
+  const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
+  const { body } = await book(one.apiKey, "shared");
+  const { headers, body: otherBody } = await book(other.apiKey, "shared");
+  expect(headers.get("idempotency-replayed")).toBeNull();
+  expect(otherBody.data.reference).not.toBe(body.data.reference);
+});
+
+test("a read or a quote takes no notice of a key", async () => {
+  const { apiKey } = await service.addWorkspace();
+  for (let i = 0; i < 2; i++) {
+    const { status, headers } = await service.request("/v1/shipments", {
+      apiKey,
+      headers: { "idempotency-key": "read" },
+    });
+    expect([status, headers.get("idempotency-replayed")]).toEqual([200, null]);
+  }
+});
+
+test.each(["two words", "x".repeat(256), "\u00fc"])("%j is no key", async (key) => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { status, body } = await book(apiKey, key);
+  const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
+  expect({ status, body }).toEqual({ status: 422, body: aboutKey(text) });
+  expect(await countShipments(id)).toBe(0);
+});
+
+test("after a day an answer is forgotten, on sight and by the purge", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const age = () =>
+    service.app.em
+      .fork()
+      .execute(
+        "update kept_answer set created_at = created_at - interval '24 hours' where workspace_id = ?",
+        [id],
+      );
+  const first = await book(apiKey, "old");
+  await age();
+  const second = await book(apiKey, "old");
+  expect(second.body.data.reference).not.toBe(first.body.data.reference);
+
+  await age();
+  await purgeAnswers(service.app.em);
+  expect(
+    await service.app.em.fork().execute("select from kept_answer where workspace_id = ?", [id]),
+  ).toEqual([]);
+});
+
+test("of 200 bookings during which the process is killed, all are there once when all are repeated", async () => {
+  const database = await createDatabase();
+  const onlooker = await startReplica(database.url);
+  try {
+    const { apiKey, id } = await onlooker.addWorkspace();
+    const bookAll = (url: string) =>
+      Promise.allSettled(
+        Array.from({ length: 200 }, (_, i) =>
+          fetch(`${url}/v1/shipments`, {
+            method: "POST",
+            headers: {
+              authorization: `Bearer ${apiKey}`,
+              "content-type": "application/json",
+              "idempotency-key": `booking-${i}`,
+            },
+            body: JSON.stringify({ ...BOOKING, external_reference: `booking ${i}` }),
+          }).then((response) => response.json() as Promise<{ data?: { reference: string } }>),
+        ),
+      );
+    const count = async () =>
+      (
+        await onlooker.app.em
+          .fork()
+          .execute<unknown[]>("select from shipment where workspace_id = ?", [id])
+      ).length;
+
+    const doomed = await startProcess(database.url);
+    const interrupted = bookAll(doomed.httpUrl);
+    await eventually("the first of them", async () => (await count()) >= 20);
+    await doomed.kill();
+    const outcomes = await interrupted;
+    expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
+
+    const repeated = await bookAll(onlooker.httpUrl);
+    const references = repeated.map((it) => it.status === "fulfilled" && it.value.data?.reference);
+    expect(new Set(references).size).toBe(200);
+    expect(references.every((it) => typeof it === "string")).toBe(true);
+    for (const [i, outcome] of outcomes.entries()) {
+      // What was answered before the end is what is answered again.
+      const before = outcome.status === "fulfilled" ? outcome.value.data?.reference : undefined;
+      if (before !== undefined) expect(before).toBe(references[i]);
+    }
+    expect(await count()).toBe(200);
+  } finally {
+    await onlooker.close();
+    await database.drop();
+  }
+}, 180_000);

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  RecordPaymentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { disconnectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
+import {
+  ANY_TIME,
+  book,
+  bookAnd,
+  NO_REFERENCE,
+  NO_SHIPMENT,
+  PAYMENT,
+  takeStep,
+} from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+function pay(reference: string, body: unknown) {
+  return service.request(`/v1/shipments/${reference}/payments`, { apiKey, body });
+}
+
+const RECORDED = { provider: "manual", ...PAYMENT, paid_at: ANY_TIME, refunded_at: null };
+
+test("a payment takes a pending shipment to its pickup, at either door", async () => {
+  const first = await book(service, apiKey);
+  const { status, body } = await pay(first["reference"], PAYMENT);
+  const paid = {
+    status: "awaiting_pickup",
+    payment_status: "paid",
+    updated_at: ANY_TIME,
+    etag: "2",
+  };
+  expect(status).toBe(200);
+  expect(body).toEqual({ data: { ...first, ...paid }, payment: RECORDED });
+  expect(body.payment.paid_at).toBe(body.data.updated_at);
+
+  const second = await book(service, apiKey);
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const answer = await grpc.recordPayment({ shipment: second["reference"], ...PAYMENT });
+  expect(inDialect(RecordPaymentResponseSchema, answer)).toEqual({
+    data: { ...second, ...paid },
+    payment: RECORDED,
+  });
+});
+
+test("a payment that arrives after the cancellation is kept, and is to go back", async () => {
+  const cancelled = await bookAnd(service, apiKey, ["cancel"]);
+  const { status, body } = await pay(cancelled["reference"], PAYMENT);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    data: { ...cancelled, payment_status: "refund_pending", updated_at: ANY_TIME, etag: "3" },
+    payment: RECORDED,
+  });
+});
+
+test("a shipment is paid once", async () => {
+  const { reference } = await bookAnd(service, apiKey, ["pay"]);
+  const text = "The shipment cannot be paid because it is awaiting pickup.";
+  const { status, body } = await pay(reference, PAYMENT);
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { shipment: [text] } },
+  });
+});
+
+describe("amount and currency must be the shipment's", () => {
+  const amountText = "amount must be the shipment's total, which is 12.69.";
+  const currencyText = "currency must be the shipment's, which is USD.";
+  test.each([
+    [{ amount: 12.68, currency: "USD" }, { amount: [amountText] }],
+    [{ amount: 12.690000001, currency: "USD" }, { amount: [amountText] }],
+    [{ amount: 0, currency: "USD" }, { amount: [amountText] }],
+    [{ amount: 12.69, currency: "EUR" }, { currency: [currencyText] }],
+    [
+      { amount: 1269, currency: "JPY" },
+      { amount: [amountText], currency: [currencyText] },
+    ],
+  ])("%o", async (body, errors) => {
+    const booked = await book(service, apiKey);
+    const answer = await pay(booked["reference"], body);
+    expect(answer.status).toBe(422);
+    const [first, ...more] = Object.values(errors).flat();
+    const message = more.length === 0 ? first : `${first} (and ${more.length} more errors)`;
+    expect(answer.body).toEqual({ message, errors });
+    const read = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
+    expect(read.body).toEqual({ data: booked });
+  });
+});
+
+test("amount and currency are required, and of their form", async () => {
+  const { reference } = await book(service, apiKey);
+  expect(await pay(reference, {})).toMatchObject({
+    status: 422,
+    body: {
+      message: "amount is required. (and 1 more errors)",
+      errors: { amount: ["amount is required."], currency: ["currency is required."] },
+    },
+  });
+  for (const [body, field] of [
+    [{ amount: -1, currency: "USD" }, "amount"],
+    [{ amount: "12.69", currency: "USD" }, "amount"],
+    [{ amount: 12.69, currency: "usd" }, "currency"],
+    [{ amount: 12.69, currency: "US$" }, "currency"],
+  ] as const) {
+    const answer = await pay(reference, body);
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors)).toEqual([field]);
+  }
+});
+
+test("a refused payment says which precondition failed at the gRPC door", async () => {
+  const { reference } = await book(service, apiKey);
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
+  const text = "amount must be the shipment's total, which is 12.69.";
+  expect(await rpcRefusal(call)).toEqual({
+    code: "FailedPrecondition",
+    message: text,
+    details: {
+      ErrorInfo: { reason: "PAYMENT_MISMATCH", domain: "shipments.v1" },
+      PreconditionFailure: {
+        violations: [{ type: "PAYMENT_MISMATCH", subject: "amount", description: text }],
+      },
+    },
+  });
+});
+
+test("a payment for no shipment is 404", async () => {
+  expect(await pay(NO_REFERENCE, PAYMENT)).toMatchObject({ status: 404, body: NO_SHIPMENT });
+});
+
+test("a payment is recorded although the provider was disconnected meanwhile", async () => {
+  const workspace = await service.addWorkspace();
+  const { reference } = await book(service, workspace.apiKey);
+  await disconnectPaymentProvider(service.app.em, workspace.id);
+  expect(await takeStep(service, workspace.apiKey, reference, "pay")).toMatchObject({
+    status: 200,
+    body: { data: { status: "awaiting_pickup" }, payment: RECORDED },
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  RecordRefundResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  ANY_TIME,
+  bookAnd,
+  NO_REFERENCE,
+  NO_SHIPMENT,
+  PAYMENT,
+  takeStep,
+  type Step,
+} from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+let clock: number | undefined;
+beforeAll(async () => {
+  service = await startService({ now: () => new Date(clock ?? Date.now()) });
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+test.each<Step[]>([
+  ["pay", "cancel"],
+  ["cancel", "pay"],
+])("the payment of a shipment goes back after %s and %s", async (...steps) => {
+  const cancelled = await bookAnd(service, apiKey, steps);
+  expect(cancelled["payment_status"]).toBe("refund_pending");
+  const { status, body } = await takeStep(service, apiKey, cancelled["reference"], "refund");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    data: { ...cancelled, payment_status: "refunded", updated_at: ANY_TIME, etag: "4" },
+    payment: {
+      provider: "manual",
+      ...PAYMENT,
+      paid_at: ANY_TIME,
+      refunded_at: body.data.updated_at,
+    },
+  });
+});
+
+test("the gRPC door records a refund alike", async () => {
+  const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const answer = await grpc.recordRefund({ shipment: cancelled["reference"] });
+  expect(inDialect(RecordRefundResponseSchema, answer)).toEqual({
+    data: { ...cancelled, payment_status: "refunded", updated_at: ANY_TIME, etag: "4" },
+    payment: { provider: "manual", ...PAYMENT, paid_at: ANY_TIME, refunded_at: ANY_TIME },
+  });
+});
+
+test("where no payment waits to go back, a refund is refused", async () => {
+  for (const [steps, because] of [
+    [[], "it is pending"],
+    [["pay"], "it is awaiting pickup"],
+    [["cancel"], "its payment is voided"],
+    [["pay", "cancel", "refund"], "its payment is already refunded"],
+  ] as [Step[], string][]) {
+    const { reference } = await bookAnd(service, apiKey, steps);
+    const text = `The shipment cannot be refunded because ${because}.`;
+    const { status, body } = await takeStep(service, apiKey, reference, "refund");
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { message: text, errors: { shipment: [text] } },
+    });
+  }
+  expect(await takeStep(service, apiKey, NO_REFERENCE, "refund")).toMatchObject({
+    status: 404,
+    body: NO_SHIPMENT,
+  });
+});
+
+test("a refund is recorded although this process's clock is behind that of the payment's", async () => {
+  const { reference } = await bookAnd(service, apiKey, ["pay", "cancel"]);
+  clock = Date.now() - 60_000;
+  const { status, body } = await takeStep(service, apiKey, reference, "refund");
+  clock = undefined;
+  expect(status).toBe(200);
+  expect(body.payment.refunded_at).toBe(body.payment.paid_at);
+});

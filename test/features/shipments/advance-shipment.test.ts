@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  AdvanceShipmentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ANY_TIME, bookAnd, NO_REFERENCE, NO_SHIPMENT, takeStep } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+test("a paid shipment goes in transit, then is delivered; nothing else about it changes", async () => {
+  const paid = await bookAnd(service, apiKey, ["pay"]);
+  const shipment = paid["reference"];
+  const { status, body } = await takeStep(service, apiKey, shipment, "advance");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    data: { ...paid, status: "in_transit", updated_at: ANY_TIME, etag: "3" },
+  });
+  expect(body.data.updated_at >= paid["updated_at"]).toBe(true);
+
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const delivered = inDialect(
+    AdvanceShipmentResponseSchema,
+    await grpc.advanceShipment({ shipment }),
+  );
+  expect(delivered).toEqual({
+    data: { ...paid, status: "delivered", updated_at: ANY_TIME, etag: "4" },
+  });
+  const read = await service.request(`/v1/shipments/${shipment}`, { apiKey });
+  expect(read.body).toEqual(delivered);
+});
+
+test("what cannot be advanced is refused in the form of a refused cancel, and stays", async () => {
+  const pending = await bookAnd(service, apiKey, []);
+  const text = "The shipment cannot be advanced because it is pending.";
+  const { status, body } = await takeStep(service, apiKey, pending["reference"], "advance");
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { shipment: [text] } },
+  });
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  expect(await rpcRefusal(grpc.advanceShipment({ shipment: pending["reference"] }))).toEqual({
+    code: "FailedPrecondition",
+    message: text,
+    details: {
+      ErrorInfo: { reason: "SHIPMENT_STATE", domain: "shipments.v1" },
+      PreconditionFailure: {
+        violations: [{ type: "SHIPMENT_STATE", subject: "shipment", description: text }],
+      },
+    },
+  });
+  const read = await service.request(`/v1/shipments/${pending["reference"]}`, { apiKey });
+  expect(read.body).toEqual({ data: pending });
+});
+
+test("the bare call works: no body, and any content type", async () => {
+  const { reference } = await bookAnd(service, apiKey, ["pay"]);
+  const bare = { apiKey, method: "POST", headers: { "content-type": "text/plain" } };
+  const { status } = await service.request(`/v1/shipments/${reference}/advance`, bare);
+  expect(status).toBe(200);
+  const missing = await service.request(`/v1/shipments/${NO_REFERENCE}/advance`, bare);
+  expect({ status: missing.status, body: missing.body }).toEqual({
+    status: 404,
+    body: NO_SHIPMENT,
+  });
+});

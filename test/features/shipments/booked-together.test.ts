@@ -1,0 +1,234 @@
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BOOKED_SHIPMENT } from "../../support/bookings.ts";
+import { createDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { connectTo } from "../../support/insert-shipments.ts";
+import {
+  BOOKING,
+  startService,
+  type Answer,
+  type TestService,
+  type TestWorkspace,
+} from "../../support/service.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+
+/** Bookings that arrive together are written together; here their neighbourhood is tried. */
+let proxy: TcpProxy;
+let service: TestService;
+let sql: pg.Client;
+beforeAll(async () => {
+  const database = await createDatabase();
+  proxy = await startTcpProxy(database.url);
+  service = await startService({ database: { url: proxy.url, drop: database.drop } });
+  // Past the proxy.
+  sql = await connectTo(database.url);
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+  await proxy.close();
+});
+
+const book = ({ apiKey }: TestWorkspace, fields: object = {}, idempotencyKey?: string) =>
+  service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, ...fields },
+    ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }),
+  });
+
+const times = <T>(count: number, call: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => call(i)));
+
+const wrote = ({ status, body }: Answer) => ({ status, body });
+
+const refused = (status: number, key: string, text: string) => ({
+  status,
+  body: { message: text, errors: { [key]: [text] } },
+});
+
+async function count(table: string, { id }: TestWorkspace): Promise<number> {
+  const { rows } = await sql.query(
+    `select count(*)::int as count from ${table} where workspace_id = $1`,
+    [id],
+  );
+  return rows[0].count;
+}
+
+/** Expects a booking's answer to be what its row and its one event say. */
+async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<void> {
+  expect(answer.status).toBe(201);
+  const path = `/v1/shipments/${answer.body.data.reference}`;
+  expect((await service.request(path, { apiKey })).body).toEqual(answer.body);
+  const events = await service.request(`${path}/events`, { apiKey });
+  expect(events.body.data.map((event: any) => [event.type, event.data])).toEqual([
+    ["shipment.created", answer.body.data],
+  ]);
+}
+
+test("in a crowd of workspaces each booking ends as it would alone, and is answered with what is kept", async () => {
+  const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
+  const unpaid = await service.addWorkspace({ paymentProvider: undefined });
+  const persons = (i: number) => ({ customer_email: `person${i}@example.org`, weight_kg: 1 + i });
+  const inAnyCase = (i: number) => ({
+    customer_email: i % 2 === 0 ? "new@example.org" : "NEW@example.org",
+    customer_id_number: String(i),
+  });
+  const [plain, foreign, shared, uncovered, dearer, withoutProvider, named, namedThere, keyed] =
+    await Promise.all([
+      times(20, (i) => book(one, persons(i))),
+      times(20, (i) => book(other, persons(i))),
+      times(6, (i) => book(one, inAnyCase(i))),
+      times(5, () => book(one, { dropoff_lat: 0, dropoff_lng: 0 })),
+      times(5, () => book(other, { expected_total: 1 })),
+      times(5, () => book(unpaid)),
+      times(4, () => book(one, { external_reference: "order 1" })),
+      times(1, () => book(other, { external_reference: "order 1" })),
+      times(4, () => book(other, { customer_name: "Keyed" }, "once")),
+    ]);
+
+  const keyMade = keyed.filter(({ status }) => status === 201);
+  const nameMade = named.filter(({ status }) => status === 201);
+  expect([keyMade.length > 0, nameMade.length]).toEqual([true, 1]);
+  for (const answer of [...plain, ...nameMade]) await expectKept(one, answer);
+  for (const answer of [...foreign, ...namedThere, keyMade[0]!]) await expectKept(other, answer);
+  expect(plain.map(({ body }) => body.data.weight_kg)).toEqual(plain.map((_, i) => 1 + i));
+
+  expect(new Set(shared.map(({ body }) => body.data.customer.id)).size).toBe(1);
+  expect(shared.map(({ body }) => body.data.customer.id_number)).toEqual(
+    shared.map((_, i) => String(i)),
+  );
+
+  const outside =
+    "The dropoff point is outside the coverage zones, 8642660 m from the nearest one.";
+  const changed = "expected_total is 1 USD, but the booking would cost 12.69 USD.";
+  const missing = "The workspace has no payment provider connected; connect one before booking.";
+  const taken = `external_reference belongs to the shipment ${nameMade[0]!.body.data.reference} already.`;
+  const inUse = "A call with this idempotency key is still running; try again in a moment.";
+  expect(uncovered.map(wrote)).toEqual(uncovered.map(() => refused(422, "coverage", outside)));
+  expect(dearer.map(({ status, body }) => [status, body.message])).toEqual(
+    dearer.map(() => [422, changed]),
+  );
+  expect(withoutProvider.map(wrote)).toEqual(
+    withoutProvider.map(() => refused(422, "payment_provider", missing)),
+  );
+  expect(named.filter((it) => it !== nameMade[0]).map(wrote)).toEqual(
+    Array(3).fill(refused(409, "external_reference", taken)),
+  );
+  for (const answer of keyed) {
+    const again = answer.status === 201;
+    expect(wrote(answer)).toEqual(
+      again ? wrote(keyMade[0]!) : refused(409, "idempotency_key", inUse),
+    );
+  }
+
+  expect([await count("shipment", one), await count("customer", one)]).toEqual([27, 22]);
+  expect([await count("shipment", other), await count("customer", other)]).toEqual([22, 22]);
+  expect([await count("shipment", unpaid), await count("customer", unpaid)]).toEqual([0, 0]);
+});
+
+test("bookings that arrive together share transactions", async () => {
+  const workspace = await service.addWorkspace();
+  await book(workspace);
+  const answers = await times(40, () => book(workspace));
+  expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(201));
+  const { rows } = await sql.query(
+    "select count(distinct transaction)::int < 41 as together from event where workspace_id = $1",
+    [workspace.id],
+  );
+  expect(rows).toEqual([{ together: true }]);
+});
+
+test("a booking that the database refuses fails alone, and its neighbours are booked once", async () => {
+  const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
+  await sql.query(`
+    create function refuse_address() returns trigger language plpgsql as
+      $$ begin raise exception 'not there'; end $$;
+    create trigger refuse_address before insert on shipment for each row
+      when (new.pickup_address = 'Nowhere') execute function refuse_address()`);
+  const answers = await times(40, (i) =>
+    book(i % 2 === 0 ? one : other, {
+      customer_name: `Customer ${i}`,
+      ...(i === 20 ? { pickup_address: "Nowhere" } : {}),
+    }),
+  );
+  await sql.query("drop trigger refuse_address on shipment");
+  expect(answers.map(wrote)).toEqual(
+    answers.map((_, i) =>
+      i === 20
+        ? {
+            status: 500,
+            body: {
+              message: "The service failed; report this with the request id.",
+              errors: {},
+            },
+          }
+        : {
+            status: 201,
+            body: {
+              data: {
+                ...BOOKED_SHIPMENT,
+                customer: { ...BOOKED_SHIPMENT["customer"], name: `Customer ${i}` },
+              },
+            },
+          },
+    ),
+  );
+  for (const [i, answer] of answers.entries()) {
+    if (i !== 20) await expectKept(i % 2 === 0 ? one : other, answer);
+  }
+  expect([await count("shipment", one), await count("customer", one)]).toEqual([19, 19]);
+  expect([await count("shipment", other), await count("customer", other)]).toEqual([20, 20]);
+});
+
+test("a booking that waits for its customer's row does not make its neighbours wait", async () => {
+  const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
+  await book(one);
+  await sql.query("begin");
+  await sql.query("update customer set id_number = 'held' where workspace_id = $1", [one.id]);
+  let answered = false;
+  const waits = book(one, { customer_id_number: "wanted" }).finally(() => (answered = true));
+  const neighbours = await times(40, (i) => book(other, { customer_name: `Customer ${i}` }));
+  expect(neighbours.map(({ status }) => status)).toEqual(neighbours.map(() => 201));
+  expect(answered).toBe(false);
+  await sql.query("commit");
+  await expectKept(one, await waits);
+  expect((await waits).body.data.customer.id_number).toBe("wanted");
+});
+
+test("bookings whose commit nobody heard of are not made again", async () => {
+  const one = await service.addWorkspace();
+  await sql.query(`
+    create function linger() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(1); return null; end $$;
+    create constraint trigger linger after insert on event
+      deferrable initially deferred for each row when (new.subject <> '')
+      execute function linger()`);
+  const inCommit = async () =>
+    (
+      await sql.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+      )
+    ).rowCount!;
+  const alone = book(one, { customer_name: "Customer 0" });
+  await eventually("the first commit", async () => (await inCommit()) === 1);
+  const crowd = times(3, (i) => book(one, { customer_name: `Customer ${i + 1}` }));
+  await eventually("another commit", async () => (await inCommit()) === 2);
+  proxy.cut();
+  const answers = [await alone, ...(await crowd)];
+  await eventually("the commits to end", async () => (await inCommit()) === 0);
+  await sql.query("drop trigger linger on event");
+
+  const text = "The service cannot reach its database; try again in a moment.";
+  const unheard = answers.filter(({ status }) => status !== 201).map(wrote);
+  expect(unheard.length).toBeGreaterThan(1);
+  expect(unheard).toEqual(
+    unheard.map(() => ({ status: 503, body: { message: text, errors: {} } })),
+  );
+  const { rows } = await sql.query(
+    `select name, count(*)::int from shipment join customer on customer.id = customer_id
+     where shipment.workspace_id = $1 group by name order by name`,
+    [one.id],
+  );
+  expect(rows).toEqual(answers.map((_, i) => ({ name: `Customer ${i}`, count: 1 })));
+});

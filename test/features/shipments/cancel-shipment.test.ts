@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
+import { errorFacts } from "../../support/error-facts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { moveShipment } from "../../support/move-shipment.ts";
+import { BOOKING, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** A workspace's booked shipment, as it was answered. */
+async function book() {
+  const { apiKey } = await service.addWorkspace();
+  const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+  return { apiKey, shipment: body.data };
+}
+
+const cancel = (apiKey: string, reference: string) =>
+  service.request(`/v1/shipments/${reference}/cancel`, { apiKey, method: "POST" });
+
+test("a pending shipment is cancelled, and its payment voided", async () => {
+  const { apiKey, shipment } = await book();
+  const { status, body } = await cancel(apiKey, shipment.reference);
+  expect(status).toBe(200);
+  expect(body).toStrictEqual({
+    data: {
+      ...shipment,
+      status: "cancelled",
+      payment_status: "voided",
+      updated_at: body.data.cancelled_at,
+      cancelled_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      etag: "2",
+    },
+  });
+  expect(Date.parse(body.data.cancelled_at)).toBeGreaterThanOrEqual(
+    Date.parse(shipment.created_at),
+  );
+});
+
+test("a paid shipment that awaits pickup is cancelled, and its payment is to be refunded", async () => {
+  const { apiKey, shipment } = await book();
+  await moveShipment(service, shipment.reference, {
+    status: "awaiting_pickup",
+    paymentStatus: "paid",
+  });
+  const { status, body } = await cancel(apiKey, shipment.reference);
+  expect([status, body.data.status, body.data.payment_status]).toEqual([
+    200,
+    "cancelled",
+    "refund_pending",
+  ]);
+});
+
+describe("a shipment on its way, delivered or cancelled cannot be cancelled", () => {
+  test.each<[state: ShipmentState, message: string]>([
+    [
+      { status: "in_transit", paymentStatus: "paid" },
+      "The shipment cannot be cancelled because it is in transit.",
+    ],
+    [
+      { status: "delivered", paymentStatus: "paid" },
+      "The shipment cannot be cancelled because it is delivered.",
+    ],
+    [
+      { status: "cancelled", paymentStatus: "refunded" },
+      "The shipment cannot be cancelled because it is already cancelled.",
+    ],
+  ])("%j", async (state, message) => {
+    const { apiKey, shipment } = await book();
+    await moveShipment(service, shipment.reference, state);
+
+    const { status, body } = await cancel(apiKey, shipment.reference);
+    expect(status).toBe(422);
+    expect(body).toStrictEqual({ message, errors: { shipment: [message] } });
+
+    const refused = service.grpcClient(apiKey).cancelShipment({ shipment: shipment.reference });
+    expect(await errorFacts(refused)).toEqual({
+      code: "FailedPrecondition",
+      message,
+      details: {
+        ErrorInfo: { reason: "SHIPMENT_STATE", domain: "shipments.v1" },
+        PreconditionFailure: {
+          violations: [{ type: "SHIPMENT_STATE", subject: "shipment", description: message }],
+        },
+      },
+    });
+    expect(await stateOf(shipment.reference)).toEqual([
+      { status: state.status, payment_status: state.paymentStatus },
+    ]);
+  });
+});
+
+test("of cancels that race, exactly one wins", async () => {
+  const { apiKey, shipment } = await book();
+  const cancels = await service.app.em.fork().transactional(async (holder) => {
+    await holder.execute("select 1 from shipment where reference = ? for update", [
+      shipment.reference,
+    ]);
+    const begun = Array.from({ length: 10 }, () => cancel(apiKey, shipment.reference));
+    await eventually("ten cancels at the shipment's row", async () => (await waiting()) === 10);
+    return begun;
+  });
+
+  const message = "The shipment cannot be cancelled because it is already cancelled.";
+  const losers = (await Promise.all(cancels)).filter(({ status }) => status !== 200);
+  expect(losers.map(({ status, body }) => [status, body])).toEqual(
+    Array(9).fill([422, { message, errors: { shipment: [message] } }]),
+  );
+});
+
+test("another workspace's shipment is not there, at either door, and stays as it is", async () => {
+  const { shipment } = await book();
+  const { apiKey } = await service.addWorkspace();
+  const { status, body } = await cancel(apiKey, shipment.reference);
+  expect([status, body]).toEqual([404, { message: "There is no such shipment.", errors: {} }]);
+
+  const client = service.grpcClient(apiKey);
+  const foreign = await errorFacts(client.cancelShipment({ shipment: shipment.reference }));
+  const missing = await errorFacts(client.cancelShipment({ shipment: "SHP-000000000000" }));
+  expect(foreign).toEqual(missing);
+  expect(foreign).toEqual({
+    code: "NotFound",
+    message: "There is no such shipment.",
+    details: { ErrorInfo: { reason: "SHIPMENT_NOT_FOUND", domain: "shipments.v1" } },
+  });
+  expect(await stateOf(shipment.reference)).toEqual([
+    { status: "pending", payment_status: "awaiting_payment" },
+  ]);
+});
+
+test("a shipment's reference is matched as it is, letter case included", async () => {
+  const { apiKey, shipment } = await book();
+  const { status } = await cancel(apiKey, shipment.reference.toLowerCase());
+  expect(status).toBe(404);
+});
+
+function stateOf(reference: string) {
+  return service.app.em
+    .fork()
+    .execute("select status, payment_status from shipment where reference = ?", [reference]);
+}
+
+/** How many statements on this database wait for a lock. */
+async function waiting(): Promise<number> {
+  const [row] = await service.app.em.fork().execute<{ waiting: number }[]>(
+    `select count(*)::int as waiting from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row?.waiting ?? 0;
+}

@@ -1,0 +1,346 @@
+import { create } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  CreateShipmentRequestSchema,
+  CreateShipmentResponseSchema,
+  type CreateShipmentRequestValid,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { createTariffs } from "../../../src/features/tariffs/tariff-cache.ts";
+import { shipmentService } from "../../../src/features/shipments/shipment-service.ts";
+import { callOf } from "../../support/call-of.ts";
+import { errorFacts } from "../../support/error-facts.ts";
+import {
+  BOOKING,
+  startService,
+  type TestService,
+  type TestWorkspace,
+} from "../../support/service.ts";
+import { worldTariff } from "../../support/world-tariff.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** The booking as the gRPC door takes it. */
+const GRPC_BOOKING = {
+  customerName: BOOKING.customer_name,
+  customerEmail: BOOKING.customer_email,
+  pickupAddress: BOOKING.pickup_address,
+  pickupLat: BOOKING.pickup_lat,
+  pickupLng: BOOKING.pickup_lng,
+  dropoffAddress: BOOKING.dropoff_address,
+  dropoffLat: BOOKING.dropoff_lat,
+  dropoffLng: BOOKING.dropoff_lng,
+  weightKg: BOOKING.weight_kg,
+};
+
+const book = (apiKey: string, changes: object = {}) =>
+  service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...changes } });
+
+/** The customer that a booking was linked to. */
+async function customerOf(apiKey: string, changes: object = {}) {
+  const { status, body } = await book(apiKey, changes);
+  expect(status).toBe(201);
+  return body.data.customer;
+}
+
+function rows(sql: string, { id }: TestWorkspace): Promise<any[]> {
+  return service.app.em.fork().execute(sql, [id]);
+}
+
+test("a booking is answered 201 with the shipment as booked", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { status, body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+  expect(status).toBe(201);
+  const { data } = body;
+  expect(body).toStrictEqual({
+    data: {
+      reference: expect.stringMatching(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/),
+      status: "pending",
+      payment_status: "awaiting_payment",
+      created_by: null,
+      pickup_address: BOOKING.pickup_address,
+      pickup_lat: BOOKING.pickup_lat,
+      pickup_lng: BOOKING.pickup_lng,
+      dropoff_address: BOOKING.dropoff_address,
+      dropoff_lat: BOOKING.dropoff_lat,
+      dropoff_lng: BOOKING.dropoff_lng,
+      weight_kg: BOOKING.weight_kg,
+      distance_km: 9.532,
+      distance_fee: 11.44,
+      weight_fee: 1.25,
+      base_fee: 5,
+      subtotal: 12.69,
+      total: 12.69,
+      currency: "USD",
+      customer: {
+        id: expect.any(Number),
+        name: BOOKING.customer_name,
+        email: BOOKING.customer_email,
+        id_number: null,
+      },
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: data.created_at,
+      cancelled_at: null,
+      cancel_reason: null,
+      cancel_note: null,
+      external_reference: null,
+      metadata: {},
+      etag: "1",
+    },
+  });
+});
+
+test("the gRPC door books the same, and absence stays absence", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const response = await service.grpcClient(apiKey).createShipment(GRPC_BOOKING);
+  const overHttp = (await book(apiKey)).body.data;
+  const overGrpc = compileEncodeJson(CreateShipmentResponseSchema)(response);
+  expect(overGrpc).toStrictEqual({
+    data: {
+      ...overHttp,
+      reference: response.data?.reference,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    },
+  });
+  expect(response.data?.reference).toMatch(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/);
+});
+
+test("references are not a counter and do not repeat", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey)));
+  const references = answers.map(({ body }) => body.data.reference as string);
+  expect(new Set(references).size).toBe(20);
+  const firstHalves = new Set(references.map((reference) => reference.slice(4, 10)));
+  expect(firstHalves.size).toBe(20);
+});
+
+test("each shipment records the tariff version it was priced with", async () => {
+  const workspace = await service.addWorkspace();
+  await book(workspace.apiKey);
+  expect(
+    await rows("select tariff_version as version from shipment where workspace_id = ?", workspace),
+  ).toEqual([{ version: 1 }]);
+});
+
+describe("a shipment is linked to a customer of the workspace", () => {
+  test("to a new one, when there is none of that name and email", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const ada = await customerOf(apiKey);
+    const others = [
+      await customerOf(apiKey, { customer_name: "Ada King" }),
+      await customerOf(apiKey, { customer_name: "ada lovelace" }),
+      await customerOf(apiKey, { customer_email: "ada@example.com" }),
+    ];
+    expect(new Set([ada, ...others].map(({ id }) => id)).size).toBe(4);
+  });
+
+  test("to the one of the same name and email, compared without case", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const ada = await customerOf(apiKey, { customer_email: "Ada@Example.org" });
+    const again = await customerOf(apiKey, {
+      customer_name: ` ${BOOKING.customer_name} `,
+      customer_email: "aDA@eXAMPLE.ORG",
+    });
+    expect(ada.email).toBe("Ada@Example.org");
+    expect(again).toEqual(ada);
+  });
+
+  test("customer_id wins over name and email, which stay as they were", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const ada = await customerOf(apiKey);
+    const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
+    await customerOf(apiKey, eve);
+    expect(await customerOf(apiKey, { ...eve, customer_id: ada.id })).toEqual(ada);
+  });
+
+  test("another workspace's customer_id is ignored", async () => {
+    const [ours, theirs] = [await service.addWorkspace(), await service.addWorkspace()];
+    const stranger = await customerOf(theirs.apiKey, { customer_id_number: "secret" });
+    const ada = await customerOf(ours.apiKey);
+    expect(await customerOf(ours.apiKey, { customer_id: stranger.id })).toEqual(ada);
+    expect(ada.id).not.toBe(stranger.id);
+    expect(await rows("select id_number from customer where workspace_id = ?", theirs)).toEqual([
+      { id_number: "secret" },
+    ]);
+  });
+
+  test.each([0, -1, 999_999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+    "an unknown customer_id is ignored: %d",
+    async (customer_id) => {
+      const { apiKey } = await service.addWorkspace();
+      const ada = await customerOf(apiKey);
+      expect(await customerOf(apiKey, { customer_id })).toEqual(ada);
+    },
+  );
+
+  test.each([2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n, 0n])(
+    "an unknown customer_id is ignored at the gRPC door: %d",
+    async (customerId) => {
+      const { apiKey } = await service.addWorkspace();
+      const ada = await customerOf(apiKey);
+      const { data } = await service
+        .grpcClient(apiKey)
+        .createShipment({ ...GRPC_BOOKING, customerId });
+      expect(data?.customer?.id).toBe(BigInt(ada.id));
+    },
+  );
+
+  test("customer_id_number is kept on the customer, until another is given", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const numbers = [];
+    for (const changes of [
+      {},
+      { customer_id_number: "A1" },
+      {},
+      { customer_id_number: "B2" },
+      { customer_id_number: "" },
+    ]) {
+      numbers.push((await customerOf(apiKey, changes)).id_number);
+    }
+    expect(numbers).toEqual([null, "A1", "A1", "B2", "B2"]);
+  });
+
+  test("customer_id_number is kept on the customer that customer_id names", async () => {
+    const workspace = await service.addWorkspace();
+    const { id } = await customerOf(workspace.apiKey, { customer_id_number: "A1" });
+    const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
+    const changed = { ...eve, customer_id: id, customer_id_number: "C3" };
+    expect((await customerOf(workspace.apiKey, changed)).id_number).toBe("C3");
+    expect(
+      await rows("select name, id_number from customer where workspace_id = ?", workspace),
+    ).toEqual([{ name: BOOKING.customer_name, id_number: "C3" }]);
+  });
+
+  test("30 bookings at once for one new customer make one customer and 30 shipments", async () => {
+    const workspace = await service.addWorkspace();
+    const bookings = Array.from({ length: 30 }, (_, i) =>
+      book(workspace.apiKey, {
+        customer_email: i % 2 === 0 ? "new@example.org" : "NEW@example.org",
+        customer_id_number: String(i),
+      }),
+    );
+    const answers = await Promise.all(bookings);
+    expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(201));
+    expect(
+      await rows(
+        `select count(*)::int as shipments, count(distinct customer_id)::int as customers,
+           (select count(*)::int from customer where workspace_id = shipment.workspace_id) as made
+         from shipment where workspace_id = ? group by workspace_id`,
+        workspace,
+      ),
+    ).toEqual([{ shipments: 30, customers: 1, made: 1 }]);
+  });
+});
+
+describe("a booking is refused with all that stands in its way, and leaves nothing behind", () => {
+  const coverage =
+    "The dropoff point is outside the coverage zones, 8642660 m from the nearest one.";
+  const weight = "No pricing tier covers 999 kg; weights above 0 kg and up to 50 kg are served.";
+  const provider = "The workspace has no payment provider connected; connect one before booking.";
+  const AWAY = { dropoff_lat: 0, dropoff_lng: 0 };
+  const HEAVY = { weight_kg: 999 };
+
+  test.each<[changes: object, hasProvider: boolean, errors: Record<string, string>]>([
+    [AWAY, true, { coverage }],
+    [HEAVY, true, { weight_kg: weight }],
+    [{}, false, { payment_provider: provider }],
+    [{ ...AWAY, ...HEAVY }, true, { coverage, weight_kg: weight }],
+    [AWAY, false, { coverage, payment_provider: provider }],
+    [{ ...AWAY, ...HEAVY }, false, { coverage, weight_kg: weight, payment_provider: provider }],
+  ])("%j, with a payment provider: %j", async (changes, hasProvider, errors) => {
+    const workspace = await service.addWorkspace({
+      paymentProvider: hasProvider ? "manual" : undefined,
+    });
+    const { status, body } = await book(workspace.apiKey, changes);
+    const texts = Object.values(errors);
+    const more = texts.length === 1 ? "" : ` (and ${texts.length - 1} more errors)`;
+    expect(status).toBe(422);
+    expect(body).toStrictEqual({
+      message: texts[0] + more,
+      errors: Object.fromEntries(Object.entries(errors).map(([key, text]) => [key, [text]])),
+    });
+    expect(await rows("select 1 from shipment where workspace_id = ?", workspace)).toEqual([]);
+    expect(await rows("select 1 from customer where workspace_id = ?", workspace)).toEqual([]);
+  });
+
+  test("the gRPC door says the same, as preconditions", async () => {
+    const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
+    const call = service
+      .grpcClient(apiKey)
+      .createShipment({ ...GRPC_BOOKING, dropoffLat: 0, dropoffLng: 0, weightKg: 999 });
+    expect(await errorFacts(call)).toEqual({
+      code: "FailedPrecondition",
+      message: `${coverage} (and 2 more errors)`,
+      details: {
+        ErrorInfo: { reason: "ROUTE_NOT_COVERED", domain: "shipments.v1" },
+        PreconditionFailure: {
+          violations: [
+            { type: "ROUTE_NOT_COVERED", subject: "coverage", description: coverage },
+            { type: "WEIGHT_NOT_SERVED", subject: "weight_kg", description: weight },
+            {
+              type: "PAYMENT_PROVIDER_NOT_CONNECTED",
+              subject: "payment_provider",
+              description: provider,
+            },
+          ],
+        },
+      },
+    });
+  });
+});
+
+test("prices are stored and answered exactly, in the currency's minor unit", async () => {
+  const tariff = worldTariff({
+    currency: "KWD",
+    base_fee: "0.250",
+    rate_per_km: "0.125",
+    tiers: [{ min_kg: 0, max_kg: 10, flat_fee: "1.000", rate_per_kg: "1.000" }],
+  });
+  const own = await startService({ tariff });
+  try {
+    const { apiKey } = await own.addWorkspace();
+    const route = { pickup_lat: 0, pickup_lng: 0, dropoff_lat: 0, dropoff_lng: 1 };
+    const body = { ...BOOKING, ...route, weight_kg: 1.0005 };
+    const booked = await own.request("/v1/shipments", { apiKey, body });
+    const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
+    const cancelled = await own.request(path, { apiKey, method: "POST" });
+    for (const { data } of [booked.body, cancelled.body]) {
+      expect(data).toMatchObject({
+        distance_km: 111.195,
+        distance_fee: 13.899,
+        weight_fee: 2.001,
+        base_fee: 0.25,
+        subtotal: 15.9,
+        total: 15.9,
+        currency: "KWD",
+      });
+    }
+  } finally {
+    await own.close();
+  }
+});
+
+test("a booking is priced with the version in force, though this process remembers an older one", async () => {
+  const { app } = service;
+  const { id: workspaceId } = await service.addWorkspace();
+  const tariffs = createTariffs(app.em);
+  const deps = { em: app.em, tariffs, now: () => new Date(), validateQuote: () => undefined };
+  const bookDirectly = async () => {
+    const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);
+    const valid = request as CreateShipmentRequestValid;
+    const { data } = await shipmentService(deps).createShipment(valid, callOf(workspaceId));
+    return [data?.currency, data?.total];
+  };
+
+  expect(await bookDirectly()).toEqual(["USD", 12.69]);
+  const newer = worldTariff({ currency: "JPY", base_fee: "700" });
+  expect(await publishTariff(app.em, newer, undefined)).toMatchObject({ version: 2 });
+  expect(tariffs.currentVersion()).toBe(1);
+  expect(await bookDirectly()).toEqual(["JPY", 700]);
+});

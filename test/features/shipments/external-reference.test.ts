@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { BOOKED_SHIPMENT, book } from "../../support/bookings.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { BOOKING, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+function find(externalReference: string) {
+  const query = new URLSearchParams({ external_reference: externalReference });
+  return service.request(`/v1/shipments?${query}`, { apiKey });
+}
+
+test("a shipment is found again by the caller's own name for it, as it was given, trimmed", async () => {
+  const booked = await book(service, apiKey, { external_reference: "  Order №1/🙂 " });
+  expect(booked).toEqual({ ...BOOKED_SHIPMENT, external_reference: "Order №1/🙂" });
+  expect((await find("Order №1/🙂")).body).toEqual({ data: [booked], next_page_token: "" });
+  expect((await find("order №1/🙂")).body).toEqual({ data: [], next_page_token: "" });
+});
+
+test("a second booking of one name is 409, and names the first", async () => {
+  const { reference } = await book(service, apiKey, { external_reference: "once" });
+  const { status, body } = await service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, external_reference: "once" },
+  });
+  const text = `external_reference belongs to the shipment ${reference} already.`;
+  expect({ status, body }).toEqual({
+    status: 409,
+    body: { message: text, errors: { external_reference: [text] } },
+  });
+
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const call = grpc.createShipment({
+    customerName: "Ada",
+    customerEmail: "ada@example.org",
+    pickupAddress: "From",
+    pickupLat: BOOKING.pickup_lat,
+    pickupLng: BOOKING.pickup_lng,
+    dropoffAddress: "To",
+    dropoffLat: BOOKING.dropoff_lat,
+    dropoffLng: BOOKING.dropoff_lng,
+    weightKg: BOOKING.weight_kg,
+    externalReference: "once",
+  });
+  expect(await rpcRefusal(call)).toEqual({
+    code: "AlreadyExists",
+    message: text,
+    details: {
+      ErrorInfo: {
+        reason: "EXTERNAL_REFERENCE_TAKEN",
+        domain: "shipments.v1",
+        metadata: { shipment: reference },
+      },
+      BadRequest: { fieldViolations: [{ field: "external_reference", description: text }] },
+    },
+  });
+});
+
+test("it stays taken when its shipment is cancelled, and is free in another workspace", async () => {
+  const { reference } = await book(service, apiKey, { external_reference: "kept" });
+  await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, method: "POST" });
+  const again = { ...BOOKING, external_reference: "kept" };
+  expect((await service.request("/v1/shipments", { apiKey, body: again })).status).toBe(409);
+  const other = await service.addWorkspace();
+  expect(await book(service, other.apiKey, { external_reference: "kept" })).toMatchObject({
+    external_reference: "kept",
+  });
+});
+
+test("any number of shipments have none", async () => {
+  for (const external_reference of [null, "", "  "]) {
+    expect(await book(service, apiKey, { external_reference })).toEqual(BOOKED_SHIPMENT);
+  }
+});
+
+test("a hundred characters are the most", async () => {
+  await book(service, apiKey, { external_reference: "🙂".repeat(100) });
+  const { status, body } = await service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, external_reference: "x".repeat(101) },
+  });
+  expect(status).toBe(422);
+  expect(Object.keys(body.errors)).toEqual(["external_reference"]);
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  GetShipmentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { BOOKED_SHIPMENT, book, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+test("a shipment is given whole, as booked, and the same at both doors", async () => {
+  const booked = await book(service, apiKey);
+  const shipment = booked["reference"];
+  const { status, body } = await service.request(`/v1/shipments/${shipment}`, { apiKey });
+  expect(status).toBe(200);
+  expect(body).toEqual({ data: BOOKED_SHIPMENT });
+  expect(body).toEqual({ data: booked });
+
+  const answer = await rpcClient(ShipmentService, service.grpcUrl, apiKey).getShipment({
+    shipment,
+  });
+  expect(inDialect(GetShipmentResponseSchema, answer)).toEqual({ data: booked });
+});
+
+test("a shipment that is not there is 404, whatever its name looks like", async () => {
+  for (const name of [
+    NO_REFERENCE,
+    "SHP-1",
+    "0",
+    "%F0%9F%93%A6",
+    "a".repeat(4_000),
+    "..%2F..",
+    "%",
+  ]) {
+    const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
+    expect({ status, body }, name).toEqual({ status: 404, body: NO_SHIPMENT });
+  }
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  expect(await rpcRefusal(grpc.getShipment({ shipment: NO_REFERENCE }))).toEqual({
+    code: "NotFound",
+    message: NO_SHIPMENT.message,
+    details: { ErrorInfo: { reason: "SHIPMENT_NOT_FOUND", domain: "shipments.v1" } },
+  });
+});
+
+test("a blank name is missing at both doors", async () => {
+  const text = "shipment is required.";
+  const { status, body } = await service.request("/v1/shipments/%20", { apiKey });
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { shipment: [text] } },
+  });
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  expect(await rpcRefusal(grpc.getShipment({ shipment: " " }))).toEqual({
+    code: "InvalidArgument",
+    message: text,
+    details: {
+      ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
+      BadRequest: { fieldViolations: [{ field: "shipment", description: text }] },
+    },
+  });
+});

@@ -1,0 +1,199 @@
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { queriesOf, type SentQuery } from "../../support/query-log.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+
+/** Shipments of the large workspace; its neighbour has a tenth of that. */
+const SHIPMENTS = 200_000;
+const CUSTOMERS = 5_000;
+/** A page of 25 and one row more, which tells whether there is a next. */
+const PAGE_ROWS = 26;
+/** How many are booked in one instant here: so many of a page's may have to be passed over. */
+const IN_ONE_INSTANT = 4;
+
+/**
+ * Few, many and middling of each status. Time tells them apart, as it does in life: the newest
+ * quarter is not delivered yet. The busy customer never has one in transit.
+ */
+const STATES = {
+  status: `case when i % 20000 = 7 then 'pending' when i % 20000 = 9 then 'awaiting_pickup'
+    when i % 10 = 3 or i % 20000 in (11, 17) then 'cancelled'
+    when i % 10 >= 5 and i > ${SHIPMENTS} * 3 / 4 then 'in_transit'
+    when i > ${SHIPMENTS} * 3 / 4 then 'pending' else 'delivered' end`,
+  paymentStatus: `case when i % 20000 = 7 then 'awaiting_payment' when i % 10 = 3 then 'voided'
+    when i % 20000 = 11 then 'refund_pending' when i % 20000 = 17 then 'refunded'
+    when i % 20000 <> 9 and i % 10 < 5 and i > ${SHIPMENTS} * 3 / 4 then 'awaiting_payment'
+    else 'paid' end`,
+};
+
+let service: TestService;
+let sql: pg.Client;
+let large: TestWorkspace;
+let busy: number;
+/** A shipment in the middle of the list. */
+let middle: { created_at: Date; reference: string };
+
+beforeAll(async () => {
+  service = await startService();
+  sql = await connectTo(service.databaseUrl);
+  large = await service.addWorkspace();
+  const neighbour = await service.addWorkspace();
+  for (const [{ id: workspace }, count] of [
+    [large, SHIPMENTS],
+    [neighbour, SHIPMENTS / 10],
+  ] as const) {
+    const first = await insertCustomers(sql, workspace, CUSTOMERS);
+    await insertShipments(sql, {
+      ...STATES,
+      workspace,
+      count,
+      customer: `case when i % 10 < 5 then ${first} else ${first} + i % ${CUSTOMERS} end`,
+      createdAt: `timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval`,
+      externalReference: "'order ' || i",
+    });
+    if (workspace === large.id) busy = first;
+  }
+  await sql.query("analyze");
+  const { rows } = await sql.query(
+    "select created_at, reference from shipment where workspace_id = $1 order by 1 desc, 2 desc offset $2 limit 1",
+    [large.id, SHIPMENTS / 2],
+  );
+  middle = rows[0];
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Join Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Runs a query again and gives every node of the plan that PostgreSQL followed. */
+async function planOf({ sql: text, params }: SentQuery): Promise<PlanNode[]> {
+  let at = 0;
+  const numbered = text.replaceAll("?", () => `$${++at}`);
+  const { rows } = await sql.query(`explain (analyze, format json) ${numbered}`, [...params]);
+  return nodesOf(rows[0]["QUERY PLAN"][0].Plan);
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** How many rows a plan looked at in each table, whether it gave them on or not. */
+function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
+  const touched: Record<string, number> = {};
+  for (const node of plan) {
+    const table = node["Relation Name"];
+    if (table === undefined) continue;
+    const rows =
+      node["Actual Rows"] +
+      (node["Rows Removed by Filter"] ?? 0) +
+      (node["Rows Removed by Join Filter"] ?? 0) +
+      (node["Rows Removed by Index Recheck"] ?? 0);
+    touched[table] = (touched[table] ?? 0) + rows * node["Actual Loops"];
+  }
+  return touched;
+}
+
+function expectReadInOrder(plan: readonly PlanNode[]): void {
+  for (const node of plan) {
+    expect(node["Node Type"], JSON.stringify(plan, null, 1)).toMatch(
+      /^(Limit|Nested Loop|Memoize|Materialize|Index Scan|Index Only Scan|Result)$/,
+    );
+  }
+  for (const rows of Object.values(rowsTouched(plan))) {
+    expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(PAGE_ROWS + IN_ONE_INSTANT);
+  }
+}
+
+/** The query that lists with a filter, as the service sends it. */
+async function listQuery(path: string): Promise<SentQuery> {
+  const queries = await queriesOf(service.app.em, async () => {
+    expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
+  });
+  const [query, ...more] = queries.filter(({ sql: text }) =>
+    /from "(shipment|customer)"/.test(text),
+  );
+  expect(more).toEqual([]);
+  return query!;
+}
+
+/** The query for the page after this one, and then the same from the middle of the list. */
+async function laterQueries(path: string): Promise<SentQuery[]> {
+  const { body } = await service.request(path, { apiKey: large.apiKey });
+  if (body.next_page_token === "") return [];
+  const mark = path.includes("?") ? "&" : "?";
+  const second = await listQuery(`${path}${mark}page_token=${body.next_page_token}`);
+  const last = body.data.at(-1);
+  const params = second.params.map((param) => {
+    if (param === last.reference) return middle.reference;
+    if (param instanceof Date && param.toISOString() === last.created_at) return middle.created_at;
+    return param;
+  });
+  expect(params).not.toEqual(second.params);
+  return [second, { ...second, params }];
+}
+
+const STATUSES = ["pending", "awaiting_pickup", "in_transit", "delivered", "cancelled"];
+const PAYMENT_STATUSES = ["awaiting_payment", "paid", "refund_pending", "refunded", "voided"];
+const AFTER = "created_after=2026-01-01T03:00:00Z";
+const BEFORE = "created_before=2026-01-01T12:00:00Z";
+
+const IN_STATE = [
+  ...STATUSES.map((it) => `status=${it}`),
+  ...PAYMENT_STATUSES.map((it) => `payment_status=${it}`),
+  "status=cancelled&payment_status=refund_pending",
+  "status=delivered&payment_status=paid",
+];
+const OF_ANY_STATE = ["", AFTER, BEFORE, `${AFTER}&${BEFORE}`];
+const FILTERS = [
+  ...OF_ANY_STATE,
+  ...IN_STATE,
+  ...IN_STATE.map((it) => `${it}&${AFTER}&${BEFORE}`),
+  ...["BUSY", "QUIET"].flatMap((customer) =>
+    [...OF_ANY_STATE, ...IN_STATE].map((it) => `customer_id=${customer}&${it}`),
+  ),
+];
+
+function withCustomer(filter: string): string {
+  return filter.replace("BUSY", String(busy)).replace("QUIET", String(busy + 15));
+}
+
+describe("of 200,000 shipments a page is read in order from an index, wherever it is", () => {
+  test.each(FILTERS)("%s", async (filter) => {
+    const path = `/v1/shipments?${withCustomer(filter)}`;
+    for (const query of [await listQuery(path), ...(await laterQueries(path))]) {
+      expectReadInOrder(await planOf(query));
+    }
+  });
+});
+
+describe("a shipment is found by its external reference alone", () => {
+  test.each(["", "&status=delivered", "&payment_status=paid", "&customer_id=BUSY", `&${BEFORE}`])(
+    "external_reference%s",
+    async (more) => {
+      const path = `/v1/shipments?external_reference=order%20101${withCustomer(more)}`;
+      const plan = await planOf(await listQuery(path));
+      expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
+      for (const rows of Object.values(rowsTouched(plan))) expect(rows).toBeLessThanOrEqual(1);
+    },
+  );
+});
+
+test("of 5,000 customers a page is read in order from an index, wherever it is", async () => {
+  const { body } = await service.request("/v1/customers?page_size=25", { apiKey: large.apiKey });
+  const next = `/v1/customers?page_token=${body.next_page_token}`;
+  for (const path of ["/v1/customers", next, "/v1/customers?email=C77@example.org"]) {
+    expectReadInOrder(await planOf(await listQuery(path)));
+  }
+});

@@ -1,0 +1,415 @@
+import fc from "fast-check";
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  ListShipmentsResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book, bookAnd, type ShipmentJson, type Step } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+
+let service: TestService;
+let sql: pg.Client;
+let clock = Date.parse("2026-03-01T00:00:00Z");
+beforeAll(async () => {
+  service = await startService({ now: () => new Date(clock) });
+  sql = await connectTo(service.databaseUrl);
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+type Query = Readonly<Record<string, string | number>>;
+
+function pathOf(query: Query): string {
+  const entries = Object.entries(query).map(([name, value]) => [name, String(value)]);
+  return `/v1/shipments?${new URLSearchParams(entries)}`;
+}
+
+async function list(apiKey: string, query: Query = {}) {
+  const { status, body } = await service.request(pathOf(query), { apiKey });
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(Object.keys(body)).toEqual(["data", "next_page_token"]);
+  return body as { data: ShipmentJson[]; next_page_token: string };
+}
+
+/** Every page of a list, one after the other. */
+async function listAll(apiKey: string, query: Query): Promise<ShipmentJson[]> {
+  const all: ShipmentJson[] = [];
+  let page_token = "";
+  do {
+    const page = await list(apiKey, page_token === "" ? query : { ...query, page_token });
+    all.push(...page.data);
+    page_token = page.next_page_token;
+  } while (page_token !== "");
+  return all;
+}
+
+describe("filters", () => {
+  const WAYS: Step[][] = [
+    [],
+    ["pay"],
+    ["pay", "advance"],
+    ["pay", "advance", "advance"],
+    ["cancel"],
+    ["pay", "cancel"],
+    ["pay", "cancel", "refund"],
+  ];
+  let workspace: TestWorkspace;
+  /** Newest first: two shipments of each state, for two customers, a minute apart. */
+  let all: ShipmentJson[];
+
+  beforeAll(async () => {
+    workspace = await service.addWorkspace();
+    all = [];
+    for (const [i, way] of [...WAYS, ...WAYS].entries()) {
+      clock += 60_000;
+      const fields = {
+        customer_email: `c${i % 2}@example.org`,
+        ...(i % 3 === 0 ? { external_reference: `order ${i}` } : {}),
+      };
+      all.unshift(await bookAnd(service, workspace.apiKey, way, fields));
+    }
+    const neighbour = await service.addWorkspace();
+    await bookAnd(service, neighbour.apiKey, [], { external_reference: "order 0" });
+  });
+
+  interface Filter {
+    readonly name: string;
+    readonly value: (all: readonly ShipmentJson[]) => string | number;
+    readonly keeps: (shipment: ShipmentJson, value: any) => boolean;
+  }
+  const statuses = ["pending", "awaiting_pickup", "in_transit", "delivered", "cancelled"];
+  const paymentStatuses = ["awaiting_payment", "paid", "refund_pending", "refunded", "voided"];
+  const FILTERS: Filter[] = [
+    ...statuses.map((status) => ({
+      name: "status",
+      value: () => status,
+      keeps: (it: ShipmentJson) => it["status"] === status,
+    })),
+    ...paymentStatuses.map((status) => ({
+      name: "payment_status",
+      value: () => status,
+      keeps: (it: ShipmentJson) => it["payment_status"] === status,
+    })),
+    {
+      name: "customer_id",
+      value: (shipments) => shipments[0]!["customer"].id,
+      keeps: (it, id) => it["customer"].id === id,
+    },
+    { name: "customer_id", value: () => 2 ** 50, keeps: () => false },
+    {
+      name: "external_reference",
+      value: () => "order 3",
+      keeps: (it) => it["external_reference"] === "order 3",
+    },
+    { name: "external_reference", value: () => "order 1", keeps: () => false },
+    {
+      name: "created_after",
+      value: (shipments) => shipments[9]!["created_at"],
+      keeps: (it, time) => it["created_at"] > time,
+    },
+    {
+      name: "created_before",
+      value: (shipments) => shipments[3]!["created_at"],
+      keeps: (it, time) => it["created_at"] < time,
+    },
+  ];
+  const PAIRS = FILTERS.flatMap((a, i) => FILTERS.slice(i).map((b) => [a, b] as const)).filter(
+    ([a, b]) => a === b || a.name !== b.name,
+  );
+
+  test("without any, all are listed as they are, the newest first", async () => {
+    expect(await list(workspace.apiKey)).toEqual({ data: all, next_page_token: "" });
+  });
+
+  test.each(
+    FILTERS.map((it, i) => [`${it.name} ${it.value.length === 0 ? it.value([]) : i}`, it] as const),
+  )(
+    "%s, alone and with every other, gives exactly what both keep, page by page",
+    async (_, filter) => {
+      for (const [a, b] of PAIRS.filter(([first]) => first === filter)) {
+        const query = { [a.name]: a.value(all), [b.name]: b.value(all) };
+        const kept = all.filter((it) => a.keeps(it, query[a.name]) && b.keeps(it, query[b.name]));
+        expect(await list(workspace.apiKey, query)).toEqual({ data: kept, next_page_token: "" });
+        expect(await listAll(workspace.apiKey, { ...query, page_size: 2 })).toEqual(kept);
+      }
+    },
+  );
+
+  test("the gRPC door lists alike", async () => {
+    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const first = await grpc.listShipments({
+      status: ShipmentStatus.CANCELLED,
+      paymentStatus: PaymentStatus.UNSPECIFIED,
+      pageSize: 5,
+    });
+    const byGrpc = inDialect(ListShipmentsResponseSchema, first);
+    expect(byGrpc).toEqual(await list(workspace.apiKey, { status: "cancelled", page_size: 5 }));
+    expect(byGrpc.data).toEqual(all.filter((it) => it["status"] === "cancelled").slice(0, 5));
+    const second = await grpc.listShipments({
+      status: ShipmentStatus.CANCELLED,
+      pageToken: first.nextPageToken,
+    });
+    expect(inDialect(ListShipmentsResponseSchema, second)).toEqual({
+      data: all.filter((it) => it["status"] === "cancelled").slice(5),
+      next_page_token: "",
+    });
+  });
+
+  test("bounds in time leave out what was booked at that very moment", async () => {
+    const at = all[5]!["created_at"];
+    expect((await list(workspace.apiKey, { created_after: at })).data).toEqual(all.slice(0, 5));
+    expect((await list(workspace.apiKey, { created_before: at })).data).toEqual(all.slice(6));
+    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const seconds = BigInt(Date.parse(at) / 1000);
+    const until = await grpc.listShipments({ createdBefore: { seconds, nanos: 1 } });
+    expect(until.data.map((it) => it.reference)).toEqual(all.slice(5).map((it) => it["reference"]));
+    const since = await grpc.listShipments({
+      createdAfter: { seconds: seconds - 1n, nanos: 999_999_999 },
+    });
+    expect(since.data.map((it) => it.reference)).toEqual(
+      all.slice(0, 6).map((it) => it["reference"]),
+    );
+  });
+
+  test("the first and the last moment there are bound nothing out", async () => {
+    for (const query of [
+      { created_after: "0001-01-01T00:00:00Z" },
+      { created_before: "9999-12-31T23:59:59.999999999Z" },
+    ] as Query[]) {
+      expect((await list(workspace.apiKey, query)).data).toEqual(all);
+    }
+    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const { data } = await grpc.listShipments({
+      createdAfter: { seconds: -62_135_596_800n, nanos: 0 },
+      createdBefore: { seconds: 253_402_300_799n, nanos: 999_999_999 },
+    });
+    expect(data).toHaveLength(all.length);
+  });
+});
+
+describe("refused", () => {
+  let apiKey: string;
+  beforeAll(async () => {
+    ({ apiKey } = await service.addWorkspace());
+  });
+
+  test.each([
+    ["status", "lost"],
+    ["status", "SHIPMENT_STATUS_PENDING"],
+    ["status", "1"],
+    ["payment_status", "unspecified"],
+    ["customer_id", "seven"],
+    ["customer_id", "1.5"],
+    ["created_after", "yesterday"],
+    ["created_after", "2026-01-01"],
+    ["created_after", "0000-12-31T23:59:59Z"],
+    ["created_before", "9999-12-31T23:59:59-00:01"],
+    ["page_size", "0"],
+    ["page_size", "101"],
+    ["page_size", "-1"],
+    ["page_size", "2.5"],
+    ["page_size", "all"],
+    ["page_token", "x"],
+    ["page_token", "x".repeat(501)],
+  ])("%s %s is that field's error", async (name, value) => {
+    const { status, body } = await service.request(pathOf({ [name]: value }), { apiKey });
+    expect(status).toBe(422);
+    expect(body).toEqual({
+      message: body.errors[name]?.[0],
+      errors: { [name]: [expect.stringContaining(name)] },
+    });
+  });
+
+  test("all that is wrong is said together, in the order of the fields", async () => {
+    const { status, body } = await service.request(
+      pathOf({ page_size: 0, status: "lost", created_after: "now" }),
+      { apiKey },
+    );
+    expect(status).toBe(422);
+    expect(Object.keys(body.errors)).toEqual(["status", "created_after", "page_size"]);
+    expect(body.message).toBe(`${body.errors.status[0]} (and 2 more errors)`);
+  });
+
+  test.each([
+    { seconds: -62_135_596_801n, nanos: 0 },
+    { seconds: 253_402_300_800n, nanos: 0 },
+    { seconds: 2n ** 62n, nanos: 0 },
+    { seconds: 0n, nanos: -1 },
+    { seconds: 0n, nanos: 1_000_000_000 },
+  ])("a time outside of years 1 to 9999 by gRPC is that field's error: %o", async (time) => {
+    const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+    const text = "created_before must be a time from year 0001 to 9999.";
+    expect(await rpcRefusal(grpc.listShipments({ createdBefore: time }))).toEqual({
+      code: "InvalidArgument",
+      message: text,
+      details: {
+        ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
+        BadRequest: { fieldViolations: [{ field: "created_before", description: text }] },
+      },
+    });
+  });
+});
+
+describe("pages", () => {
+  let workspace: TestWorkspace;
+  let customer: number;
+  beforeAll(async () => {
+    workspace = await service.addWorkspace();
+    customer = await insertCustomers(sql, workspace.id, 1);
+    await insertShipments(sql, {
+      workspace: workspace.id,
+      count: 150,
+      customer: String(customer),
+      // Seven at a time in one instant: then the reference decides.
+      createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
+    });
+  });
+
+  test.each([1, 7, 24, 25, 26, 75, 100])(
+    "of %i hold all in order, each once",
+    async (page_size) => {
+      const listed = await listAll(workspace.apiKey, { page_size });
+      const keys = listed.map((it) => `${it["created_at"]} ${it["reference"]}`);
+      expect(new Set(keys).size).toBe(150);
+      expect(keys).toEqual(keys.toSorted().reverse());
+    },
+  );
+
+  test("are of 25 when not said, of 100 at most, and the last has no token", async () => {
+    expect((await list(workspace.apiKey)).data).toHaveLength(25);
+    const first = await list(workspace.apiKey, { page_size: 100 });
+    expect(first.data).toHaveLength(100);
+    const second = await list(workspace.apiKey, {
+      page_token: first.next_page_token,
+      page_size: 50,
+    });
+    expect(second.data).toHaveLength(50);
+    expect(second.next_page_token).toBe("");
+  });
+
+  test("a token says nothing in the clear, and is good for any size of page", async () => {
+    const { next_page_token, data } = await list(workspace.apiKey, { page_size: 3 });
+    expect(next_page_token).toMatch(/^[A-Za-z0-9_-]{1,500}$/);
+    expect(next_page_token).not.toContain(data[2]!["reference"]);
+    const rest = await list(workspace.apiKey, { page_token: next_page_token, page_size: 1 });
+    const again = await list(workspace.apiKey, { page_token: next_page_token, page_size: 100 });
+    expect(again.data[0]).toEqual(rest.data[0]);
+  });
+
+  test("a token is refused with any other filters, and when a character of it is changed", async () => {
+    const filters = { status: "pending", created_after: "2025-01-01T00:00:00Z" };
+    const { next_page_token } = await list(workspace.apiKey, { ...filters, page_size: 3 });
+    const text = "page_token is not the next_page_token of a page with these filters.";
+    const refused = { status: 422, body: { message: text, errors: { page_token: [text] } } };
+    const others: Query[] = [
+      {},
+      { status: "pending" },
+      { ...filters, status: "cancelled" },
+      { ...filters, created_after: "2025-01-01T00:00:01Z" },
+      { ...filters, payment_status: "awaiting_payment" },
+      { ...filters, payment_status: "paid" },
+      { ...filters, customer_id: customer },
+      { ...filters, external_reference: "a" },
+    ];
+    for (const query of others) {
+      const answer = await service.request(pathOf({ ...query, page_token: next_page_token }), {
+        apiKey: workspace.apiKey,
+      });
+      expect(answer).toMatchObject(refused);
+    }
+    const tampered = [
+      ...Array.from(next_page_token, (character, i) => {
+        const other = character === "A" ? "B" : "A";
+        return next_page_token.slice(0, i) + other + next_page_token.slice(i + 1);
+      }),
+      `${next_page_token}A`,
+      `${next_page_token}=`,
+      next_page_token.slice(0, -1),
+      next_page_token.slice(1),
+    ];
+    for (const page_token of tampered) {
+      const answer = await service.request(pathOf({ ...filters, page_token }), {
+        apiKey: workspace.apiKey,
+      });
+      expect(answer, page_token).toMatchObject(refused);
+    }
+  });
+
+  test("no row is seen twice or missed while others are inserted between the pages", async () => {
+    let round = 0;
+    const inserts = fc.array(
+      fc.record({
+        count: fc.integer({ min: 0, max: 9 }),
+        // Before, among and after what is listed.
+        second: fc.integer({ min: -2, max: 25 }),
+      }),
+      { maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        inserts,
+        fc.boolean(),
+        async (page_size, plan, filtered) => {
+          const { id, apiKey } = await service.addWorkspace();
+          const [first] = [await insertCustomers(sql, id, 1)];
+          const insert = (count: number, createdAt: string) =>
+            insertShipments(sql, {
+              workspace: id,
+              count,
+              customer: String(first),
+              createdAt,
+              salt: String(round++),
+            });
+          const before = await insert(
+            60,
+            "timestamptz '2026-01-01' + ((i / 3) || ' seconds')::interval",
+          );
+          const seen: string[] = [];
+          const pending = [...plan];
+          let page_token = "";
+          do {
+            const page = await list(apiKey, {
+              page_size,
+              ...(filtered ? { status: "pending" } : {}),
+              ...(page_token === "" ? {} : { page_token }),
+            });
+            seen.push(...page.data.map((it) => it["reference"]));
+            const next = pending.shift();
+            if (next !== undefined) {
+              await insert(
+                next.count,
+                `timestamptz '2026-01-01' + interval '${next.second} seconds'`,
+              );
+            }
+            page_token = page.next_page_token;
+          } while (page_token !== "");
+          expect(new Set(seen).size).toBe(seen.length);
+          expect(before.filter((reference) => !seen.includes(reference))).toEqual([]);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("a list ends although what would have been its last row has left it", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const [a, b] = [await book(service, apiKey), await book(service, apiKey)];
+    const { next_page_token } = await list(apiKey, { status: "pending", page_size: 1 });
+    for (const { reference } of [a, b] as { reference: string }[]) {
+      await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, method: "POST" });
+    }
+    expect(await list(apiKey, { status: "pending", page_token: next_page_token })).toEqual({
+      data: [],
+      next_page_token: "",
+    });
+  });
+});

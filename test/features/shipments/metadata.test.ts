@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book } from "../../support/bookings.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { BOOKING, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+function create(metadata: unknown) {
+  return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, metadata } });
+}
+
+function update(reference: string, metadata: unknown) {
+  const body = { metadata };
+  return service.request(`/v1/shipments/${reference}`, { apiKey, method: "PATCH", body });
+}
+
+function notes(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, `value ${i}`]));
+}
+
+test("notes come back as they were given, trimmed; blank ones and null are none", async () => {
+  const given = {
+    colour: " red ",
+    constructor: "c",
+    "ключ 🙂": "значение",
+    blank: " ",
+    none: null,
+  };
+  const { metadata, reference } = await book(service, apiKey, { metadata: given });
+  const kept = { colour: "red", constructor: "c", "ключ 🙂": "значение" };
+  expect(metadata).toEqual(kept);
+  const read = await service.request(`/v1/shipments/${reference}`, { apiKey });
+  expect(read.body.data.metadata).toEqual(kept);
+});
+
+test("an update sets some, removes blank ones, leaves those that are null or not named", async () => {
+  const { reference } = await book(service, apiKey, { metadata: { a: "1", b: "2", c: "3" } });
+  const { body } = await update(reference, { a: "new", b: "", c: null, d: "4" });
+  expect(body.data.metadata).toEqual({ a: "new", c: "3", d: "4" });
+});
+
+test("twenty are the most, on create and after an update", async () => {
+  const { reference, metadata } = await book(service, apiKey, { metadata: notes(20) });
+  expect(metadata).toEqual(notes(20));
+  const swapped = await update(reference, { "key 0": "", "key 20": "value 20" });
+  expect(Object.keys(swapped.body.data.metadata)).toHaveLength(20);
+
+  const text = "metadata must have at most 20 keys.";
+  const { status, body } = await update(reference, { more: "x" });
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { metadata: [text] } },
+  });
+  const created = await create(notes(21));
+  expect(created.status).toBe(422);
+  expect(Object.keys(created.body.errors)).toEqual(["metadata"]);
+});
+
+test.each([
+  [{ "": "x" }, 'metadata[""]'],
+  [{ ["k".repeat(41)]: "x" }, `metadata["${"k".repeat(41)}"]`],
+  [{ k: "v".repeat(501) }, 'metadata["k"]'],
+  [{ k: 1 }, 'metadata["k"]'],
+  [{ k: { a: "b" } }, 'metadata["k"]'],
+  [{ k: "a\0b" }, 'metadata["k"]'],
+  [{ "k\0": "a" }, 'metadata["k\\u0000"]'],
+  [JSON.parse('{"__proto__": "x"}') as object, 'metadata["__proto__"]'],
+  [JSON.parse('{"__proto__": {"polluted": "x"}}') as object, 'metadata["__proto__"]'],
+  ["a=b", "metadata"],
+  [["a", "b"], "metadata"],
+])("refused as that entry's error: %j", async (metadata, field) => {
+  const { reference } = await book(service, apiKey);
+  for (const { status, body } of [await create(metadata), await update(reference, metadata)]) {
+    expect(status).toBe(422);
+    expect(body).toEqual({
+      message: body.errors[field]?.[0],
+      errors: { [field]: [expect.any(String)] },
+    });
+  }
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+});
+
+test("the gRPC door refuses the key __proto__ alike", async () => {
+  const { reference } = await book(service, apiKey);
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const metadata = JSON.parse('{"__proto__": "x", "k": "v"}') as Record<string, string>;
+  const text = 'metadata["__proto__"] is not a key that can be used.';
+  expect(await rpcRefusal(grpc.updateShipment({ shipment: reference, metadata }))).toEqual({
+    code: "InvalidArgument",
+    message: text,
+    details: {
+      ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
+      BadRequest: { fieldViolations: [{ field: 'metadata["__proto__"]', description: text }] },
+    },
+  });
+});

@@ -1,0 +1,111 @@
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { BOOKED_SHIPMENT } from "../../support/bookings.ts";
+import { connectTo } from "../../support/insert-shipments.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { BOOKING, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let sql: pg.Client;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  sql = await connectTo(service.databaseUrl);
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+function book(fields: object) {
+  return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...fields } });
+}
+
+test.each([
+  { expected_total: 12.69 },
+  { expected_total: 12.69, expected_currency: "USD" },
+  { expected_currency: "USD" },
+  { expected_total: null, expected_currency: " " },
+])("a booking at the expected price is made: %o", async (expectation) => {
+  const { status, body } = await book(expectation);
+  expect({ status, body }).toEqual({ status: 201, body: { data: BOOKED_SHIPMENT } });
+});
+
+test.each([
+  [{ expected_total: 12.68 }, "12.68 USD"],
+  [{ expected_total: 12.690000001, expected_currency: "USD" }, "12.690000001 USD"],
+  [{ expected_total: 0 }, "0 USD"],
+  [{ expected_total: 12.69, expected_currency: "EUR" }, "12.69 EUR"],
+  [{ expected_currency: "JPY" }, "12.69 JPY"],
+])("at another price nothing is booked: %o", async (expectation, said) => {
+  const count = async () => (await sql.query("select count(*) from shipment, customer")).rows;
+  const before = await count();
+  const { status, body } = await book({ ...expectation, customer_email: "new@example.org" });
+  const text = `expected_total is ${said}, but the booking would cost 12.69 USD.`;
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { expected_total: [text] } },
+  });
+  expect(await count()).toEqual(before);
+});
+
+test("the gRPC door sends the new quote among the details", async () => {
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const call = grpc.createShipment({
+    customerName: "Ada",
+    customerEmail: "ada@example.org",
+    pickupAddress: "From",
+    pickupLat: BOOKING.pickup_lat,
+    pickupLng: BOOKING.pickup_lng,
+    dropoffAddress: "To",
+    dropoffLat: BOOKING.dropoff_lat,
+    dropoffLng: BOOKING.dropoff_lng,
+    weightKg: BOOKING.weight_kg,
+    expectedTotal: 10,
+  });
+  const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
+  expect(await rpcRefusal(call)).toEqual({
+    code: "FailedPrecondition",
+    message: text,
+    details: {
+      ErrorInfo: {
+        reason: "PRICE_CHANGED",
+        domain: "shipments.v1",
+        metadata: {
+          distance_km: "9.532",
+          distance_fee: "11.44",
+          weight_fee: "1.25",
+          base_fee: "5",
+          subtotal: "12.69",
+          total: "12.69",
+          currency: "USD",
+        },
+      },
+      PreconditionFailure: {
+        violations: [{ type: "PRICE_CHANGED", subject: "expected_total", description: text }],
+      },
+    },
+  });
+});
+
+test("an expectation of the wrong form is that field's error", async () => {
+  for (const [fields, field] of [
+    [{ expected_total: -1 }, "expected_total"],
+    [{ expected_total: "12.69" }, "expected_total"],
+    [{ expected_currency: "usd" }, "expected_currency"],
+    [{ expected_currency: 840 }, "expected_currency"],
+  ] as const) {
+    const { status, body } = await book(fields);
+    expect(status).toBe(422);
+    expect(Object.keys(body.errors)).toEqual([field]);
+  }
+});
+
+test("a route that is not covered says so, and not that its price is another", async () => {
+  const { status, body } = await book({ expected_total: 1, dropoff_lat: 0, dropoff_lng: 0 });
+  expect(status).toBe(422);
+  expect(Object.keys(body.errors)).toEqual(["coverage"]);
+});

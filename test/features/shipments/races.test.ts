@@ -1,0 +1,260 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book, PAYMENT, takeStep } from "../../support/bookings.ts";
+import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import {
+  BOOKING,
+  startService,
+  type TestService,
+  type TestWorkspace,
+} from "../../support/service.ts";
+
+const ROUNDS = 1_000;
+/** How many rounds run at once; two calls each, on the service's 20 connections. */
+const AT_ONCE = 10;
+
+let service: TestService;
+let sql: pg.Client;
+let workspace: TestWorkspace;
+let customer: number;
+beforeAll(async () => {
+  service = await startService();
+  sql = await connectTo(service.databaseUrl);
+  workspace = await service.addWorkspace();
+  customer = await insertCustomers(sql, workspace.id, 1);
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+/** What two calls that raced came to, and what they left. */
+interface Outcome {
+  readonly a: string;
+  readonly b: string;
+  readonly row: Record<string, any>;
+}
+
+type Call = (reference: string, round: number) => Promise<string>;
+
+/** Races `a` against `b` a thousand times, each time on a new shipment; every other time b starts. */
+async function race(
+  state: { status: string; paymentStatus: string; salt: string },
+  a: Call,
+  b: Call,
+): Promise<Outcome[]> {
+  const references = await insertShipments(sql, {
+    workspace: workspace.id,
+    count: ROUNDS,
+    customer: String(customer),
+    status: `'${state.status}'`,
+    paymentStatus: `'${state.paymentStatus}'`,
+    salt: state.salt,
+  });
+  const answers: [string, string][] = [];
+  const rounds = references.entries();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const [round, reference] of rounds) {
+        answers[round] =
+          round % 2 === 0
+            ? await Promise.all([a(reference, round), b(reference, round)])
+            : await Promise.all([b(reference, round), a(reference, round)]).then(([y, x]) => [
+                x,
+                y,
+              ]);
+      }
+    }),
+  );
+  const rows = await read(references);
+  return answers.map(([x, y], round) => ({ a: x, b: y, row: rows.get(references[round]!)! }));
+}
+
+async function read(references: string[]): Promise<Map<string, Record<string, any>>> {
+  const { rows } = await sql.query(
+    `select s.reference, s.status, s.payment_status, s.version, s.cancelled_at is not null as cancelled,
+       s.pickup_address, p.amount_minor
+     from shipment s left join payment p on (p.workspace_id, p.shipment_reference) = (s.workspace_id, s.reference)
+     where s.reference = any($1)`,
+    [references],
+  );
+  return new Map(rows.map(({ reference, ...row }) => [reference, row]));
+}
+
+/** How often each thing came about. */
+function tally(outcomes: readonly Outcome[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) {
+    const text = JSON.stringify(outcome);
+    counts[text] = (counts[text] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Expects the outcomes to be these and no others, and each to have come about. */
+function expectOnly(outcomes: readonly Outcome[], legal: readonly Outcome[]): void {
+  expect(outcomes.length).toBe(ROUNDS);
+  expect(Object.keys(tally(outcomes)).sort()).toEqual(legal.map((it) => JSON.stringify(it)).sort());
+}
+
+function step(kind: "pay" | "advance" | "cancel"): Call {
+  return async (reference) => {
+    const { status, body } = await takeStep(service, workspace.apiKey, reference, kind);
+    return status === 200
+      ? `${body.data.status}, ${body.data.payment_status}`
+      : `${status} ${body.message}`;
+  };
+}
+
+test("of a cancel and an advance that race, exactly one wins", async () => {
+  const outcomes = await race(
+    { status: "awaiting_pickup", paymentStatus: "paid", salt: "advance" },
+    step("cancel"),
+    step("advance"),
+  );
+  const left = { version: 2, pickup_address: "From", amount_minor: null };
+  expectOnly(outcomes, [
+    {
+      a: "cancelled, refund_pending",
+      b: "422 The shipment cannot be advanced because it is cancelled.",
+      row: rowOf({
+        ...left,
+        status: "cancelled",
+        payment_status: "refund_pending",
+        cancelled: true,
+      }),
+    },
+    {
+      a: "422 The shipment cannot be cancelled because it is in transit.",
+      b: "in_transit, paid",
+      row: rowOf({ ...left, status: "in_transit", payment_status: "paid", cancelled: false }),
+    },
+  ]);
+});
+
+test("of a payment and a cancel that race, whichever is first, the payment is kept and is to go back", async () => {
+  const outcomes = await race(
+    { status: "pending", paymentStatus: "awaiting_payment", salt: "pay" },
+    step("pay"),
+    step("cancel"),
+  );
+  const row = rowOf({
+    status: "cancelled",
+    payment_status: "refund_pending",
+    version: 3,
+    cancelled: true,
+    pickup_address: "From",
+    amount_minor: "1269",
+  });
+  expectOnly(outcomes, [
+    { a: "awaiting_pickup, paid", b: "cancelled, refund_pending", row },
+    { a: "cancelled, refund_pending", b: "cancelled, voided", row },
+  ]);
+});
+
+test("of two updates with one etag that race, exactly one wins, whichever doors they come by", async () => {
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+  const byJson: Call = async (shipment) => {
+    const { status, body } = await service.request(`/v1/shipments/${shipment}`, {
+      apiKey: workspace.apiKey,
+      method: "PATCH",
+      body: { etag: "1", pickup_address: "By JSON" },
+    });
+    return status === 200
+      ? `etag ${body.data.etag}, ${body.data.pickup_address}`
+      : `${status} ${JSON.stringify(body)}`;
+  };
+  const byGrpc: Call = async (shipment) => {
+    try {
+      const { data } = await grpc.updateShipment({ shipment, etag: "1", pickupAddress: "By gRPC" });
+      return `etag ${data?.etag}, ${data?.pickupAddress}`;
+    } catch (error) {
+      return `${Code[ConnectError.from(error).code]} ${ConnectError.from(error).rawMessage}`;
+    }
+  };
+  const outcomes = await race(
+    { status: "pending", paymentStatus: "awaiting_payment", salt: "update" },
+    byJson,
+    byGrpc,
+  );
+  const stale = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
+  const left = {
+    status: "pending",
+    payment_status: "awaiting_payment",
+    version: 2,
+    cancelled: false,
+  };
+  expectOnly(outcomes, [
+    {
+      a: "etag 2, By JSON",
+      b: `Aborted ${stale}`,
+      row: rowOf({ ...left, pickup_address: "By JSON", amount_minor: null }),
+    },
+    {
+      a: `409 ${JSON.stringify({ message: stale, errors: { etag: [stale] } })}`,
+      b: "etag 2, By gRPC",
+      row: rowOf({ ...left, pickup_address: "By gRPC", amount_minor: null }),
+    },
+  ]);
+});
+
+/** The columns in the order they are read in. */
+function rowOf(row: Record<string, unknown>): Record<string, unknown> {
+  const columns = [
+    "status",
+    "payment_status",
+    "version",
+    "cancelled",
+    "pickup_address",
+    "amount_minor",
+  ];
+  return Object.fromEntries(columns.map((column) => [column, row[column]]));
+}
+
+test("a change that waits for one that links another customer finds the shipment", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await book(service, apiKey, { customer_email: "other@example.org" });
+  for (let round = 0; round < 100; round++) {
+    const { reference } = await book(service, apiKey);
+    const [linked, paid] = await Promise.all([
+      service.request(`/v1/shipments/${reference}`, {
+        apiKey,
+        method: "PATCH",
+        body: { customer_id: other["customer"].id },
+      }),
+      takeStep(service, apiKey, reference, "pay"),
+    ]);
+    expect(linked).toMatchObject({ status: 200, body: { data: { customer: other["customer"] } } });
+    expect(paid).toMatchObject({
+      status: 200,
+      body: { data: { status: "awaiting_pickup" }, payment: PAYMENT },
+    });
+  }
+});
+
+test("of bookings with one external reference that race, exactly one is made and the others name it", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  for (let round = 0; round < 50; round++) {
+    const external_reference = `order ${round}`;
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        service.request("/v1/shipments", { apiKey, body: { ...BOOKING, external_reference } }),
+      ),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(1);
+    const text = `external_reference belongs to the shipment ${made[0]!.body.data.reference} already.`;
+    const refused = answers.filter((it) => it !== made[0]);
+    for (const { status, body } of refused) {
+      expect(status).toBe(409);
+      expect(body).toEqual({ message: text, errors: { external_reference: [text] } });
+    }
+  }
+  const { rows } = await sql.query("select count(*)::int from shipment where workspace_id = $1", [
+    id,
+  ]);
+  expect(rows).toEqual([{ count: 50 }]);
+});

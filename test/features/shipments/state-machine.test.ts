@@ -1,0 +1,212 @@
+import { ConnectError, type Client } from "@connectrpc/connect";
+import fc from "fast-check";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { connectTo } from "../../support/insert-shipments.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+/**
+ * Section 9 of the contract, written down once more by hand: what each step makes of each state.
+ * What is not here is refused.
+ */
+const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
+  "pending, awaiting_payment": { pay: "awaiting_pickup, paid", cancel: "cancelled, voided" },
+  "awaiting_pickup, paid": { advance: "in_transit, paid", cancel: "cancelled, refund_pending" },
+  "in_transit, paid": { advance: "delivered, paid" },
+  "delivered, paid": {},
+  "cancelled, voided": { pay: "cancelled, refund_pending" },
+  "cancelled, refund_pending": { refund: "cancelled, refunded" },
+  "cancelled, refunded": {},
+};
+const BOOKED = "pending, awaiting_payment";
+const PARTICIPLES = { pay: "paid", advance: "advanced", cancel: "cancelled", refund: "refunded" };
+
+/** Who calls: the workspace at either door, or another workspace. */
+type Who = "json" | "grpc" | "stranger";
+
+/** A call as its caller remembers it. */
+interface Asked {
+  readonly who: Who;
+  readonly step: Step;
+  /** The state that was answered, or what it was refused with. */
+  readonly answer: string;
+}
+
+let service: TestService;
+let sql: pg.Client;
+let apiKey: string;
+let strangersKey: string;
+let grpc: Client<typeof ShipmentService>;
+beforeAll(async () => {
+  service = await startService();
+  sql = await connectTo(service.databaseUrl);
+  ({ apiKey } = await service.addWorkspace());
+  ({ apiKey: strangersKey } = await service.addWorkspace());
+  grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+const METHODS = {
+  pay: "recordPayment",
+  advance: "advanceShipment",
+  cancel: "cancelShipment",
+  refund: "recordRefund",
+} as const;
+
+async function ask(who: Who, step: Step, shipment: string): Promise<Asked> {
+  return { who, step, answer: await (who === "grpc" ? byGrpc() : byJson()) };
+
+  async function byGrpc(): Promise<string> {
+    try {
+      const method = METHODS[step];
+      const fields = step === "pay" ? { shipment, ...PAYMENT } : { shipment };
+      const answered = await grpc[method](fields as never);
+      return stateOf(inDialect(ShipmentService.method[method].output, answered).data);
+    } catch (error) {
+      return ConnectError.from(error).rawMessage;
+    }
+  }
+
+  async function byJson(): Promise<string> {
+    const key = who === "stranger" ? strangersKey : apiKey;
+    const { status, body } = await takeStep(service, key, shipment, step);
+    if (status === 200) return stateOf(body.data);
+    expect(body).toEqual(
+      status === 404
+        ? NO_SHIPMENT
+        : { message: body.message, errors: { shipment: [body.message] } },
+    );
+    return body.message;
+  }
+}
+
+function stateOf({ status, payment_status }: Record<string, any>): string {
+  return `${status}, ${payment_status}`;
+}
+
+/** Whether the table gives a call this answer in a state; and the state afterwards. */
+function explain(state: string, { who, step, answer }: Asked): string | undefined {
+  if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
+  const next = TABLE[state]![step];
+  if (next !== undefined) return answer === next ? next : undefined;
+  return answer.startsWith(`The shipment cannot be ${PARTICIPLES[step]} because it`)
+    ? state
+    : undefined;
+}
+
+/** The states that calls made at once can have left, each with an order that explains the answers. */
+function explainAll(state: string, calls: readonly Asked[]): string[] {
+  if (calls.length === 0) return [state];
+  return calls.flatMap((call, i) => {
+    const next = explain(state, call);
+    return next === undefined ? [] : explainAll(next, calls.toSpliced(i, 1));
+  });
+}
+
+const call = fc.tuple(
+  fc.constantFrom<Who>("json", "json", "grpc", "grpc", "stranger"),
+  fc.constantFrom<Step>("pay", "advance", "cancel", "refund"),
+);
+/** Rounds one after the other, each of calls that are made at once. */
+const rounds = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
+
+test("any calls by several clients, one by one or at once, are answered as the table says", async () => {
+  await fc.assert(
+    fc.asyncProperty(rounds, async (plan) => {
+      const { reference } = await book(service, apiKey);
+      let state = BOOKED;
+      let changes = 0;
+      for (const round of plan) {
+        const asked = await Promise.all(round.map(([who, step]) => ask(who, step, reference)));
+        const left = await stateInDatabase(reference);
+        expect(explainAll(state, asked), JSON.stringify({ state, asked })).toContain(left.state);
+        changes += asked.filter(({ answer }) => answer in TABLE).length;
+        state = left.state;
+        expect(left).toEqual({
+          state,
+          version: changes + 1,
+          ...recordsOf(state),
+        });
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function stateInDatabase(reference: string) {
+  const { rows } = await sql.query(
+    `select s.status || ', ' || s.payment_status as state, s.version,
+       s.cancelled_at is not null as cancelled,
+       p.amount_minor::int as "paidMinor", p.refunded_at is not null as refunded
+     from shipment s left join payment p on (p.workspace_id, p.shipment_reference) = (s.workspace_id, s.reference)
+     where s.reference = $1`,
+    [reference],
+  );
+  return rows[0];
+}
+
+/** What is on record about a shipment in each state. */
+function recordsOf(state: string) {
+  return {
+    cancelled: state.startsWith("cancelled"),
+    paidMinor: /awaiting_payment|voided/.test(state) ? null : 1269,
+    refunded: state.endsWith("refunded"),
+  };
+}
+
+test("every state of the table is reached by its steps, and every other step is refused in words", async () => {
+  const ways: Record<string, Step[]> = { [BOOKED]: [] };
+  for (const [state, way] of Object.entries(ways)) visit(state, way);
+  function visit(state: string, way: Step[]): void {
+    for (const [step, next] of Object.entries(TABLE[state]!) as [Step, string][]) {
+      if (next in ways) continue;
+      ways[next] = [...way, step];
+      visit(next, ways[next]);
+    }
+  }
+  expect(Object.keys(ways).sort()).toEqual(Object.keys(TABLE).sort());
+
+  const refusals: Record<string, string> = {};
+  for (const [state, way] of Object.entries(ways)) {
+    for (const step of ["pay", "advance", "cancel", "refund"] as const) {
+      const { reference } = await book(service, apiKey);
+      for (const before of way) await ask("json", before, reference);
+      const { answer } = await ask("json", step, reference);
+      const next = TABLE[state]![step];
+      if (next === undefined) refusals[`${step}: ${state}`] = answer;
+      else expect(answer).toBe(next);
+    }
+  }
+  expect(refusals).toMatchInlineSnapshot(`
+    {
+      "advance: cancelled, refund_pending": "The shipment cannot be advanced because it is cancelled.",
+      "advance: cancelled, refunded": "The shipment cannot be advanced because it is cancelled.",
+      "advance: cancelled, voided": "The shipment cannot be advanced because it is cancelled.",
+      "advance: delivered, paid": "The shipment cannot be advanced because it is delivered.",
+      "advance: pending, awaiting_payment": "The shipment cannot be advanced because it is pending.",
+      "cancel: cancelled, refund_pending": "The shipment cannot be cancelled because it is already cancelled.",
+      "cancel: cancelled, refunded": "The shipment cannot be cancelled because it is already cancelled.",
+      "cancel: cancelled, voided": "The shipment cannot be cancelled because it is already cancelled.",
+      "cancel: delivered, paid": "The shipment cannot be cancelled because it is delivered.",
+      "cancel: in_transit, paid": "The shipment cannot be cancelled because it is in transit.",
+      "pay: awaiting_pickup, paid": "The shipment cannot be paid because it is awaiting pickup.",
+      "pay: cancelled, refund_pending": "The shipment cannot be paid because its payment is refund pending.",
+      "pay: cancelled, refunded": "The shipment cannot be paid because its payment is refunded.",
+      "pay: delivered, paid": "The shipment cannot be paid because it is delivered.",
+      "pay: in_transit, paid": "The shipment cannot be paid because it is in transit.",
+      "refund: awaiting_pickup, paid": "The shipment cannot be refunded because it is awaiting pickup.",
+      "refund: cancelled, refunded": "The shipment cannot be refunded because its payment is already refunded.",
+      "refund: cancelled, voided": "The shipment cannot be refunded because its payment is voided.",
+      "refund: delivered, paid": "The shipment cannot be refunded because it is delivered.",
+      "refund: in_transit, paid": "The shipment cannot be refunded because it is in transit.",
+      "refund: pending, awaiting_payment": "The shipment cannot be refunded because it is pending.",
+    }
+  `);
+});

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  ShipmentService,
+  UpdateShipmentResponseSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import {
+  ANY_TIME,
+  book,
+  bookAnd,
+  NO_REFERENCE,
+  NO_SHIPMENT,
+  type ShipmentJson,
+  type Step,
+} from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { rpcClient } from "../../support/rpc-client.ts";
+import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { SAMPLE_TARIFF, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+function update(shipment: ShipmentJson, body: object) {
+  const path = `/v1/shipments/${shipment["reference"]}`;
+  return service.request(path, { apiKey, method: "PATCH", body });
+}
+
+async function read({ reference }: ShipmentJson): Promise<ShipmentJson> {
+  return (await service.request(`/v1/shipments/${reference}`, { apiKey })).body.data;
+}
+
+const CHANGED = { updated_at: ANY_TIME, etag: "2" };
+
+test("what is given is changed, the rest is left, and the etag is another", async () => {
+  const booked = await book(service, apiKey);
+  const { status, body } = await update(booked, { pickup_address: " 2 Times Square " });
+  expect(status).toBe(200);
+  expect(body).toEqual({ data: { ...booked, ...CHANGED, pickup_address: "2 Times Square" } });
+  expect(await read(booked)).toEqual(body.data);
+
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const answer = await grpc.updateShipment({
+    shipment: booked["reference"],
+    dropoffAddress: "Door 2",
+  });
+  expect(inDialect(UpdateShipmentResponseSchema, answer)).toEqual({
+    data: { ...body.data, updated_at: ANY_TIME, etag: "3", dropoff_address: "Door 2" },
+  });
+});
+
+test("nothing given, null, blank, or what is there already changes nothing, not even the etag", async () => {
+  const booked = await book(service, apiKey, { metadata: { a: "1" } });
+  for (const body of [
+    {},
+    { pickup_address: null, weight_kg: null, customer_id: null, metadata: null },
+    { pickup_address: "  " },
+    {
+      pickup_address: booked["pickup_address"],
+      weight_kg: booked["weight_kg"],
+      customer_id: booked["customer"].id,
+      metadata: { a: "1", b: "" },
+      etag: "1",
+    },
+  ]) {
+    const answer = await update(booked, body);
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 200,
+      body: { data: booked },
+    });
+  }
+});
+
+test("another route or weight is priced anew, with the tariff in force", async () => {
+  const own = await startService();
+  const { apiKey: key } = await own.addWorkspace();
+  const booked = await book(own, key);
+  await publishTariff(own.app.em, { ...SAMPLE_TARIFF, base_fee: "40.00" }, undefined);
+  const patch = (body: object) =>
+    own.request(`/v1/shipments/${booked["reference"]}`, { apiKey: key, method: "PATCH", body });
+  const untouched = await patch({ pickup_address: "Elsewhere" });
+  expect(untouched.body.data).toMatchObject({ total: 12.69, base_fee: 5 });
+  const heavier = await patch({ weight_kg: 10 });
+  expect(heavier.status).toBe(200);
+  expect(heavier.body.data).toEqual({
+    ...untouched.body.data,
+    updated_at: ANY_TIME,
+    etag: "3",
+    weight_kg: 10,
+    distance_fee: 11.44,
+    weight_fee: 5.5,
+    base_fee: 40,
+    subtotal: 16.94,
+    total: 40,
+  });
+  const elsewhere = await patch({
+    dropoff_lat: booked["pickup_lat"],
+    dropoff_lng: booked["pickup_lng"],
+  });
+  expect(elsewhere.body.data).toMatchObject({
+    distance_km: 0,
+    distance_fee: 0,
+    weight_fee: 5.5,
+    total: 40,
+  });
+  await own.close();
+});
+
+test("a change that is no longer covered is refused as on create, and leaves everything", async () => {
+  const booked = await book(service, apiKey);
+  const far = await update(booked, {
+    dropoff_lat: 0,
+    dropoff_lng: 0,
+    weight_kg: 1_000,
+    pickup_address: "X",
+  });
+  expect(far.status).toBe(422);
+  expect(Object.keys(far.body)).toEqual(["message", "errors"]);
+  expect(Object.keys(far.body.errors)).toEqual(["coverage", "weight_kg"]);
+  const create = await service.request("/v1/shipments", {
+    apiKey,
+    body: {
+      ...booked,
+      customer_id: null,
+      customer_name: "A",
+      customer_email: "a@example.org",
+      dropoff_lat: 0,
+      dropoff_lng: 0,
+      weight_kg: 1_000,
+    },
+  });
+  expect(create.body).toEqual(far.body);
+  expect(await read(booked)).toEqual(booked);
+});
+
+describe("by state", () => {
+  const WAYS: [string, Step[]][] = [
+    ["awaiting pickup", ["pay"]],
+    ["in transit", ["pay", "advance"]],
+    ["delivered", ["pay", "advance", "advance"]],
+    ["cancelled", ["cancel"]],
+    ["cancelled", ["pay", "cancel"]],
+  ];
+  test.each(WAYS)("%s (%s)", async (words, way) => {
+    const shipment = await bookAnd(service, apiKey, way);
+    const other = await book(service, apiKey, { customer_email: "other@example.org" });
+    const ended = words === "delivered" || words === "cancelled";
+    const refused = (what: string) => {
+      const text = `${what} cannot be changed because it is ${words}.`;
+      return { status: 422, body: { message: text, errors: { shipment: [text] } } };
+    };
+    for (const body of [
+      { weight_kg: 3 },
+      { pickup_lat: 40.75 },
+      { dropoff_lng: -73.95, metadata: { a: "b" } },
+    ]) {
+      expect(await update(shipment, body)).toMatchObject(
+        refused(ended ? "The shipment" : "The shipment's route and weight"),
+      );
+    }
+    expect(await read(shipment)).toEqual(shipment);
+    const allowed = {
+      pickup_address: "New",
+      customer_id: other["customer"].id,
+      metadata: { note: "new" },
+      weight_kg: shipment["weight_kg"],
+    };
+    const answer = await update(shipment, allowed);
+    if (ended) {
+      expect(answer).toMatchObject(refused("The shipment"));
+      expect(await read(shipment)).toEqual(shipment);
+    } else {
+      expect(answer.status).toBe(200);
+      expect(answer.body.data).toEqual({
+        ...shipment,
+        updated_at: ANY_TIME,
+        etag: String(Number(shipment["etag"]) + 1),
+        pickup_address: "New",
+        customer: other["customer"],
+        metadata: { note: "new" },
+      });
+    }
+  });
+});
+
+test("a stale etag is 409 and changes nothing; the right one and none are taken", async () => {
+  const booked = await book(service, apiKey);
+  expect((await update(booked, { etag: "1", pickup_address: "A" })).status).toBe(200);
+  const text = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
+  for (const etag of ["1", "3", "02", '"2"', "x"]) {
+    const { status, body } = await update(booked, { etag, pickup_address: "B" });
+    expect({ status, body }).toEqual({
+      status: 409,
+      body: { message: text, errors: { etag: [text] } },
+    });
+  }
+  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const stale = grpc.updateShipment({
+    shipment: booked["reference"],
+    etag: "1",
+    pickupAddress: "B",
+  });
+  expect(await rpcRefusal(stale)).toEqual({
+    code: "Aborted",
+    message: text,
+    details: {
+      ErrorInfo: { reason: "ETAG_STALE", domain: "shipments.v1" },
+      BadRequest: { fieldViolations: [{ field: "etag", description: text }] },
+    },
+  });
+  expect((await update(booked, { pickup_address: "C" })).body.data).toMatchObject({ etag: "3" });
+  expect((await update(booked, { etag: "3", pickup_address: "D" })).status).toBe(200);
+  // Steps on its way change the etag too.
+  await service.request(`/v1/shipments/${booked["reference"]}/cancel`, { apiKey, method: "POST" });
+  expect((await update(booked, { etag: "4", pickup_address: "E" })).status).toBe(409);
+});
+
+test("a customer the workspace does not have is that field's error", async () => {
+  const booked = await book(service, apiKey);
+  const text = "customer_id is no customer of the workspace.";
+  for (const customer_id of [2 ** 50, 0, -1]) {
+    const { status, body } = await update(booked, { customer_id });
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { message: text, errors: { customer_id: [text] } },
+    });
+  }
+});
+
+test("fields out of range are refused together, before the shipment is looked for", async () => {
+  const body = { pickup_lat: 91, weight_kg: 0, pickup_address: "x".repeat(501), dropoff_lng: "1" };
+  const { status, body: answer } = await update({ reference: NO_REFERENCE }, body);
+  expect(status).toBe(422);
+  expect(Object.keys(answer.errors)).toEqual([
+    "pickup_address",
+    "pickup_lat",
+    "dropoff_lng",
+    "weight_kg",
+  ]);
+  const missing = await update({ reference: NO_REFERENCE }, { weight_kg: 1 });
+  expect({ status: missing.status, body: missing.body }).toEqual({
+    status: 404,
+    body: NO_SHIPMENT,
+  });
+});

@@ -1,0 +1,56 @@
+import type { MikroORM } from "@mikro-orm/postgresql";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOrm } from "../../../src/db/orm.ts";
+import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { showTariff } from "../../../src/features/tariffs/show-tariff.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { SAMPLE_TARIFF } from "../../support/service.ts";
+
+let database: TestDatabase;
+let orm: MikroORM;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url);
+});
+
+afterEach(async () => {
+  await orm.close();
+  await database.drop();
+});
+
+const publish = async (document: unknown) => {
+  const published = await publishTariff(orm.em, document, undefined);
+  if (published.faults !== undefined) throw new Error(JSON.stringify(published.faults));
+  return published.version;
+};
+const withBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
+
+test("the same document twice in a row is one version, however its keys are ordered", async () => {
+  expect(await publish(SAMPLE_TARIFF)).toBe(1);
+  expect(await publish(Object.fromEntries(Object.entries(SAMPLE_TARIFF).reverse()))).toBe(1);
+});
+
+test("a document that was in force before is a new version", async () => {
+  expect(await publish(withBaseFee("5.00"))).toBe(1);
+  expect(await publish(withBaseFee("6.00"))).toBe(2);
+  expect(await publish(withBaseFee("5.00"))).toBe(3);
+});
+
+test("publishers at the same time take turns: every version is one of theirs, without a gap", async () => {
+  const fees = ["1.00", "2.00", "3.00", "4.00", "5.00", "6.00", "7.00", "8.00"];
+  const versions = await Promise.all(fees.map((fee) => publish(withBaseFee(fee))));
+  expect(versions.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  const last = fees[versions.indexOf(8)];
+  expect(await showTariff(orm.em)).toEqual({ ...SAMPLE_TARIFF, base_fee: last, version: 8 });
+});
+
+test("the same document published at the same time is one version", async () => {
+  expect(await Promise.all([1, 2, 3, 4].map(() => publish(SAMPLE_TARIFF)))).toEqual([1, 1, 1, 1]);
+});
+
+test("a document with faults changes nothing", async () => {
+  const { faults } = await publishTariff(orm.em, withBaseFee("-1"), undefined);
+  expect(faults?.map(({ path }) => path)).toEqual(["base_fee"]);
+  expect(await showTariff(orm.em)).toBeUndefined();
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { addWebhook, attemptsAt, book, hurry, untilAttempted } from "../../support/webhooks.ts";
+
+let service: TestService;
+let receiver: Receiver;
+/** What each name resolves to, look-up after look-up; the last stays. */
+const names = new Map<string, string[][]>();
+const looked: string[] = [];
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startService({
+    outside: {
+      async resolve(name) {
+        looked.push(name);
+        const answers = names.get(name) ?? [[]];
+        const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
+        return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+const NOT_PUBLIC = { status: null, error: "The address is not a public one.", answer: null };
+
+async function attemptAt(url: string): Promise<any> {
+  const { apiKey } = await service.addWorkspace();
+  const { data } = await addWebhook(service, apiKey, { url });
+  await book(service, apiKey);
+  const delivery = await untilAttempted(service, apiKey, data.id, 1);
+  const [attempt] = await attemptsAt(service, apiKey, delivery);
+  return attempt;
+}
+
+test.for(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:192.168.1.1"])(
+  "a name that resolves to %s is not connected to",
+  async (address) => {
+    names.set("private.example", [[address]]);
+    const attempt = await attemptAt(`https://private.example:${receiver.port}/`);
+    expect(attempt).toMatchObject(NOT_PUBLIC);
+    expect(receiver.received).toEqual([]);
+  },
+);
+
+test("a name that is let in by http resolves to this machine, or is not connected to", async () => {
+  names.set("lan.example", [["10.0.0.5"]]);
+  expect(await attemptAt(`http://lan.example:${receiver.port}/`)).toMatchObject(NOT_PUBLIC);
+  names.set("here.example", [["10.0.0.5", "127.0.0.1"]]);
+  expect(await attemptAt(`http://here.example:${receiver.port}/`)).toMatchObject({ status: 204 });
+  expect(receiver.received.splice(0)).toHaveLength(1);
+});
+
+test("a name that moves to a private address is connected to where it was checked, and then no more", async () => {
+  const closing = await startReceiver((response) =>
+    response.writeHead(204, { connection: "close" }).end(),
+  );
+  const { apiKey } = await service.addWorkspace();
+  // The first look-up finds this machine, where this service may go by http; later ones do not.
+  names.set("moving.example", [["127.0.0.1"], ["10.0.0.5"]]);
+  looked.length = 0;
+  const url = `http://moving.example:${closing.port}/`;
+  const { data } = await addWebhook(service, apiKey, { url });
+  await book(service, apiKey);
+  const first = await untilAttempted(service, apiKey, data.id, 1);
+  expect(await attemptsAt(service, apiKey, first)).toMatchObject([{ status: 204 }]);
+  // Checked and connected to with one look-up: there is no moment in between to move in.
+  expect(looked).toEqual(["moving.example"]);
+
+  await book(service, apiKey);
+  const second = await untilAttempted(service, apiKey, data.id, 1);
+  expect(second.id).not.toBe(first.id);
+  expect(await attemptsAt(service, apiKey, second)).toMatchObject([NOT_PUBLIC]);
+  expect(closing.received).toHaveLength(1);
+  await closing.close();
+});
+
+test("an address that is written out is checked although nothing is looked up", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { data } = await addWebhook(service, apiKey, { url: receiver.url });
+  // As if it had been let in by an older rule.
+  await service.app.em.execute("update webhook set url = ? where id = ?", [
+    `https://127.0.0.1:${receiver.port}/`,
+    data.id,
+  ]);
+  await book(service, apiKey);
+  const delivery = await untilAttempted(service, apiKey, data.id, 1);
+  expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);
+  expect(receiver.received).toEqual([]);
+  await hurry(service);
+});
+
+test("a name that cannot be resolved, and a port where nobody listens, are told as such", async () => {
+  const closed = await startReceiver();
+  await closed.close();
+  expect(await attemptAt(closed.url)).toMatchObject({ error: "The connection was refused." });
+  expect(await attemptAt("https://nothing.example/")).toMatchObject(NOT_PUBLIC);
+});
+
+test("without the setting, http is refused even to this machine, when it is asked for and when it is sent", async () => {
+  const strict = await startService({ webhookAllowLoopbackHttp: false });
+  const { apiKey } = await strict.addWorkspace();
+  const refused = await strict.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });
+  expect([refused.status, refused.body]).toEqual([
+    422,
+    {
+      message: "url must begin with https://.",
+      errors: { url: ["url must begin with https://."] },
+    },
+  ]);
+  const { data } = await addWebhook(strict, apiKey, { url: "https://example.org/" });
+  await strict.app.em.execute("update webhook set url = ? where id = ?", [receiver.url, data.id]);
+  await book(strict, apiKey);
+  const delivery = await untilAttempted(strict, apiKey, data.id, 1);
+  expect(await attemptsAt(strict, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);
+  expect(receiver.received).toEqual([]);
+  await strict.close();
+});

@@ -1,0 +1,381 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startReceiver } from "../../support/receiver.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import {
+  addWebhook,
+  attemptsAt,
+  book,
+  deliveriesOf,
+  hurry,
+  until,
+  untilAttempted,
+} from "../../support/webhooks.ts";
+
+let service: TestService;
+const clock = { skewMs: 0 };
+beforeAll(async () => {
+  service = await startService({
+    now: () => new Date(Date.now() + clock.skewMs),
+    outside: { webhookTimeoutMs: 700, random: () => 0.5 },
+  });
+});
+afterAll(() => service.close());
+
+const untilSettled = (apiKey: string, webhook: string) =>
+  until(async () => {
+    const deliveries = await deliveriesOf(service, apiKey, webhook);
+    return deliveries.length > 0 && deliveries.every((it) => it.status !== "pending");
+  });
+
+const waitMs = (delivery: any, attempt: any) =>
+  Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at) - attempt.duration_ms;
+
+test("a message is the event as the feed gives it, and the reference library accepts its signature", async () => {
+  const receiver = await startReceiver();
+  const { apiKey } = await service.addWorkspace();
+  const { secret } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { reference } = await book(service, apiKey);
+  await until(() => receiver.received.length === 1);
+
+  const [message] = receiver.received;
+  const events = await service.request(`/v1/shipments/${reference}/events`, { apiKey });
+  expect(message!.body).toEqual(events.body.data[0]);
+  expect(message).toMatchObject({
+    method: "POST",
+    path: "/hook",
+    headers: { "content-type": "application/json", "webhook-id": `evt_${reference}_1` },
+  });
+  const headers = message!.headers as Record<string, string>;
+  expect(new Webhook(secret).verify(message!.text, headers)).toEqual(message!.body);
+  expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+  expect(() => new Webhook(secret).verify(`${message!.text} `, headers)).toThrow();
+  await receiver.close();
+});
+
+test("a delivery is told with its attempt: status, answer, and no more to come", async () => {
+  const receiver = await startReceiver((response) =>
+    response.writeHead(202).end(`\u20AC${"x".repeat(5_000)}`),
+  );
+  const { apiKey } = await service.addWorkspace();
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { reference } = await book(service, apiKey);
+  await untilSettled(apiKey, webhook.id);
+  const [delivery] = await deliveriesOf(service, apiKey, webhook.id);
+  expect(delivery).toEqual({
+    id: expect.any(Number),
+    webhook: webhook.id,
+    event: `evt_${reference}_1`,
+    type: "shipment.created",
+    status: "delivered",
+    attempts: 1,
+    next_attempt_at: null,
+    created_at: expect.any(String),
+    ended_at: expect.any(String),
+  });
+  expect(await attemptsAt(service, apiKey, delivery)).toEqual([
+    {
+      number: 1,
+      started_at: expect.any(String),
+      duration_ms: expect.any(Number),
+      status: 202,
+      error: null,
+      answer: `\u20AC${"x".repeat(1_021)}`,
+    },
+  ]);
+  await receiver.close();
+});
+
+test("while a secret rotates, messages are signed with the old and the new; afterwards only with the new", async () => {
+  const receiver = await startReceiver();
+  const { apiKey } = await service.addWorkspace();
+  const { data, secret: old } = await addWebhook(service, apiKey, { url: receiver.url });
+  const rotate = async (overlap_seconds: number) => {
+    const path = `/v1/webhooks/${data.id}/rotate_secret`;
+    const answer = await service.request(path, { apiKey, body: { overlap_seconds } });
+    return answer.body.secret as string;
+  };
+  const fresh = await rotate(3_600);
+  await book(service, apiKey);
+  await until(() => receiver.received.length === 1);
+  const latest = await rotate(0);
+  await book(service, apiKey);
+  await until(() => receiver.received.length === 2);
+
+  const accepts = (secret: string, i: number) => {
+    const { text, headers } = receiver.received[i]!;
+    try {
+      new Webhook(secret).verify(text, headers as Record<string, string>);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const secrets = [old, fresh, latest];
+  expect(new Set(secrets).size).toBe(3);
+  expect(secrets.map((secret) => accepts(secret, 0))).toEqual([true, true, false]);
+  expect(secrets.map((secret) => accepts(secret, 1))).toEqual([false, false, true]);
+  const signatures = String(receiver.received[0]!.headers["webhook-signature"]).split(" ");
+  expect(signatures).toHaveLength(2);
+  await receiver.close();
+});
+
+test("a webhook gets only the types it asked for, and nothing of other workspaces", async () => {
+  const receiver = await startReceiver();
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  const types = ["shipment.cancelled"];
+  await addWebhook(service, apiKey, { url: receiver.url, types });
+  await book(service, other.apiKey);
+  const { reference } = await book(service, apiKey);
+  await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: {} });
+  await until(() => receiver.received.length > 0);
+  await sleep(200);
+  expect(receiver.received.map(({ body }) => [body.type, body.shipment])).toEqual([
+    ["shipment.cancelled", reference],
+  ]);
+  await receiver.close();
+});
+
+const FAILURES = {
+  "answers 500": [
+    (response: any) => response.writeHead(500).end("oh"),
+    { status: 500, error: null, answer: "oh" },
+  ],
+  "redirects elsewhere": [
+    (response: any) => response.writeHead(302, { location: "/other" }).end(),
+    { status: 302, error: null, answer: "" },
+  ],
+  "resets the connection": [
+    (response: any) => response.socket.resetAndDestroy(),
+    { status: null, error: "The connection was reset.", answer: null },
+  ],
+  "hangs without an answer": [
+    () => {},
+    { status: null, error: "There was no answer in time.", answer: null },
+  ],
+} as const;
+
+test.for(Object.entries(FAILURES))(
+  "a receiver that %s is tried again after five seconds and a little, under the same id",
+  async ([, [answering, outcome]]) => {
+    const receiver = await startReceiver((response, count) =>
+      count === 1 ? answering(response) : response.writeHead(200).end(),
+    );
+    const { apiKey } = await service.addWorkspace();
+    const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+    await book(service, apiKey);
+    const failed = await untilAttempted(service, apiKey, webhook.id, 1);
+    expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
+    const [attempt] = await attemptsAt(service, apiKey, failed);
+    expect(attempt).toMatchObject({ number: 1, ...outcome });
+    // Five seconds and half of the jitter; what it took to write it down may come on top.
+    expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
+    const failing = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
+    expect(failing.body.data.failing_since).toBe(attempt.started_at);
+
+    await hurry(service);
+    await untilSettled(apiKey, webhook.id);
+    const [delivered] = await deliveriesOf(service, apiKey, webhook.id);
+    expect(delivered).toMatchObject({ status: "delivered", attempts: 2 });
+    expect(receiver.received.map(({ path }) => path)).toEqual(["/hook", "/hook"]);
+    const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids)).toEqual(new Set([delivered.event]));
+    const healthy = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
+    expect(healthy.body.data.failing_since).toBeNull();
+    await receiver.close();
+  },
+);
+
+test("a receiver that says when to come back is left alone until then", async () => {
+  const receiver = await startReceiver((response) =>
+    response.writeHead(503, { "retry-after": "7200" }).end(),
+  );
+  const { apiKey } = await service.addWorkspace();
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  await book(service, apiKey);
+  const failed = await untilAttempted(service, apiKey, webhook.id, 1);
+  const [attempt] = await attemptsAt(service, apiKey, failed);
+  expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(7_200);
+  const [job] = await service.app.em.execute(
+    `select run_at from graphile_worker._private_jobs
+     where payload->>'delivery' = ? and payload->>'attempt' = '2'`,
+    [String(failed.id)],
+  );
+  expect(new Date(job!.run_at).toISOString()).toBe(failed.next_attempt_at);
+  await receiver.close();
+});
+
+test("a delivery is given up after ten attempts, and nothing is tried again", async () => {
+  const receiver = await startReceiver((response) => response.writeHead(500).end());
+  const { apiKey } = await service.addWorkspace();
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  await book(service, apiKey);
+  for (let i = 1; i <= 10; i++) {
+    await untilAttempted(service, apiKey, webhook.id, i);
+    await hurry(service);
+  }
+  const [delivery] = await deliveriesOf(service, apiKey, webhook.id);
+  expect(delivery).toMatchObject({ status: "failed", attempts: 10, next_attempt_at: null });
+  expect(await attemptsAt(service, apiKey, delivery)).toHaveLength(10);
+  expect(receiver.received).toHaveLength(10);
+  await receiver.close();
+});
+
+test("410 disables the webhook at once, and an event tells of it", async () => {
+  const receiver = await startReceiver((response) => response.writeHead(410).end());
+  const witness = await startReceiver();
+  const { apiKey } = await service.addWorkspace();
+  const { data: gone } = await addWebhook(service, apiKey, { url: receiver.url });
+  await addWebhook(service, apiKey, { url: witness.url, types: ["webhook.disabled"] });
+  await book(service, apiKey);
+  await until(() => witness.received.length === 1);
+  const now = await service.request(`/v1/webhooks/${gone.id}`, { apiKey });
+  expect(now.body.data).toMatchObject({ enabled: false, disabled_reason: "gone" });
+  expect(witness.received[0]!.body).toEqual({
+    id: `evt_${gone.id}_1`,
+    type: "webhook.disabled",
+    timestamp: now.body.data.updated_at,
+    shipment: null,
+    number: 1,
+    data: null,
+    webhook: now.body.data,
+  });
+  const [delivery] = await deliveriesOf(service, apiKey, gone.id);
+  expect(delivery).toMatchObject({ status: "failed", attempts: 1 });
+  await book(service, apiKey);
+  expect(await deliveriesOf(service, apiKey, gone.id)).toHaveLength(1);
+  await receiver.close();
+  await witness.close();
+});
+
+test("a webhook that has failed for five days is disabled, one that has for less is not", async () => {
+  const receiver = await startReceiver((response) => response.writeHead(500).end());
+  const { apiKey } = await service.addWorkspace();
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  const dayMs = 24 * 60 * 60 * 1_000;
+  const state = async () => {
+    const { body } = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
+    return [body.data.enabled, body.data.disabled_reason];
+  };
+  try {
+    await book(service, apiKey);
+    await untilAttempted(service, apiKey, webhook.id, 1);
+    clock.skewMs = 5 * dayMs - 60_000;
+    await hurry(service);
+    await untilAttempted(service, apiKey, webhook.id, 2);
+    expect(await state()).toEqual([true, null]);
+    clock.skewMs = 5 * dayMs + 60_000;
+    await hurry(service);
+    await untilAttempted(service, apiKey, webhook.id, 3);
+    expect(await state()).toEqual([false, "failing"]);
+  } finally {
+    clock.skewMs = 0;
+  }
+  await receiver.close();
+});
+
+test("what was waiting for a webhook that was disabled meanwhile is given up, not sent", async () => {
+  const receiver = await startReceiver((response) => response.writeHead(500).end());
+  const { apiKey } = await service.addWorkspace();
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  await book(service, apiKey);
+  await untilAttempted(service, apiKey, webhook.id, 1);
+  const disable = { apiKey, method: "PATCH", body: { enabled: false } };
+  const disabled = await service.request(`/v1/webhooks/${webhook.id}`, disable);
+  expect(disabled.body.data).toMatchObject({ enabled: false, disabled_reason: "request" });
+  await hurry(service);
+  await untilSettled(apiKey, webhook.id);
+  const [delivery] = await deliveriesOf(service, apiKey, webhook.id);
+  expect(delivery).toMatchObject({ status: "failed", attempts: 1 });
+  expect(receiver.received).toHaveLength(1);
+  await receiver.close();
+});
+
+test("an event is redelivered on request, under its own id, whatever types the webhook takes", async () => {
+  const receiver = await startReceiver();
+  const { apiKey } = await service.addWorkspace();
+  const { reference } = await book(service, apiKey);
+  const types = ["shipment.refunded"];
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url, types });
+  const path = `/v1/webhooks/${webhook.id}/deliveries`;
+  const event = `evt_${reference}_1`;
+  const answer = await service.request(path, { apiKey, body: { event } });
+  expect(answer.status).toBe(201);
+  expect(answer.body.data).toMatchObject({ event, status: "pending", attempts: 0 });
+  await until(() => receiver.received.length === 1);
+  expect(receiver.received[0]!.headers["webhook-id"]).toBe(event);
+
+  const stranger = await service.addWorkspace();
+  const foreign = await book(service, stranger.apiKey);
+  for (const id of [`evt_${foreign.reference}_1`, "evt_nothing_1", "nonsense"]) {
+    const refused = await service.request(path, { apiKey, body: { event: id } });
+    expect([refused.status, refused.body]).toEqual([
+      404,
+      { message: "There is no such event.", errors: {} },
+    ]);
+  }
+  await receiver.close();
+});
+
+test("a test event arrives whatever types the webhook takes, and at no other webhook", async () => {
+  const receiver = await startReceiver();
+  const other = await startReceiver();
+  const { apiKey } = await service.addWorkspace();
+  const types = ["shipment.refunded"];
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url, types });
+  await addWebhook(service, apiKey, { url: other.url });
+  const path = `/v1/webhooks/${webhook.id}/test`;
+  const answer = await service.request(path, { apiKey, method: "POST" });
+  expect([answer.status, answer.body.data.type]).toEqual([200, "webhook.test"]);
+  await until(() => receiver.received.length === 1);
+  expect(receiver.received[0]!.body).toMatchObject({ type: "webhook.test", webhook });
+  await sleep(200);
+  expect(other.received).toEqual([]);
+  await receiver.close();
+  await other.close();
+});
+
+test("receivers that hang delay no other workspace", async () => {
+  const hanging = await startReceiver(() => {});
+  const receiver = await startReceiver();
+  const slow = await service.addWorkspace();
+  const quick = await service.addWorkspace();
+  for (let i = 0; i < 5; i++) await addWebhook(service, slow.apiKey, { url: hanging.url });
+  await addWebhook(service, quick.apiKey, { url: receiver.url });
+  await Promise.all(Array.from({ length: 20 }, () => book(service, slow.apiKey)));
+  await book(service, quick.apiKey);
+  await until(() => receiver.received.length === 1);
+  const [row] = await service.app.em.execute(
+    "select count(*)::int as waiting from webhook_delivery where workspace_id = ? and attempts = 0",
+    [slow.id],
+  );
+  expect(row!.waiting).toBeGreaterThan(0);
+  const webhooks = await service.request("/v1/webhooks", { apiKey: slow.apiKey });
+  for (const { id } of webhooks.body.data) {
+    await service.request(`/v1/webhooks/${id}`, { apiKey: slow.apiKey, method: "DELETE" });
+  }
+  await hanging.close();
+  await receiver.close();
+});
+
+test("a change that is not committed sends nothing", async () => {
+  const receiver = await startReceiver();
+  const { apiKey, id } = await service.addWorkspace();
+  await addWebhook(service, apiKey, { url: receiver.url });
+  await service.app.em
+    .fork()
+    .transactional(async (tx) => {
+      await tx.execute(
+        `insert into event (workspace_id, subject, number, type, data, created_at)
+         values (?, 'SHP-000000000000', 1, 'shipment.created', '{}', now())`,
+        [id],
+      );
+      throw new Error("thought better of it");
+    })
+    .catch(() => undefined);
+  await sleep(300);
+  expect(receiver.received).toEqual([]);
+  await receiver.close();
+});

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { startService } from "../../support/service.ts";
+import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
+import { addWebhook, attemptsAt, book, untilAttempted } from "../../support/webhooks.ts";
+
+test("the receiver in the README takes what is signed, and nothing else", async () => {
+  const service = await startService();
+  const { apiKey } = await service.addWorkspace();
+  const port = await freePort();
+  const { data, secret } = await addWebhook(service, apiKey, { url: `http://127.0.0.1:${port}/` });
+
+  const folder = makeTemporaryFolder("receiver");
+  const file = join(folder, "receiver.ts");
+  writeFileSync(file, `${receiverOfReadme().replace("3000", String(port))}\nconsole.log("ready");`);
+  const receiver = spawn(process.execPath, [file], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
+  await lines.next();
+
+  try {
+    const forged = await fetch(`http://127.0.0.1:${port}/`, {
+      method: "POST",
+      body: "{}",
+      headers: {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+        "webhook-signature": "v1,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+      },
+    });
+    expect(forged.status).toBe(401);
+
+    const { reference } = await book(service, apiKey);
+    const delivery = await untilAttempted(service, apiKey, data.id, 1);
+    expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([{ status: 204 }]);
+    expect((await lines.next()).value).toContain(reference);
+  } finally {
+    receiver.kill("SIGKILL");
+    rmSync(folder, { recursive: true });
+    await service.close();
+  }
+});
+
+function receiverOfReadme(): string {
+  const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("## Webhooks"));
+  return /```ts\n([^]*?)```/.exec(section)![1]!;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,241 @@
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { mintApiKey } from "../../src/domain/api-key.ts";
+import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
+import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
+import { createCorridor } from "../../src/pipeline/pipeline.ts";
+import type { Rpc } from "../../src/pipeline/rpc.ts";
+import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
+import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
+import { errorFacts } from "../support/error-facts.ts";
+import { eventually } from "../support/eventually.ts";
+import { rawHttp } from "../support/raw-http.ts";
+import { COVERED_ROUTE, startService, type TestService } from "../support/service.ts";
+
+const QUOTE = "/v1/shipments/quote";
+const ROUTE = {
+  pickupLat: COVERED_ROUTE.pickup_lat,
+  pickupLng: COVERED_ROUTE.pickup_lng,
+  dropoffLat: COVERED_ROUTE.dropoff_lat,
+  dropoffLng: COVERED_ROUTE.dropoff_lng,
+  weightKg: COVERED_ROUTE.weight_kg,
+};
+
+/** Good keys of one workspace and of another, a good form that nobody has, and a typo in a good one. */
+interface Keys {
+  readonly good: string;
+  readonly other: string;
+  readonly unknown: string;
+  readonly typo: string;
+}
+
+let service: TestService;
+let keys: Keys;
+beforeAll(async () => {
+  service = await startService();
+  const [{ apiKey: good }, { apiKey: other }] = [
+    await service.addWorkspace(),
+    await service.addWorkspace(),
+  ];
+  keys = { good, other, unknown: mintApiKey(), typo: withTypo(good) };
+});
+afterAll(() => service.close());
+
+/** The same key with one of its random characters changed. */
+function withTypo(key: string): string {
+  return key.slice(0, 10) + (key[10] === "A" ? "B" : "A") + key.slice(11);
+}
+
+/** The credential headers of a request; a name may come twice. */
+type Credentials = (keys: Keys) => [name: string, value: string][];
+
+const ACCEPTED: Record<string, Credentials> = {
+  bearer: ({ good }) => [["authorization", `Bearer ${good}`]],
+  "bearer in any case": ({ good }) => [["Authorization", `bEARER ${good}`]],
+  "bearer after several spaces": ({ good }) => [["authorization", `Bearer   ${good}`]],
+  "x-api-key": ({ good }) => [["x-api-key", good]],
+  "X-API-KEY": ({ good }) => [["X-API-KEY", good]],
+  "both, equal": ({ good }) => [
+    ["authorization", `Bearer ${good}`],
+    ["x-api-key", good],
+  ],
+  "one twice, equal": ({ good }) => [
+    ["x-api-key", good],
+    ["x-api-key", good],
+  ],
+};
+
+const MISSING = "is missing";
+const NOT_BEARER = "is not of the form `Bearer shp_...`";
+const DIFFERENT = "names two different keys";
+const NO_KEY = "is not an API key of this service";
+const UNKNOWN = "is not known, was revoked or has expired";
+
+const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {
+  "no credential": [MISSING, () => []],
+  "an unknown key": [UNKNOWN, ({ unknown }) => [["x-api-key", unknown]]],
+  "a typo": [NO_KEY, ({ typo }) => [["x-api-key", typo]]],
+  "a key without its prefix": [NO_KEY, ({ good }) => [["x-api-key", good.slice(4)]]],
+  "a key with another prefix": [NO_KEY, ({ good }) => [["x-api-key", `shq${good.slice(3)}`]]],
+  "a key and more": [NO_KEY, ({ good }) => [["x-api-key", `${good}A`]]],
+  "an empty key": [NO_KEY, () => [["x-api-key", ""]]],
+  "a bearer in the wrong header": [NO_KEY, ({ good }) => [["x-api-key", `Bearer ${good}`]]],
+  "a list of keys": [NO_KEY, ({ good }) => [["x-api-key", `${good}, ${good}`]]],
+  "a bare key as authorization": [NOT_BEARER, ({ good }) => [["authorization", good]]],
+  "an empty bearer": [NOT_BEARER, () => [["authorization", "Bearer"]]],
+  "basic authentication": [NOT_BEARER, () => [["authorization", "Basic c2hwOng="]]],
+  "two words after bearer": [
+    NOT_BEARER,
+    ({ good }) => [["authorization", `Bearer ${good} ${good}`]],
+  ],
+  "a good key beside basic authentication": [
+    NOT_BEARER,
+    ({ good }) => [
+      ["authorization", "Basic c2hwOng="],
+      ["x-api-key", good],
+    ],
+  ],
+  "two different good keys, in both headers": [
+    DIFFERENT,
+    ({ good, other }) => [
+      ["authorization", `Bearer ${good}`],
+      ["x-api-key", other],
+    ],
+  ],
+  "two different good keys, in one header": [
+    DIFFERENT,
+    ({ good, other }) => [
+      ["x-api-key", good],
+      ["x-api-key", other],
+    ],
+  ],
+  "a good key and an empty one": [
+    DIFFERENT,
+    ({ good }) => [
+      ["authorization", `Bearer ${good}`],
+      ["x-api-key", ""],
+    ],
+  ],
+};
+
+const messageOf = (wrong: string) =>
+  `The credential ${wrong}. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....`;
+
+describe("at the HTTP door", () => {
+  const quote = (credentials: [string, string][]) => {
+    const body = JSON.stringify(COVERED_ROUTE);
+    const lines = credentials.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    return rawHttp(
+      service.httpUrl,
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  };
+
+  test.each(Object.entries(ACCEPTED))("accepted: %s", async (_, credentials) => {
+    expect((await quote(credentials(keys))).status).toBe(200);
+  });
+
+  test.each(Object.entries(REFUSED))("refused: %s", async (_, [wrong, credentials]) => {
+    const { status, headers, text } = await quote(credentials(keys));
+    expect([status, JSON.parse(text)]).toEqual([401, { message: messageOf(wrong), errors: {} }]);
+    expect(headers.get("www-authenticate")).toBe("Bearer");
+  });
+});
+
+describe("at the gRPC door", () => {
+  const quote = (credentials: [string, string][]) => {
+    const client = createClient(ShipmentService, createGrpcTransport({ baseUrl: service.grpcUrl }));
+    return client.quoteShipment(ROUTE, { headers: new Headers(credentials) });
+  };
+  // The client joins a header that is given twice into a list.
+  const once = (name: string) => !/twice|in one header/.test(name);
+
+  test.each(Object.entries(ACCEPTED).filter(([name]) => once(name)))(
+    "accepted: %s",
+    async (_, credentials) => {
+      expect((await quote(credentials(keys))).covered).toBe(true);
+    },
+  );
+
+  test.each(Object.entries(REFUSED).filter(([name]) => once(name)))(
+    "refused: %s",
+    async (_, [wrong, credentials]) => {
+      expect(await errorFacts(quote(credentials(keys)))).toEqual({
+        code: "Unauthenticated",
+        message: messageOf(wrong),
+        details: { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
+      });
+    },
+  );
+});
+
+test("a credential is never repeated in the answer", async () => {
+  const { text } = await service.request(QUOTE, { apiKey: keys.typo, body: {} });
+  expect(text).not.toContain(keys.typo.slice(4, 12));
+});
+
+test("a typo is refused without a look-up", async () => {
+  const lookedUp: string[] = [];
+  const rpc = { limitClass: "quote" } as Rpc;
+  const corridor = createCorridor({
+    rpcs: [],
+    streams: [],
+    callers: {
+      recall: () => undefined,
+      find: async (apiKey) => void lookedUp.push(apiKey),
+    },
+    closedBecause: () => undefined,
+    isPassing: () => false,
+    limiter: createMemoryLimiter(() => 0),
+    log: pino({ level: "silent" }),
+  });
+  const admit = async (key: string) => corridor.admit(rpc, readCallHeaders(["X-Api-Key", key]));
+  await expect(admit(keys.typo)).rejects.toThrow(messageOf(NO_KEY));
+  await expect(admit(keys.unknown)).rejects.toThrow(messageOf(UNKNOWN));
+  expect(lookedUp).toEqual([keys.unknown]);
+});
+
+test("of a key only its SHA-256 and its last four characters are stored", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const [row] = await service.app.em
+    .fork()
+    .execute<{ row: string; last4: string }[]>(
+      "select last4, to_jsonb(api_key)::text as row from api_key where workspace_id = ?",
+      [id],
+    );
+  expect(row?.last4).toBe(apiKey.slice(-4));
+  expect(row?.row).not.toContain(apiKey.slice(4, -4));
+});
+
+describe("a key that was good stops working", () => {
+  const statusWith = async (apiKey: string) =>
+    (await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status;
+  const refused = (apiKey: string) =>
+    eventually("the key's refusal", async () => (await statusWith(apiKey)) === 401);
+
+  test("once it is revoked, and the workspace's other keys go on", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    const second = (await rotateKey(service.app.em, id, 3_600)) as string;
+    expect([await statusWith(apiKey), await statusWith(second)]).toEqual([200, 200]);
+    await revokeKey(service.app.em, id, apiKey.slice(-4));
+    await refused(apiKey);
+    expect(await statusWith(second)).toBe(200);
+  });
+
+  test("once it is rotated away, and the new one works at once", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    expect(await statusWith(apiKey)).toBe(200);
+    const next = (await rotateKey(service.app.em, id, 0)) as string;
+    expect(await statusWith(next)).toBe(200);
+    await refused(apiKey);
+  });
+
+  test("once the overlap of a rotation is over", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    await rotateKey(service.app.em, id, 1);
+    await refused(apiKey);
+  });
+});

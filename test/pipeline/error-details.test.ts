@@ -1,0 +1,122 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApp } from "../../src/server/app.ts";
+import { mintApiKey } from "../../src/domain/api-key.ts";
+import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
+import { errorFacts, type ErrorFacts } from "../support/error-facts.ts";
+import { BOOKING, openDoors, startService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace({ paymentProvider: undefined }));
+});
+afterAll(() => service.close());
+
+/** The `errors` that the details of an RPC's error stand for. */
+function errorsIn({ details }: ErrorFacts) {
+  const { BadRequest, PreconditionFailure } = details as Record<string, any>;
+  const pairs = [
+    ...(BadRequest?.fieldViolations ?? []).map((it: any) => [it.field, it.description]),
+    ...(PreconditionFailure?.violations ?? []).map((it: any) => [it.subject, it.description]),
+  ];
+  return Object.fromEntries(pairs.map(([key, text]) => [key, [text]]));
+}
+
+/** The wire names of a booking as the client of the gRPC door writes them. */
+function camelCase(json: object) {
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => [
+      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}
+
+describe("what the JSON door says, the gRPC door says in details", () => {
+  const AWAY = { pickup_lat: 0, pickup_lng: 0 };
+  test.each<[what: string, body: object, reason: string, code: string, kind: string]>([
+    ["nothing given", {}, "FIELD_INVALID", "InvalidArgument", "BadRequest"],
+    [
+      "fields out of range",
+      { ...BOOKING, pickup_lat: 91, weight_kg: 0, customer_email: "x", pickup_address: " " },
+      "FIELD_INVALID",
+      "InvalidArgument",
+      "BadRequest",
+    ],
+    [
+      "text with NUL",
+      { ...BOOKING, customer_name: "a\u0000b", customer_id_number: "\u0000" },
+      "FIELD_INVALID",
+      "InvalidArgument",
+      "BadRequest",
+    ],
+    [
+      "no payment provider",
+      BOOKING,
+      "PAYMENT_PROVIDER_NOT_CONNECTED",
+      "FailedPrecondition",
+      "PreconditionFailure",
+    ],
+    [
+      "too heavy",
+      { ...BOOKING, weight_kg: 1e9 },
+      "WEIGHT_NOT_SERVED",
+      "FailedPrecondition",
+      "PreconditionFailure",
+    ],
+    [
+      "not covered, too heavy",
+      { ...BOOKING, ...AWAY, weight_kg: 1e9 },
+      "ROUTE_NOT_COVERED",
+      "FailedPrecondition",
+      "PreconditionFailure",
+    ],
+  ])("%s", async (_, body, reason, code, kind) => {
+    const json = await service.request("/v1/shipments", { apiKey, body });
+    const facts = await errorFacts(service.grpcClient(apiKey).createShipment(camelCase(body)));
+    expect(json.status).toBe(422);
+    expect({ message: facts.message, errors: errorsIn(facts) }).toStrictEqual(json.body);
+    expect(facts.code).toBe(code);
+    expect(facts.details.ErrorInfo).toEqual({ reason, domain: "shipments.v1" });
+    expect(Object.keys(facts.details)).toEqual(["ErrorInfo", kind]);
+  });
+});
+
+test("a field that is not finite is out of range, which JSON cannot even say", async () => {
+  const route = { pickupLat: NaN, pickupLng: -Infinity, dropoffLat: 0, dropoffLng: 0, weightKg: 1 };
+  const facts = await errorFacts(service.grpcClient(apiKey).quoteShipment(route));
+  const { fieldViolations } = facts.details.BadRequest as { fieldViolations: { field: string }[] };
+  expect(facts.code).toBe("InvalidArgument");
+  expect(new Set(fieldViolations.map(({ field }) => field))).toEqual(
+    new Set(["pickup_lat", "pickup_lng"]),
+  );
+});
+
+test("where waiting helps, RetryInfo says for how long", async () => {
+  const unprepared = createApp(
+    { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: "postgres://nobody@127.0.0.1:1/none" },
+    pino({ level: "silent" }),
+  );
+  const { http, grpc } = await unprepared.listen();
+  const doors = openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`);
+  try {
+    expect(await errorFacts(doors.grpcClient(mintApiKey()).quoteShipment({}))).toEqual({
+      code: "Unavailable",
+      message: "The service is starting; try again in a moment.",
+      details: {
+        ErrorInfo: { reason: "UNAVAILABLE", domain: "shipments.v1" },
+        RetryInfo: { retryDelay: "1s" },
+      },
+    });
+  } finally {
+    await unprepared.close();
+  }
+});
+
+test("reasons are named as ErrorInfo wants them", () => {
+  for (const reason of Object.keys(REFUSAL_STATUS)) {
+    expect(reason).toMatch(/^[A-Z][A-Z0-9_]{0,61}[A-Z0-9]$/);
+  }
+});

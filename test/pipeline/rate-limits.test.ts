@@ -1,0 +1,150 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { setLimit } from "../../src/features/workspaces/set-limit.ts";
+import { createDatabase } from "../support/database.ts";
+import { errorFacts } from "../support/error-facts.ts";
+import { eventually } from "../support/eventually.ts";
+import { COVERED_ROUTE, startReplica, startService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const read = (it: TestService, apiKey: string) => it.request("/v1/workspace", { apiKey });
+
+/** A bucket that fills so slowly that a test sees none of it. */
+const FIVE = { rate: 1, burst: 5 };
+
+test("as many calls as the bucket holds are answered, and not one more", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  await setLimit(service.app.em, id, "read", { rate: 1, burst: 1_000 });
+  const answers = await Promise.all(
+    Array.from({ length: 1_100 }, () => read(service, apiKey).then(({ status }) => status)),
+  );
+  const answered = answers.filter((status) => status === 200).length;
+  // What the bucket fills by while the calls come in: a call a second.
+  expect(answered).toBeGreaterThanOrEqual(1_000);
+  expect(answered).toBeLessThan(1_060);
+  expect(answers.filter((status) => status === 429).length).toBe(1_100 - answered);
+});
+
+test("every answer says what is left, and a call too many when to come back", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  await setLimit(service.app.em, id, "read", FIVE);
+  for (let left = 4; left >= 0; left--) {
+    const { status, headers } = await read(service, apiKey);
+    expect(status).toBe(200);
+    expect(headers.get("ratelimit-policy")).toBe('"read";q=5;w=5');
+    expect(headers.get("ratelimit")).toMatch(new RegExp(`^"read";r=${left};t=[1-5]$`));
+  }
+  const { status, headers, body } = await read(service, apiKey);
+  expect({ status, body }).toEqual({
+    status: 429,
+    body: { message: "The workspace has used up its read calls; try again in 1 s.", errors: {} },
+  });
+  expect(headers.get("retry-after")).toBe("1");
+  expect(headers.get("ratelimit-policy")).toBe('"read";q=5;w=5');
+  expect(headers.get("ratelimit")).toBe('"read";r=0;t=1');
+});
+
+test("the gRPC door counts the same calls, and says the same", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  await setLimit(service.app.em, id, "read", FIVE);
+  const { listShipments } = service.grpcClient(apiKey);
+  for (let i = 0; i < 5; i++) await (i % 2 === 0 ? read(service, apiKey) : listShipments({}));
+  expect(await errorFacts(listShipments({}))).toMatchObject({
+    code: "ResourceExhausted",
+    message: "The workspace has used up its read calls; try again in 1 s.",
+    details: {
+      ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
+      RetryInfo: { retryDelay: "1s" },
+    },
+  });
+});
+
+describe("a workspace that has used up its calls", () => {
+  test("may still make those of another class", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    await setLimit(service.app.em, id, "read", { rate: 1, burst: 1 });
+    await read(service, apiKey);
+    expect((await read(service, apiKey)).status).toBe(429);
+    const quote = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+    expect(quote.status).toBe(200);
+    expect(quote.headers.get("ratelimit-policy")).toBe('"quote";q=20000;w=2');
+  });
+
+  test("does not hurt its neighbours", async () => {
+    const [loud, quiet] = [await service.addWorkspace(), await service.addWorkspace()];
+    await setLimit(service.app.em, loud.id, "read", { rate: 1, burst: 1 });
+    await read(service, loud.apiKey);
+    expect((await read(service, loud.apiKey)).status).toBe(429);
+    expect((await read(service, quiet.apiKey)).status).toBe(200);
+  });
+});
+
+test("a limit that an operator sets is soon in force", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  expect((await read(service, apiKey)).body.data.limits.read).toEqual({
+    rate: 5_000,
+    burst: 10_000,
+  });
+  await setLimit(service.app.em, id, "read", { rate: 7, burst: 9 });
+  await eventually("the new limit", async () => {
+    const { body } = await read(service, apiKey);
+    return body.data?.limits.read.burst === 9;
+  });
+});
+
+const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined;
+
+describe.skipIf(!hasRedis)("with Redis", () => {
+  test("replicas count together; when it fails, calls are let through", async () => {
+    const database = await createDatabase();
+    onTestFinished(() => database.drop());
+    const redis = await startRedis();
+    const options = { redisUrl: redis.url };
+    const replicas = [
+      await startReplica(database.url, options),
+      await startReplica(database.url, options),
+    ] as const;
+    onTestFinished(async () => void (await Promise.all(replicas.map((it) => it.close()))));
+    const { id, apiKey } = await replicas[0].addWorkspace();
+    await setLimit(replicas[0].app.em, id, "read", { rate: 1, burst: 20 });
+
+    const exhausted = await replicas[0].addWorkspace();
+    await setLimit(replicas[0].app.em, exhausted.id, "read", { rate: 1, burst: 1 });
+    for (const replica of replicas) {
+      // Until it has reached Redis, a replica lets calls through.
+      await eventually("the replica to count", async () => {
+        return (await read(replica, exhausted.apiKey)).status === 429;
+      });
+    }
+
+    const statuses: number[] = [];
+    for (let i = 0; i < 30; i++) statuses.push((await read(replicas[i % 2]!, apiKey)).status);
+    expect(statuses.filter((status) => status === 200).length).toBe(20);
+
+    await redis.stop();
+    expect((await read(replicas[0], apiKey)).status).toBe(200);
+    expect((await read(replicas[1], apiKey)).status).toBe(200);
+  });
+});
+
+async function startRedis() {
+  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+  const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  for await (const chunk of child.stdout) {
+    if (String(chunk).includes("Ready to accept connections")) break;
+  }
+  const stop = async () => {
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return { url: `redis://127.0.0.1:${port}`, stop };
+}

@@ -1,0 +1,257 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { lastFour, mintApiKey } from "../../src/domain/api-key.ts";
+import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
+import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
+import { createOrm } from "../../src/db/orm.ts";
+import { startServing } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  BOOKING,
+  COVERED_ROUTE,
+  startReplica,
+  startService,
+  type Answer,
+  type TestService,
+} from "../support/service.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+/**
+ * The longest that a call may wait for a database that hangs: 2 seconds for a connection and 8 for
+ * an answer, and what a busy machine adds.
+ */
+const LONGEST_MS = 12_000;
+/** What the issue allows from the signal to the end (section 7). */
+const END_MS = 10_000;
+/** More than the connections of one process, so that each one lost for good would be missed. */
+const CROWD = 24;
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let service: TestService;
+let workspaceId: number;
+let apiKey: string;
+/** A connection of the test's own, past the proxy. */
+let client: pg.Client;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  proxy = await startTcpProxy(database.url);
+  service = await startService({ database: { url: proxy.url, drop: database.drop } });
+  ({ id: workspaceId, apiKey } = await service.addWorkspace());
+  expect((await quote()).status).toBe(200);
+  client = new pg.Client(database.url);
+  await client.connect();
+});
+
+afterEach(async () => {
+  await client.end();
+  await service.close();
+  await proxy.close();
+});
+
+const quote = (key = apiKey) =>
+  service.request("/v1/shipments/quote", { apiKey: key, body: COVERED_ROUTE });
+const book = (customer = "ada") =>
+  service.request("/v1/shipments", {
+    apiKey,
+    body: { ...BOOKING, customer_email: `${customer}@example.org` },
+  });
+const crowd = <T>(call: (customer: string) => Promise<T>) =>
+  Promise.all(Array.from({ length: CROWD }, (_, i) => call(`customer${i}`)));
+
+const UNAVAILABLE = {
+  message: "The service cannot reach its database; try again in a moment.",
+  errors: {},
+};
+
+function expectUnavailable({ status, headers, body }: Answer): void {
+  expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
+    status: 503,
+    retryAfter: "1",
+    body: UNAVAILABLE,
+  });
+}
+
+/**
+ * Everything comes to work, for as many callers at once as there can be: a connection lost for good
+ * would always be missed by one of them.
+ */
+async function expectWorking(): Promise<void> {
+  await eventually("a crowd to be served", async () =>
+    (await crowd(book)).every(({ status }) => status === 201),
+  );
+  expect((await quote()).status).toBe(200);
+  expect((await quote(mintApiKey())).status).toBe(401);
+}
+
+async function rowCount(table: string): Promise<number> {
+  const { rows } = await client.query(`select count(*)::int as count from ${table}`);
+  return rows[0].count;
+}
+
+/** Has bookings wait in the middle of their transactions while `meanwhile` happens. */
+async function inTheMiddleOfBookings(
+  customers: readonly string[],
+  meanwhile: () => unknown,
+): Promise<Answer[]> {
+  await client.query("begin; lock table shipment in exclusive mode");
+  const bookings = Promise.all(customers.map(book));
+  const waiting = "select from pg_locks where not granted and relation = 'shipment'::regclass";
+  await eventually("the bookings to wait for their turn", async () => {
+    const { rowCount } = await client.query(waiting);
+    return rowCount === customers.length;
+  });
+  await meanwhile();
+  const answers = await bookings;
+  await client.query("rollback");
+  return answers;
+}
+
+test("what needs the database is told to come back, and works again when it has", async () => {
+  await proxy.goDown();
+  expectUnavailable(await book());
+  expectUnavailable(await quote(mintApiKey()));
+  await proxy.comeBack();
+  await expectWorking();
+});
+
+test("a gRPC caller is told when to come back", async () => {
+  await proxy.goDown();
+  const error = await service
+    .grpcClient(apiKey)
+    .cancelShipment({ shipment: "SHP-0123456789AB" })
+    .catch((error: unknown) => ConnectError.from(error));
+  expect(error).toMatchObject({ code: Code.Unavailable, rawMessage: UNAVAILABLE.message });
+  const [retryInfo] = (error as ConnectError).findDetails(RetryInfoSchema);
+  expect(retryInfo?.retryDelay?.seconds).toBe(1n);
+  await proxy.comeBack();
+});
+
+test("what needs no database goes on: known callers' quotes, probes, metrics, refusals", async () => {
+  await proxy.goDown();
+  for (let i = 0; i < 10; i++) expect((await quote()).status).toBe(200);
+  expect((await service.grpcClient(apiKey).quoteShipment(GRPC_ROUTE)).covered).toBe(true);
+  expect((await quote("shp_typo")).status).toBe(401);
+  expect((await service.request("/healthz")).status).toBe(200);
+  expect((await service.request("/metrics")).status).toBe(200);
+  await proxy.comeBack();
+});
+
+const GRPC_ROUTE = {
+  pickupLat: COVERED_ROUTE.pickup_lat,
+  pickupLng: COVERED_ROUTE.pickup_lng,
+  dropoffLat: COVERED_ROUTE.dropoff_lat,
+  dropoffLng: COVERED_ROUTE.dropoff_lng,
+  weightKg: COVERED_ROUTE.weight_kg,
+};
+
+test("keys that changed while the database was away are noticed when it is back", async () => {
+  const meanwhile = createOrm(database.url);
+  await proxy.goDown();
+  const newKey = (await rotateKey(meanwhile.em, workspaceId, 60)) as string;
+  await revokeKey(meanwhile.em, workspaceId, lastFour(apiKey));
+  // As if the database had been away for long: by then no change is recent.
+  await client.query("update api_key set changed_at = now() - interval '1 hour'");
+  await client.query("update api_key set ends_at = changed_at where ends_at is not null");
+  await proxy.comeBack();
+  await eventually("the revoked key to be refused", async () => (await quote()).status === 401);
+  expect((await quote(newKey)).status).toBe(200);
+  await meanwhile.close();
+});
+
+test("connections that an administrator ends are replaced", async () => {
+  await expectWorking();
+  await client.query(
+    "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+  await expectWorking();
+});
+
+test("transactions cut in the middle leave nothing half done, and no connection lost", async () => {
+  const customers = Array.from({ length: 16 }, (_, i) => `cut${i}`);
+  for (const _ of ["once", "twice"]) {
+    const answers = await inTheMiddleOfBookings(customers, proxy.cut);
+    answers.forEach(expectUnavailable);
+  }
+  expect(await rowCount("customer")).toBe(0);
+  expect(await rowCount("shipment")).toBe(0);
+  await expectWorking();
+});
+
+test("a database that hangs holds nobody up for long, and works on when it goes on", async () => {
+  await expectWorking();
+  proxy.hang();
+  const began = performance.now();
+  const answers = crowd(book);
+  expect((await quote()).status).toBe(200);
+  expectUnavailable(await quote(mintApiKey()));
+  (await answers).forEach(expectUnavailable);
+  expect(performance.now() - began).toBeLessThan(LONGEST_MS);
+  proxy.resume();
+  await eventually("a booking to work", async () => (await book()).status === 201);
+  await expectWorking();
+});
+
+test("connections that the network forgot hold nobody up for long, and are replaced", async () => {
+  const began = performance.now();
+  const answers = await inTheMiddleOfBookings(["forgotten1", "forgotten2"], proxy.forget);
+  answers.forEach(expectUnavailable);
+  expect(performance.now() - began).toBeLessThan(LONGEST_MS);
+  expect(await rowCount("customer")).toBe(0);
+  await expectWorking();
+});
+
+test("a service started before its database is ready when the database comes", async () => {
+  await proxy.goDown();
+  const served = await startServing({ DATABASE_URL: proxy.url });
+  expect((await served.request("/healthz")).status).toBe(200);
+  const { status, headers, body } = await served.request("/readyz");
+  expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
+    status: 503,
+    retryAfter: "1",
+    body: { status: "starting" },
+  });
+  const early = await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+  expect(early.status).toBe(503);
+  await proxy.comeBack();
+  await served.untilReady();
+});
+
+test("a service ends in time although its database hangs, and a call with it", async () => {
+  const served = await startServing({ DATABASE_URL: proxy.url });
+  await served.untilReady();
+  await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+  proxy.hang();
+  const booking = served.request("/v1/shipments", { apiKey, body: BOOKING });
+  const lost = expect(booking).rejects.toThrow();
+  await eventually("the booking to be under way", async () => {
+    const { text } = await served.request("/metrics");
+    return text.includes("\nshipments_requests_under_way 1\n");
+  });
+  const signalledAt = performance.now();
+  served.process.kill("SIGTERM");
+  expect(await served.ended).toMatchObject({ code: 0 });
+  expect(performance.now() - signalledAt).toBeLessThan(END_MS);
+  await lost;
+  proxy.resume();
+});
+
+test("a transaction that never ends does not keep a service from closing", async () => {
+  const replica = await startReplica(database.url);
+  await replica.app.em.fork().begin();
+  const began = performance.now();
+  await replica.close();
+  expect(performance.now() - began).toBeLessThan(END_MS);
+});
+
+test("a service that waits for its database can be told to end", async () => {
+  await proxy.goDown();
+  const served = await startServing({ DATABASE_URL: proxy.url });
+  served.process.kill("SIGTERM");
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+  await proxy.comeBack();
+});

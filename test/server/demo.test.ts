@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { run, startServing, type Environment, type Served } from "../support/command.ts";
+import { createDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const KEY = /shp_[0-9A-Za-z]{36}/;
+
+/** Starts `serve --demo` and waits for what it says to people: everything that is not log. */
+async function startDemo(environment: Environment): Promise<Served & { said: string }> {
+  const served = await startServing(environment, ["--demo"]);
+  const said = await eventually("the introduction", () => {
+    const lines = served.stdout().split("\n");
+    const words = lines.filter((line) => !line.startsWith("{")).join("\n");
+    return /^(curl|npm) .*\n/m.test(words) && words;
+  });
+  return { ...served, said };
+}
+
+test("a first start prints both addresses, a key and a curl line that works; a second keeps all and prints no key", async () => {
+  const folder = makeTemporaryFolder("demo");
+  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
+
+  const first = await startDemo({ DATA_DIR: folder });
+  expect(first.said).toContain(`${first.httpUrl}/v1\n`);
+  expect(first.said).toContain(` ${first.grpcUrl.slice("http://".length)}\n`);
+  const [apiKey = ""] = KEY.exec(first.said) ?? [];
+  const [curl = ""] = /^curl .*$/m.exec(first.said) ?? [];
+  const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8", timeout: 20_000 });
+  expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
+  const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
+  expect(booked.status).toBe(201);
+  first.process.kill("SIGINT");
+  expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
+
+  const second = await startDemo({ DATA_DIR: folder });
+  expect(second.said).toContain(`${second.httpUrl}/v1\n`);
+  expect(second.said).not.toMatch(/shp_/);
+  const { reference } = booked.body.data;
+  const cancelled = await second.request(`/v1/shipments/${reference}/cancel`, {
+    apiKey,
+    method: "POST",
+  });
+  expect(cancelled.body.data).toMatchObject({ reference, status: "cancelled" });
+  second.process.kill("SIGINT");
+  expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a demo leaves a database alone that has a workspace or a tariff", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
+  const { stdout } = await run(["workspace", "create", "--name", "Acme", "--json"], environment);
+  const { api_key: apiKey } = JSON.parse(stdout);
+  const served = await startServing(environment, ["--demo"]);
+  await eventually("the service to want a tariff", async () => {
+    const { body } = await served.request("/readyz");
+    return body.status === "waiting for its first tariff";
+  });
+  await run(["tariff", "publish", "src/server/sample-tariff.json"], environment);
+  await served.untilReady();
+  const quoted = await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+  expect(quoted.status).toBe(200);
+  await eventually("the introduction", () => served.stdout().includes("\nnpm run "));
+  expect(served.stdout()).not.toMatch(KEY);
+});

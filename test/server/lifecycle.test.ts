@@ -1,0 +1,250 @@
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { connect, createServer, type AddressInfo } from "node:net";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { createOrm } from "../../src/db/orm.ts";
+import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
+import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
+import { run, startServing, type Environment, type Served } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { BOOKING, COVERED_ROUTE, SAMPLE_TARIFF } from "../support/service.ts";
+
+/** What the issue allows from the signal to the end (section 7). */
+const END_MS = 10_000;
+const QUOTE_PATH = "/v1/shipments/quote";
+
+let database: TestDatabase;
+let environment: Environment;
+let apiKey: string;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  environment = { DATABASE_URL: database.url };
+  const orm = createOrm(database.url);
+  await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
+  ({ apiKey } = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
+  await orm.close();
+});
+
+afterEach(() => database.drop());
+
+async function startReady(): Promise<Served> {
+  const served = await startServing(environment);
+  await served.untilReady();
+  expect((await quote(served)).status).toBe(200);
+  return served;
+}
+
+const quote = (served: Served) => served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
+
+/** Waits for the end that a signal brings, which must come in time and be a success. */
+async function expectEndInTime(served: Served, signalledAt: number): Promise<void> {
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(performance.now() - signalledAt).toBeLessThan(END_MS);
+}
+
+function signal(served: Served, name: "SIGTERM" | "SIGINT"): number {
+  served.process.kill(name);
+  return performance.now();
+}
+
+const untilDraining = (served: Served) =>
+  eventually("the service to drain", async () => {
+    const { status, body } = await served.request("/readyz");
+    return status === 503 && body.status === "shutting down";
+  });
+
+/** A POST of which only the first half of the body has been sent. */
+async function sendHalf(served: Served, path: string, body: object) {
+  const text = JSON.stringify(body);
+  const half = Math.floor(text.length / 2);
+  const request = httpRequest(`${served.httpUrl}${path}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      "content-type": "application/json",
+      "content-length": text.length,
+    },
+  });
+  const response = once(request, "response");
+  response.catch(() => undefined);
+  request.write(text.slice(0, half));
+  await eventually("the call to be under way", async () => {
+    const { text: metrics } = await served.request("/metrics");
+    return metrics.includes("\nshipments_requests_under_way 1\n");
+  });
+  return {
+    response,
+    async sendRest(): Promise<number | undefined> {
+      request.end(text.slice(half));
+      const [answer] = await response;
+      answer.resume();
+      return answer.statusCode;
+    },
+  };
+}
+
+test("ten replicas that start at once on an empty database all become ready", async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query("drop schema public cascade; create schema public");
+  const replicas = await Promise.all(Array.from({ length: 10 }, () => startServing(environment)));
+  await eventually("every migration", async () => {
+    const { rows } = await client.query("select to_regclass('shipment') as made");
+    return rows[0].made !== null;
+  });
+  const { version } = (await publishSample()) as { version: number };
+  expect(version).toBe(1);
+  await Promise.all(replicas.map((replica) => replica.untilReady()));
+
+  const { rows } = await client.query("select name from applied_migration");
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+  await client.end();
+  for (const replica of replicas) replica.process.kill("SIGTERM");
+  for (const { code } of await Promise.all(replicas.map(({ ended }) => ended))) {
+    expect(code).toBe(0);
+  }
+});
+
+async function publishSample(): Promise<unknown> {
+  await migrate(database.url);
+  const orm = createOrm(database.url);
+  const published = await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
+  await orm.close();
+  return published;
+}
+
+test("a service without a tariff is alive but not ready until the first one is published", async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query("delete from tariff_version");
+  await client.end();
+  const served = await startServing(environment);
+  await eventually("the service to want a tariff", async () => {
+    const { status, body } = await served.request("/readyz");
+    return status === 503 && body.status === "waiting for its first tariff";
+  });
+  expect((await served.request("/healthz")).status).toBe(200);
+  const { status, headers } = await quote(served);
+  expect({ status, retryAfter: headers.get("retry-after") }).toEqual({
+    status: 503,
+    retryAfter: "1",
+  });
+  await publishSample();
+  await served.untilReady();
+  expect((await quote(served)).status).toBe(200);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "at %s a call under way is answered, new ones are refused, and the process ends",
+  async (name) => {
+    const served = await startReady();
+    const underWay = await sendHalf(served, "/v1/shipments", BOOKING);
+    const signalledAt = signal(served, name);
+    await untilDraining(served);
+
+    await eventually("two seconds to have passed", async () => {
+      expect((await served.request("/healthz")).status).toBe(200);
+      const refused = await quote(served);
+      expect(refused).toMatchObject({
+        status: 503,
+        body: { message: "The service is shutting down; try again in a moment.", errors: {} },
+      });
+      expect(refused.headers.get("retry-after")).toBe("1");
+      return performance.now() - signalledAt > 2_000;
+    });
+    expect(await underWay.sendRest()).toBe(201);
+    await expectEndInTime(served, signalledAt);
+  },
+);
+
+test("at SIGTERM a gRPC call under way is answered", async () => {
+  const served = await startReady();
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query("begin; lock table shipment in exclusive mode");
+  const booking = served.grpcClient(apiKey).createShipment({
+    pickupAddress: BOOKING.pickup_address,
+    pickupLat: BOOKING.pickup_lat,
+    pickupLng: BOOKING.pickup_lng,
+    dropoffAddress: BOOKING.dropoff_address,
+    dropoffLat: BOOKING.dropoff_lat,
+    dropoffLng: BOOKING.dropoff_lng,
+    weightKg: BOOKING.weight_kg,
+    customerName: BOOKING.customer_name,
+    customerEmail: BOOKING.customer_email,
+  });
+  await eventually("the booking to wait", async () => {
+    const { rows } = await client.query("select from pg_locks where not granted");
+    return rows.length === 1;
+  });
+  const signalledAt = signal(served, "SIGTERM");
+  await untilDraining(served);
+  await client.query("rollback");
+  expect((await booking).data?.currency).toBe("USD");
+  await client.end();
+  await expectEndInTime(served, signalledAt);
+});
+
+test("a call that never ends does not keep the process from ending", async () => {
+  const served = await startReady();
+  const { response } = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);
+  const signalledAt = signal(served, "SIGTERM");
+  await expect(response).rejects.toThrow();
+  await expectEndInTime(served, signalledAt);
+});
+
+test("connections that lie idle do not keep the process from ending", async () => {
+  const served = await startReady();
+  const { hostname, port } = new URL(served.httpUrl);
+  const grpc = new URL(served.grpcUrl);
+  const idle = [connect(Number(port), hostname), connect(Number(grpc.port), grpc.hostname)];
+  await Promise.all(idle.map((socket) => once(socket, "connect")));
+  const signalledAt = signal(served, "SIGTERM");
+  await expectEndInTime(served, signalledAt);
+  for (const socket of idle) socket.destroy();
+});
+
+test("a signal sent twice, as by a terminal and by npm, does not cut the end short", async () => {
+  const served = await startReady();
+  const underWay = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);
+  const signalledAt = signal(served, "SIGINT");
+  await untilDraining(served);
+  signal(served, "SIGINT");
+  expect(await underWay.sendRest()).toBe(200);
+  await expectEndInTime(served, signalledAt);
+});
+
+test.each(["PORT", "GRPC_PORT"])(
+  "a %s that is taken is the reason of the failure",
+  async (name) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, stdout, stderr } = await run(["serve"], {
+      ...environment,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      GRPC_PORT: "0",
+      [name]: String(port),
+    });
+    taken.close();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+  },
+);
+
+test("a database that does not exist is the reason of the failure", async () => {
+  const url = new URL(database.url);
+  url.pathname = `${url.pathname}_none`;
+  const { code, stderr } = await run(["serve"], {
+    DATABASE_URL: url.href,
+    PORT: "0",
+    GRPC_PORT: "0",
+  });
+  expect(code).toBe(1);
+  expect(stderr).toBe(`database "${url.pathname.slice(1)}" does not exist\n`);
+});

@@ -1,0 +1,209 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { isDeepStrictEqual } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
+import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
+import { startServing, type LogLine, type Served } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { parsePrometheus, type Metric } from "../support/prometheus.ts";
+import { rawHttp } from "../support/raw-http.ts";
+import { BOOKING, COVERED_ROUTE, SAMPLE_TARIFF } from "../support/service.ts";
+
+const QUOTE_PATH = "/v1/shipments/quote";
+const QUOTE = "shipments.v1.ShipmentService/QuoteShipment";
+const CREATE = "shipments.v1.ShipmentService/CreateShipment";
+
+let database: TestDatabase;
+let workspaceId: number;
+let apiKey: string;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  const orm = createOrm(database.url);
+  await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
+  const made = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
+  workspaceId = made.workspace.id;
+  apiKey = made.apiKey;
+  await orm.close();
+});
+
+afterEach(() => database.drop());
+
+async function startReady(): Promise<Served> {
+  const served = await startServing({ DATABASE_URL: database.url, LOG_LEVEL: "trace" });
+  await served.untilReady();
+  return served;
+}
+
+const calls = (served: Served) => served.log().filter(({ msg }) => msg === "call");
+
+const callOf = (served: Served, requestId: string): Promise<LogLine> =>
+  eventually(`the log line of ${requestId}`, () =>
+    calls(served).find((line) => line.requestId === requestId),
+  );
+
+test("every call is one line of the log, with who asked what, and how it went", async () => {
+  const served = await startReady();
+  const call = (requestId: string, path: string, body: object, key: string | undefined) =>
+    served.request(path, {
+      body,
+      headers: { "x-request-id": requestId },
+      ...(key === undefined ? {} : { apiKey: key }),
+    });
+  await call("quote", QUOTE_PATH, COVERED_ROUTE, apiKey);
+  await call("nobody", QUOTE_PATH, COVERED_ROUTE, undefined);
+  await call("faulty", "/v1/shipments", {}, apiKey);
+  await call("nowhere", "/v1/nonsense", {}, apiKey);
+  const options = { headers: { "x-request-id": "grpc" } };
+  await expect(served.grpcClient(apiKey).quoteShipment({}, options)).rejects.toThrow();
+
+  const line = { level: 30, time: expect.any(Number), durationMs: expect.any(Number), msg: "call" };
+  const workspace = workspaceId;
+  expect(await callOf(served, "quote")).toEqual({
+    ...line,
+    requestId: "quote",
+    method: QUOTE,
+    workspace,
+    code: "ok",
+    status: 200,
+  });
+  expect(await callOf(served, "nobody")).toEqual({
+    ...line,
+    requestId: "nobody",
+    method: QUOTE,
+    code: "unauthenticated",
+    status: 401,
+  });
+  expect(await callOf(served, "faulty")).toEqual({
+    ...line,
+    requestId: "faulty",
+    method: CREATE,
+    workspace,
+    code: "invalid_argument",
+    status: 422,
+  });
+  expect(await callOf(served, "nowhere")).toEqual({
+    ...line,
+    requestId: "nowhere",
+    code: "unimplemented",
+    status: 404,
+  });
+  expect(await callOf(served, "grpc")).toEqual({
+    ...line,
+    requestId: "grpc",
+    method: QUOTE,
+    workspace,
+    code: "invalid_argument",
+    status: 200,
+  });
+});
+
+test("a key is never logged, wherever a caller puts it", async () => {
+  const served = await startReady();
+  const json = { "content-type": "application/json" };
+  const headers: Readonly<Record<string, string>>[] = [
+    { authorization: `Bearer ${apiKey}` },
+    { authorization: `Basic ${apiKey}` },
+    { authorization: apiKey },
+    { "x-api-key": apiKey },
+    { "x-request-id": apiKey },
+    { "x-request-id": `id-${apiKey}`, authorization: `Bearer ${apiKey}` },
+    { cookie: `key=${apiKey}`, "user-agent": apiKey, [apiKey]: apiKey },
+    { "content-type": apiKey, authorization: `Bearer ${apiKey}` },
+  ];
+  for (const given of headers) {
+    await served.request(QUOTE_PATH, { body: COVERED_ROUTE, headers: { ...json, ...given } });
+  }
+  const misplaced = { ...BOOKING, customer_name: apiKey, pickup_address: apiKey, [apiKey]: apiKey };
+  expect((await served.request("/v1/shipments", { apiKey, body: misplaced })).status).toBe(201);
+  await served.request("/v1/shipments", { apiKey, body: `{"${apiKey}` });
+  await served.request("/v1/shipments", { apiKey, body: { ...misplaced, weight_kg: apiKey } });
+  await served.request(`${QUOTE_PATH}?api_key=${apiKey}`, { apiKey, body: COVERED_ROUTE });
+  await served.request(`/v1/shipments/${apiKey}/cancel`, { apiKey, method: "POST" });
+  await served.request(`/${apiKey}`, { apiKey });
+  await rawHttp(served.httpUrl, `${apiKey} nonsense\r\n\r\n`);
+
+  const grpc = served.grpcClient(apiKey);
+  const metadata = { "x-api-key": apiKey, "x-request-id": apiKey, "x-other": apiKey };
+  await grpc.quoteShipment({}, { headers: metadata }).catch(() => undefined);
+  await grpc.cancelShipment({ shipment: apiKey }).catch(() => undefined);
+  await callUnknownRpc(served, `/shipments.v1.ShipmentService/${apiKey}`);
+  const last = await served.request(QUOTE_PATH, { headers: { "x-request-id": "last" } });
+  expect(last.status).toBe(405);
+  await callOf(served, "last");
+
+  served.process.kill("SIGTERM");
+  const { stdout, stderr } = await served.ended;
+  expect(stderr).toBe("");
+  expect(stdout).not.toContain(apiKey.slice("shp_".length, -4));
+  for (const line of stdout.trimEnd().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
+  expect(calls(served).length).toBeGreaterThanOrEqual(16);
+});
+
+async function callUnknownRpc(served: Served, path: string): Promise<void> {
+  const session = connectHttp2(served.grpcUrl);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/grpc",
+    authorization: `Bearer ${apiKey}`,
+  });
+  stream.resume().end();
+  await once(stream, "close");
+  session.close();
+}
+
+test("metrics count and time calls by method and code, and show the pool and the tariff", async () => {
+  const served = await startReady();
+  for (let i = 0; i < 3; i++) {
+    await served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
+  }
+  await served.request(QUOTE_PATH, { apiKey, body: {} });
+  await served.request("/v1/shipments", { apiKey, body: BOOKING });
+  await served
+    .grpcClient(apiKey)
+    .quoteShipment({})
+    .catch(() => undefined);
+  await eventually("the last call to be counted", () => calls(served).length === 6);
+
+  const { status, headers, text } = await served.request("/metrics");
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  const metrics = parsePrometheus(text);
+  const metric = (name: string): Metric => {
+    const found = metrics.get(name);
+    expect(found, name).toBeDefined();
+    return found as Metric;
+  };
+  const counted = (method: string, code: string) =>
+    valueOf(metric("shipments_requests_total"), { method, code });
+  expect(metric("shipments_requests_total").type).toBe("counter");
+  expect(counted(QUOTE, "ok")).toBe(3);
+  expect(counted(QUOTE, "invalid_argument")).toBe(2);
+  expect(counted(CREATE, "ok")).toBe(1);
+
+  const durations = metric("shipments_request_duration_seconds");
+  expect(durations.type).toBe("histogram");
+  const quotes = durations.samples.filter(
+    ({ labels }) => labels.method === QUOTE && labels.code === "ok",
+  );
+  const buckets = quotes.filter(({ name }) => name.endsWith("_bucket"));
+  const counts = buckets.map(({ value }) => value);
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  expect(buckets.at(-1)).toMatchObject({ labels: { le: "+Inf" }, value: 3 });
+  expect(quotes.find(({ name }) => name.endsWith("_count"))?.value).toBe(3);
+  expect(quotes.find(({ name }) => name.endsWith("_sum"))?.value).toBeGreaterThan(0);
+
+  expect(valueOf(metric("shipments_tariff_version"), {})).toBe(1);
+  const pool = metric("shipments_database_connections");
+  expect(valueOf(pool, { state: "busy" })).toBe(0);
+  expect(valueOf(pool, { state: "idle" })).toBeGreaterThan(0);
+  expect(valueOf(pool, { state: "waiting" })).toBe(0);
+});
+
+function valueOf(metric: Metric, labels: Readonly<Record<string, string>>): number | undefined {
+  return metric.samples.find((sample) => isDeepStrictEqual(sample.labels, labels))?.value;
+}

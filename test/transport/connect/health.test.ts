@@ -1,0 +1,74 @@
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../../gen/grpc/health/v1/health_pb.js";
+import { createApp } from "../../../src/server/app.ts";
+import { errorFacts } from "../../support/error-facts.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { PROTOCOLS } from "../../support/transports.ts";
+
+const SHIPMENTS = "shipments.v1.ShipmentService";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
+  const health = () => createClient(Health, transportTo(service));
+
+  test("the server and its services are serving, and no credential is asked for", async () => {
+    expect((await health().check({})).status).toBe(Status.SERVING);
+    expect((await health().check({ service: SHIPMENTS })).status).toBe(Status.SERVING);
+  });
+
+  test("a service that there is not is NOT_FOUND", async () => {
+    expect(await errorFacts(health().check({ service: "shipments.v1.Nope" }))).toEqual({
+      code: "NotFound",
+      message: 'There is no service "shipments.v1.Nope" here.',
+      details: {},
+    });
+  });
+
+  test("a watch begins with the status as it is", async () => {
+    for (const [name, status] of [
+      [SHIPMENTS, Status.SERVING],
+      ["shipments.v1.Nope", Status.SERVICE_UNKNOWN],
+    ] as const) {
+      for await (const first of health().watch({ service: name })) {
+        expect(first.status).toBe(status);
+        break;
+      }
+    }
+  });
+});
+
+test("a service that is not ready is not serving, and a watch tells when that changes", async () => {
+  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: service.databaseUrl };
+  const app = createApp(config, pino({ level: "silent" }));
+  const { grpc } = await app.listen();
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${grpc.port}` });
+  const health = createClient(Health, transport);
+  expect((await health.check({})).status).toBe(Status.NOT_SERVING);
+
+  const seen: Status[] = [];
+  for await (const { status } of health.watch({})) {
+    seen.push(status);
+    if (seen.length === 1) await app.prepare();
+    else break;
+  }
+  expect(seen).toEqual([Status.NOT_SERVING, Status.SERVING]);
+  await app.close();
+});
+
+test("a caller that stays connected does not keep the service from closing", async () => {
+  const closing = await startService();
+  const transport = PROTOCOLS["Connect at the gRPC door"]!(closing);
+  for await (const _ of createClient(Health, transport).watch({})) break;
+  await closing.close();
+});

@@ -1,0 +1,279 @@
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { toBinary, create } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { compressionGzip, createConnectTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  QuoteShipmentRequestSchema,
+  QuoteShipmentResponseSchema,
+} from "../../../gen/shipments/v1/quote_pb.js";
+import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { errorFacts } from "../../support/error-facts.ts";
+import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { eventually } from "../../support/eventually.ts";
+import { rawHttp } from "../../support/raw-http.ts";
+import { frame, rawRpc } from "../../support/raw-rpc.ts";
+import { BOOKING, COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
+import { clientOver, PROTOCOLS } from "../../support/transports.ts";
+
+const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
+const ROUTE = {
+  pickupLat: COVERED_ROUTE.pickup_lat,
+  pickupLng: COVERED_ROUTE.pickup_lng,
+  dropoffLat: COVERED_ROUTE.dropoff_lat,
+  dropoffLng: COVERED_ROUTE.dropoff_lng,
+  weightKg: COVERED_ROUTE.weight_kg,
+};
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
+  const client = (key = apiKey) => clientOver((options) => transportTo(service, options), key);
+
+  test("a quote is the same as the JSON door's", async () => {
+    const response = await client().quoteShipment(ROUTE);
+    const json = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+    expect(compileEncodeJson(QuoteShipmentResponseSchema)(response)).toStrictEqual(json.body);
+  });
+
+  test("a shipment that the JSON door booked is cancelled", async () => {
+    const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+    const response = await client().cancelShipment({ shipment: body.data.reference });
+    const cancelled = compileEncodeJson(CancelShipmentResponseSchema)(response);
+    expect(cancelled).toMatchObject({
+      data: { reference: body.data.reference, status: "cancelled", payment_status: "voided" },
+    });
+  });
+
+  test("a refusal says the same, details included", async () => {
+    const refused = client().quoteShipment({ ...ROUTE, weightKg: Infinity, pickupLat: undefined });
+    expect(await errorFacts(refused)).toEqual({
+      code: "InvalidArgument",
+      message: "pickup_lat is required. (and 1 more errors)",
+      details: {
+        ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
+        BadRequest: {
+          fieldViolations: [
+            { field: "pickup_lat", description: "pickup_lat is required." },
+            { field: "weight_kg", description: "weight_kg must be finite." },
+          ],
+        },
+      },
+    });
+  });
+
+  test("a credential is asked for", async () => {
+    const { code, details } = await errorFacts(client("shp_wrong").quoteShipment(ROUTE));
+    expect([code, details]).toEqual([
+      "Unauthenticated",
+      { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
+    ]);
+  });
+
+  test.each([65, 5_000])("a message of %i KiB is refused, and nothing of it stays", async (kib) => {
+    const shipment = "x".repeat(kib * 1024);
+    expect(await errorFacts(client().cancelShipment({ shipment }))).toEqual({
+      code: "ResourceExhausted",
+      message: "The body is larger than 64 KiB.",
+      details: {
+        ErrorInfo: { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
+        BadRequest: {
+          fieldViolations: [{ field: "body", description: "The body is larger than 64 KiB." }],
+        },
+      },
+    });
+    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
+  });
+
+  test("the request id is accepted and returned", async () => {
+    let returned: string | null = null;
+    const headers = { "x-request-id": "mine" };
+    const onHeader = (received: Headers) => (returned = received.get("x-request-id"));
+    await client().quoteShipment(ROUTE, { headers, onHeader });
+    expect(returned).toBe("mine");
+  });
+
+  test("a deadline that has passed ends the call", async () => {
+    const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
+    expect(await errorFacts(client().quoteShipment(ROUTE, { headers }))).toEqual({
+      code: "DeadlineExceeded",
+      message: "The caller's deadline passed before the answer.",
+      details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
+    });
+  });
+});
+
+describe("what cannot be read is the caller's fault, never INTERNAL", () => {
+  const unreadable = [
+    {
+      field: "body",
+      description: "The request is not a message of this RPC.",
+    },
+  ];
+  const good = Buffer.from(
+    toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, ROUTE)),
+  );
+  const zipped = gzipSync(good);
+
+  test.each<[what: string, headers: Record<string, string>, body: Uint8Array]>([
+    ["bytes that are no message", {}, frame(Buffer.from([255, 255, 255]))],
+    ["a field cut short", {}, frame(good.subarray(0, 7))],
+    ["a frame cut short", {}, frame(good).subarray(0, 12)],
+    ["a frame's head cut short", {}, Buffer.from([0, 0])],
+    ["a compressed frame without an encoding", {}, frame(zipped, 1)],
+    ["gzip that is none", { "grpc-encoding": "gzip" }, frame(good, 1)],
+    ["gzip cut short", { "grpc-encoding": "gzip" }, frame(zipped.subarray(0, 20), 1)],
+    ["brotli that is none", { "grpc-encoding": "br" }, frame(Buffer.from([1, 2, 3]), 1)],
+    [
+      "brotli cut short",
+      { "grpc-encoding": "br" },
+      frame(brotliCompressSync(good).subarray(0, 9), 1),
+    ],
+    ["JSON that is none", { "content-type": "application/grpc+json" }, frame(Buffer.from("{nope"))],
+    ["a JSON list", { "content-type": "application/grpc+json" }, frame(Buffer.from("[1]"))],
+  ])("gRPC: %s", async (_, headers, body) => {
+    const grpc = { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey };
+    const { trailers } = await rawRpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
+    expect(trailers["grpc-status"]).toBe(String(Code.InvalidArgument));
+    expect(decodeURIComponent(trailers["grpc-message"] as string)).toBe(
+      "The request is not a message of this RPC.",
+    );
+  });
+
+  test.each<[what: string, headers: Record<string, string>, body: string | Uint8Array]>([
+    ["bytes that are no message", { "content-type": "application/proto" }, Buffer.from([255])],
+    ["JSON that is none", {}, "{nope"],
+    ["a JSON list", {}, "[]"],
+    ["nothing", {}, ""],
+    ["bytes that are not UTF-8", {}, Buffer.from([0x22, 0xff, 0x22])],
+    ["gzip that is none", { "content-encoding": "gzip" }, "{}"],
+    ["brotli that is none", { "content-encoding": "br" }, "{}"],
+  ])("Connect: %s", async (_, headers, body) => {
+    const answer = await service.request(QUOTE, { apiKey, body, headers });
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_argument"]);
+    expect(answer.body.details[1].debug).toEqual({ fieldViolations: unreadable });
+  });
+
+  test("Connect: a JSON field of the wrong type is named", async () => {
+    const answer = await service.request(QUOTE, { apiKey, body: { pickup_lat: "north" } });
+    const text = "pickup_lat is of the wrong type.";
+    expect([answer.status, answer.body.code, answer.body.message]).toEqual([
+      400,
+      "invalid_argument",
+      text,
+    ]);
+    expect(answer.body.details[1].debug).toEqual({
+      fieldViolations: [{ field: "pickup_lat", description: text }],
+    });
+  });
+
+  test("a message that is larger than 64 KiB once it is unpacked", async () => {
+    const bomb = frame(gzipSync(Buffer.alloc(10_000_000)), 1);
+    const { trailers } = await rawRpc(
+      service.grpcUrl,
+      QUOTE,
+      { "content-type": "application/grpc", "grpc-encoding": "gzip", "x-api-key": apiKey },
+      bomb,
+    );
+    expect(trailers["grpc-status"]).toBe(String(Code.ResourceExhausted));
+  });
+});
+
+test("compressed messages are understood", async () => {
+  const transport = (options: object) =>
+    createConnectTransport({
+      baseUrl: service.httpUrl,
+      httpVersion: "1.1",
+      sendCompression: compressionGzip,
+      compressMinBytes: 1,
+      ...options,
+    });
+  expect((await clientOver(transport, apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+});
+
+describe("a request that leads into no RPC", () => {
+  const noRpc = { message: "There is no such RPC.", errors: {} };
+
+  test("of a known service is 404 at the HTTP door, with the usual body", async () => {
+    const answer = await service.request("/shipments.v1.ShipmentService/Nope", {
+      apiKey,
+      body: {},
+    });
+    expect([answer.status, answer.body]).toEqual([404, noRpc]);
+  });
+
+  test.each([
+    "/shipments.v1.ShipmentService/Nope",
+    "/shipments.v1.NoService/QuoteShipment",
+    "/nothing",
+    "/v1/shipments/quote",
+  ])("is UNIMPLEMENTED in gRPC: %s", async (path) => {
+    const headers = { "content-type": "application/grpc", te: "trailers" };
+    const answer = await rawRpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
+    expect([answer.status, answer.headers["grpc-status"], answer.text]).toEqual([
+      200,
+      String(Code.Unimplemented),
+      "",
+    ]);
+  });
+
+  test("leaves nothing behind, however much it was to send", async () => {
+    const headers = { "content-type": "application/grpc", te: "trailers" };
+    await rawRpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
+    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
+  });
+
+  test("with a content type of no protocol is 415, with the usual body", async () => {
+    const text = "The content type is none of gRPC, gRPC-Web or Connect.";
+    const headers = { "content-type": "text/plain" };
+    const answer = await service.request(QUOTE, { apiKey, body: "{}", headers });
+    expect([answer.status, answer.body]).toEqual([
+      415,
+      { message: text, errors: { body: [text] } },
+    ]);
+  });
+
+  test("a streaming RPC at the HTTP door says where it is served", async () => {
+    const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    const headers = { "content-type": "application/connect+json" };
+    const answer = await service.request(path, { body: "{}", headers });
+    expect([answer.status, answer.body]).toEqual([
+      404,
+      { message: "This RPC needs HTTP/2; call it at the gRPC door.", errors: {} },
+    ]);
+  });
+});
+
+describe("a host that is no part of a URL is refused, and the service goes on", () => {
+  const message = "The Host header is missing or not valid.";
+
+  test.each(["Host: a b\r\n", "Host: %%%\r\n", "Host: a:999999\r\n", "Host: \r\n"])(
+    "at the HTTP door: %j",
+    async (host) => {
+      const answer = await rawHttp(
+        service.httpUrl,
+        `POST ${QUOTE} HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+      );
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([
+        400,
+        "application/json",
+      ]);
+      expect((await service.request("/readyz")).status).toBe(200);
+    },
+  );
+
+  test("at the gRPC door", async () => {
+    const headers = { ":authority": "a:999999", "content-type": "application/grpc" };
+    const answer = await rawRpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
+    expect(answer.headers["grpc-status"]).toBe(String(Code.InvalidArgument));
+    expect(decodeURIComponent(answer.headers["grpc-message"] as string)).toBe(message);
+    expect((await service.grpcClient(apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+  });
+});

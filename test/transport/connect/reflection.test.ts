@@ -1,0 +1,172 @@
+import {
+  create,
+  createFileRegistry,
+  toBinary,
+  fromBinary,
+  type DescFile,
+  type FileRegistry,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import {
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  type FileDescriptorProto,
+} from "@bufbuild/protobuf/wkt";
+import { Code, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
+import {
+  ServerReflection,
+  ServerReflectionRequestSchema,
+} from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { startService, type TestService } from "../../support/service.ts";
+import { SERVICES } from "../../support/services.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+type Question = NonNullable<
+  MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]
+>;
+
+/** The answers to these questions, asked in one stream without a credential. */
+async function ask(...questions: Question[]) {
+  const client = createClient(ServerReflection, createGrpcTransport({ baseUrl: service.grpcUrl }));
+  async function* requests() {
+    for (const messageRequest of questions) {
+      yield create(ServerReflectionRequestSchema, { host: "x", messageRequest });
+    }
+  }
+  return Array.fromAsync(client.serverReflectionInfo(requests()), (it) => it.messageResponse);
+}
+
+/** The names of the files in the answer to one question. */
+async function filesFor(question: Question): Promise<string[]> {
+  const [answer] = await ask(question);
+  if (answer?.case !== "fileDescriptorResponse") throw new Error(JSON.stringify(answer));
+  return answer.value.fileDescriptorProto.map(
+    (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
+  );
+}
+
+const symbol = (value: string): Question => ({ case: "fileContainingSymbol", value });
+const file = (value: string): Question => ({ case: "fileByFilename", value });
+const extension = (containingType: string, extensionNumber: number): Question => ({
+  case: "fileContainingExtension",
+  value: { containingType, extensionNumber },
+});
+
+test("the services are listed", async () => {
+  const [answer] = await ask({ case: "listServices", value: "" });
+  expect(answer?.case).toBe("listServicesResponse");
+  const listed = answer?.value as { service: { name: string }[] } | undefined;
+  expect(listed?.service.map(({ name }) => name)).toEqual([
+    ...SERVICES.map(({ typeName }) => typeName),
+    "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",
+  ]);
+});
+
+test.each([
+  ["a service", "shipments.v1.ShipmentService", "shipments/v1/shipment_service.proto"],
+  ["a method", "shipments.v1.ShipmentService.QuoteShipment", "shipments/v1/shipment_service.proto"],
+  ["a message", "shipments.v1.QuoteShipmentRequest", "shipments/v1/quote.proto"],
+  ["a field", "shipments.v1.Shipment.pickup_lat", "shipments/v1/shipment.proto"],
+  ["an enum", "shipments.v1.ShipmentStatus", "shipments/v1/shipment.proto"],
+  ["an extension", "shipments.v1.success_status", "shipments/v1/options.proto"],
+  ["another package's extension", "google.api.http", "google/api/annotations.proto"],
+  ["a rule", "buf.validate.DoubleRules", "buf/validate/validate.proto"],
+  ["a well-known type", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
+  ["an error's detail", "google.rpc.ErrorInfo", "google/rpc/error_details.proto"],
+  ["another detail", "google.rpc.BadRequest", "google/rpc/error_details.proto"],
+  ["a nested detail", "google.rpc.PreconditionFailure.Violation", "google/rpc/error_details.proto"],
+  ["health", "grpc.health.v1.Health", "grpc/health/v1/health.proto"],
+])("%s is found: %s", async (_, name, expected) => {
+  expect(await filesFor(symbol(name))).toContain(expected);
+});
+
+test("a file is found by its name", async () => {
+  expect(await filesFor(file("shipments/v1/quote.proto"))).toContain("shipments/v1/quote.proto");
+});
+
+test.each([
+  ["google.api.http", "google.protobuf.MethodOptions", 72295728, "google/api/annotations.proto"],
+  ["success_status", "google.protobuf.MethodOptions", 50201, "shipments/v1/options.proto"],
+  ["buf.validate.field", "google.protobuf.FieldOptions", 1159, "buf/validate/validate.proto"],
+])("the custom option %s is found by its number", async (_, type, number, expected) => {
+  expect(await filesFor(extension(type, number))).toContain(expected);
+  const [numbers] = await ask({ case: "allExtensionNumbersOfType", value: type });
+  expect(numbers).toMatchObject({
+    case: "allExtensionNumbersResponse",
+    value: { baseTypeName: type, extensionNumber: expect.arrayContaining([number]) },
+  });
+});
+
+describe("what there is not is NOT_FOUND, and the stream goes on", () => {
+  test.each<[what: string, question: Question]>([
+    ["a symbol", symbol("shipments.v1.Nope")],
+    ["a file", file("nope.proto")],
+    ["an extension", extension("google.protobuf.MethodOptions", 1)],
+    ["a name of Object.prototype", symbol("constructor")],
+  ])("%s", async (_, question) => {
+    const [missing, next] = await ask(question, symbol("shipments.v1.Shipment"));
+    expect(missing).toMatchObject({ case: "errorResponse", value: { errorCode: Code.NotFound } });
+    expect(next?.case).toBe("fileDescriptorResponse");
+  });
+});
+
+test("a tool without our files rebuilds the contract, custom options and all", async () => {
+  const registry = await rebuild("shipments.v1.ShipmentService", "google.rpc.ErrorInfo");
+  for (const original of [file_shipments_v1_shipment_service, file_google_rpc_error_details]) {
+    for (const ours of withDependencies(original)) {
+      const served = registry.getFile(`${ours.name}.proto`)?.proto;
+      expect(served && bytesOf(served), ours.name).toEqual(bytesOf(ours.proto));
+    }
+  }
+  expect(registry.getExtension("google.api.http")?.number).toBe(72295728);
+  expect(registry.getExtension("shipments.v1.success_status")?.number).toBe(50201);
+});
+
+/** All that a client can find out, as it would: symbols first, then whatever they import. */
+async function rebuild(...symbols: string[]): Promise<FileRegistry> {
+  const found = new Map<string, FileDescriptorProto>();
+  const wanted: Question[] = symbols.map(symbol);
+  const read = (bytes: Uint8Array) => fromBinary(FileDescriptorProtoSchema, bytes);
+  for (let question = wanted.shift(); question !== undefined; question = wanted.shift()) {
+    const [answer] = await ask(question);
+    if (answer?.case !== "fileDescriptorResponse") throw new Error(JSON.stringify(answer));
+    for (const proto of answer.value.fileDescriptorProto.map(read)) {
+      if (found.has(proto.name)) continue;
+      found.set(proto.name, proto);
+      wanted.push(...proto.dependency.filter((name) => !found.has(name)).map(file));
+    }
+  }
+  return createFileRegistry(
+    create(FileDescriptorSetSchema, { file: inOrder([...found.values()]) }),
+  );
+}
+
+/** Files after those they import, as a registry wants them. */
+function inOrder<T extends { name: string; dependency: string[] }>(files: readonly T[]): T[] {
+  const sorted = new Map<string, T>();
+  const add = (it: T) => {
+    if (sorted.has(it.name)) return;
+    for (const name of it.dependency) add(files.find((other) => other.name === name) as T);
+    sorted.set(it.name, it);
+  };
+  files.forEach(add);
+  return [...sorted.values()];
+}
+
+function bytesOf(proto: FileDescriptorProto): string {
+  return Buffer.from(toBinary(FileDescriptorProtoSchema, proto)).toString("base64");
+}
+
+function withDependencies(root: DescFile): DescFile[] {
+  return [root, ...root.dependencies.flatMap(withDependencies)];
+}

@@ -1,0 +1,408 @@
+import { once } from "node:events";
+import { connect, type ClientHttp2Session } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import {
+  create,
+  toBinary,
+  type DescMessage,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
+import {
+  CreateShipmentRequestSchema,
+  GetShipmentRequestSchema,
+  ListShipmentsRequestSchema,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { mintApiKey } from "../../../src/domain/api-key.ts";
+import { setLimit } from "../../../src/features/workspaces/set-limit.ts";
+import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { eventually } from "../../support/eventually.ts";
+import { frame, rawRpc, type RawHeaders, type RawRpcAnswer } from "../../support/raw-rpc.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+const SERVICE = "/shipments.v1.ShipmentService";
+const ROUTE = {
+  pickupLat: 40.758,
+  pickupLng: -73.9855,
+  dropoffLat: 40.6782,
+  dropoffLng: -73.9442,
+  weightKg: 2.5,
+};
+const BOOKING = {
+  ...ROUTE,
+  customerName: "Ada Lovelace",
+  customerEmail: "ada@example.org",
+  pickupAddress: "1 Times Square, New York",
+  dropoffAddress: "95 Prospect Park West, Brooklyn",
+};
+
+function message<S extends DescMessage>(schema: S, fields: MessageInitShape<S>): Buffer {
+  return Buffer.from(toBinary(schema, create(schema, fields) as MessageShape<S>));
+}
+
+const QUOTE = message(QuoteShipmentRequestSchema, ROUTE);
+const GOOD = frame(QUOTE);
+const LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 50 }));
+const ONE_OF_LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 1 }));
+const BOOK = frame(message(CreateShipmentRequestSchema, BOOKING));
+/** A field that no message has: number 1000, a varint. */
+const UNKNOWN_FIELD = Buffer.from([0xc0, 0x3e, 0x05]);
+
+let service: TestService;
+let apiKey: string;
+let otherKey: string;
+let unlucky: { id: number; apiKey: string };
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+  ({ apiKey: otherKey } = await service.addWorkspace());
+  unlucky = await service.addWorkspace();
+  const client = service.grpcClient(apiKey);
+  for (let i = 0; i < 10; i++) await client.createShipment({ ...BOOKING, weightKg: 1 + i / 10 });
+});
+afterAll(() => service.close());
+
+const PLAIN = { "content-type": "application/grpc", te: "trailers", "x-request-id": "the-same" };
+const keyed = (more: RawHeaders = {}): RawHeaders => ({ ...PLAIN, "x-api-key": apiKey, ...more });
+
+/** A path with a query, even an empty one, is not for the short way; Connect serves it the same. */
+const throughConnect = (path: string) => `${path}?`;
+
+interface Case {
+  readonly headers?: () => RawHeaders;
+  readonly body?: Uint8Array;
+  readonly method?: string;
+  readonly sending?: Parameters<typeof rawRpc>[4];
+  readonly status: Code | 0;
+}
+
+const bad = Code.InvalidArgument;
+const CASES: Readonly<Record<string, Case>> = {
+  "a good call": { status: 0 },
+  "with the proto content type": {
+    headers: () => keyed({ "content-type": "application/grpc+proto" }),
+    status: 0,
+  },
+  "without te": { headers: () => keyed({ te: [] }), status: 0 },
+  "with an encoding of identity": {
+    headers: () => keyed({ "grpc-encoding": "identity" }),
+    status: 0,
+  },
+  "a bearer key": {
+    headers: () => ({ ...PLAIN, authorization: `Bearer ${apiKey}` }),
+    status: 0,
+  },
+  "metadata in binary, and twice": {
+    headers: () => keyed({ "trace-bin": "AAEC", "x-other": ["one", "two"] }),
+    status: 0,
+  },
+  "a route that is not covered": {
+    body: frame(message(QuoteShipmentRequestSchema, { ...ROUTE, dropoffLat: 0 })),
+    status: 0,
+  },
+  "a field that is not known": {
+    body: frame(Buffer.concat([QUOTE, UNKNOWN_FIELD])),
+    status: 0,
+  },
+  "flags that mean nothing": { body: frame(QUOTE, 0b1000_0010), status: 0 },
+  "a body in pieces": { sending: { pieceBytes: 1 }, status: 0 },
+  "a caller that takes a few bytes at a time": { sending: { windowBytes: 7 }, status: 0 },
+  "a large answer, taken a hundred bytes at a time": {
+    method: "ListShipments",
+    body: LIST,
+    sending: { windowBytes: 100, pieceBytes: 2 },
+    status: 0,
+  },
+
+  "no key": { headers: () => PLAIN, status: Code.Unauthenticated },
+  "an unknown key": {
+    headers: () => ({ ...PLAIN, "x-api-key": mintApiKey() }),
+    status: Code.Unauthenticated,
+  },
+  "a key of the wrong form": {
+    headers: () => ({ ...PLAIN, "x-api-key": "shp_wrong" }),
+    status: Code.Unauthenticated,
+  },
+  "two keys in two headers": {
+    headers: () => keyed({ authorization: `Bearer ${otherKey}` }),
+    status: Code.Unauthenticated,
+  },
+  "two keys in one header, twice": {
+    headers: () => ({ ...PLAIN, "x-api-key": [apiKey, otherKey] }),
+    status: Code.Unauthenticated,
+  },
+  "two authorizations": {
+    headers: () => ({ ...PLAIN, authorization: [`Bearer ${apiKey}`, `Bearer ${otherKey}`] }),
+    status: Code.Unauthenticated,
+  },
+  "no key, and a body that never ends": {
+    headers: () => PLAIN,
+    sending: { ends: false },
+    status: Code.Unauthenticated,
+  },
+
+  "invalid fields": {
+    body: frame(message(QuoteShipmentRequestSchema, { pickupLat: 91, weightKg: Infinity })),
+    status: bad,
+  },
+  "no fields": { body: frame(Buffer.alloc(0)), status: bad },
+  "a shipment that there is not": {
+    method: "GetShipment",
+    body: frame(message(GetShipmentRequestSchema, { shipment: "SHP-000000000000" })),
+    status: Code.NotFound,
+  },
+  "a refusal with text in every script": {
+    method: "CreateShipment",
+    body: frame(message(CreateShipmentRequestSchema, { metadata: { "Ünï – 荷物 % 📦": "\0" } })),
+    status: bad,
+  },
+  "an idempotency key that is none": {
+    method: "CreateShipment",
+    headers: () => keyed({ "idempotency-key": ["a", "b"] }),
+    body: BOOK,
+    status: bad,
+  },
+  "a repeated booking": {
+    method: "CreateShipment",
+    headers: () => keyed({ "idempotency-key": "again" }),
+    body: BOOK,
+    status: 0,
+  },
+
+  "no body": { body: Buffer.alloc(0), status: Code.Unimplemented },
+  "a frame's head cut short": { body: Buffer.from([0, 0, 0]), status: bad },
+  "a frame cut short": { body: GOOD.subarray(0, 12), status: bad },
+  "bytes that are no message": { body: frame(Buffer.from([255, 255, 255])), status: bad },
+  "bytes that are no message, and no end": {
+    body: frame(Buffer.from([255, 255, 255])),
+    sending: { ends: false },
+    status: bad,
+  },
+  "text that is not UTF-8": {
+    method: "GetShipment",
+    body: frame(Buffer.from([10, 2, 0xff, 0xfe])),
+    status: bad,
+  },
+  "a field cut short": { body: frame(QUOTE.subarray(0, 7)), status: bad },
+  "a compressed frame without an encoding": { body: frame(gzipSync(QUOTE), 1), status: bad },
+  "two messages": { body: Buffer.concat([GOOD, GOOD]), status: Code.Unimplemented },
+  "two messages, piece by piece": {
+    body: Buffer.concat([GOOD, GOOD]),
+    sending: { pieceBytes: 7 },
+    status: Code.Unimplemented,
+  },
+  "a message and a part of one": {
+    body: Buffer.concat([GOOD, GOOD.subarray(0, 9)]),
+    status: bad,
+  },
+  "a message and one that cannot be read": {
+    body: Buffer.concat([GOOD, frame(Buffer.from([255]))]),
+    status: bad,
+  },
+  "a message of exactly 64 KiB": { body: frame(Buffer.alloc(65_536, 255)), status: bad },
+  "a message of more than 64 KiB": {
+    body: frame(Buffer.alloc(65_537)),
+    status: Code.ResourceExhausted,
+  },
+  "a message that says it has 4 GiB": {
+    body: Buffer.from([0, 255, 255, 255, 255]),
+    status: Code.ResourceExhausted,
+  },
+  "the same, and no end": {
+    body: Buffer.from([0, 255, 255, 255, 255]),
+    sending: { ends: false },
+    status: Code.ResourceExhausted,
+  },
+
+  "a deadline to come": { headers: () => keyed({ "grpc-timeout": "20S" }), status: 0 },
+  "a deadline beyond all timers": {
+    headers: () => keyed({ "grpc-timeout": "99999999H" }),
+    status: 0,
+  },
+  "a deadline that has passed": {
+    headers: () => keyed({ "grpc-timeout": "0n" }),
+    status: Code.DeadlineExceeded,
+  },
+  "a deadline within the millisecond": {
+    headers: () => keyed({ "grpc-timeout": "999u" }),
+    status: Code.DeadlineExceeded,
+  },
+  "another protocol's deadline": {
+    headers: () => keyed({ "connect-timeout-ms": "0" }),
+    status: 0,
+  },
+  "a deadline that is none": { headers: () => keyed({ "grpc-timeout": "soon" }), status: bad },
+  "a deadline of too many digits": {
+    headers: () => keyed({ "grpc-timeout": "999999999m" }),
+    status: bad,
+  },
+
+  "a small answer to a caller that accepts gzip": {
+    headers: () => keyed({ "grpc-accept-encoding": "identity,deflate,gzip" }),
+    status: 0,
+  },
+  "a large answer": { method: "ListShipments", body: LIST, status: 0 },
+  ...Object.fromEntries(
+    ["gzip", "br", "identity, br ,gzip", "deflate", "", "GZIP"].map((accepted): [string, Case] => [
+      `a large answer to a caller that accepts ${JSON.stringify(accepted)}`,
+      {
+        method: "ListShipments",
+        headers: () => keyed({ "grpc-accept-encoding": accepted }),
+        body: LIST,
+        status: 0,
+      },
+    ]),
+  ),
+  "an answer too small to be compressed": {
+    method: "ListShipments",
+    headers: () => keyed({ "grpc-accept-encoding": "gzip" }),
+    body: ONE_OF_LIST,
+    status: 0,
+  },
+  "a refusal to a caller that accepts gzip": {
+    headers: () => keyed({ "grpc-accept-encoding": "gzip" }),
+    body: frame(Buffer.alloc(0)),
+    status: bad,
+  },
+};
+
+test.each(Object.entries(CASES))(
+  "the short way answers as Connect does, and counts the same: %s",
+  async (_, { headers = keyed, body = GOOD, method = "QuoteShipment", sending, status }) => {
+    const path = `${SERVICE}/${method}`;
+    const call = (to: string) =>
+      counted(() => rawRpc(service.grpcUrl, to, headers(), body, sending));
+    const first = await call(throughConnect(path));
+    // A booking that is repeated is answered unlike the first.
+    const connect =
+      first.answer.trailers["grpc-status"] === "0" ? await call(throughConnect(path)) : first;
+    const short = await call(path);
+    expect(comparable(short.answer)).toEqual(comparable(connect.answer));
+    expect(short.answer.trailers["grpc-status"]).toBe(String(status));
+    expect(short.counts).toEqual(connect.counts);
+  },
+);
+
+test("so it does when there are too many calls", async () => {
+  await setLimit(service.app.em, unlucky.id, "quote", { rate: 1, burst: 1 });
+  const headers = { ...PLAIN, "x-api-key": unlucky.apiKey };
+  const refused = (path: string) =>
+    eventually("a call to be refused", async () => {
+      const answer = await rawRpc(service.grpcUrl, path, headers, GOOD);
+      return answer.trailers["grpc-status"] === String(Code.ResourceExhausted) && answer;
+    });
+  const path = `${SERVICE}/QuoteShipment`;
+  const short = comparable(await refused(path));
+  expect(short).toEqual(comparable(await refused(throughConnect(path))));
+  expect(short.trailers).toMatchObject({
+    "retry-after": "1",
+    "ratelimit-policy": '"quote";q=1;w=1',
+  });
+});
+
+/** An answer without what differs from one call to the next. */
+function comparable({ status, headers, trailers, text }: RawRpcAnswer) {
+  const steady = (given: RawRpcAnswer["headers"]) => {
+    const { date, ratelimit, ...rest } = given;
+    const left = typeof ratelimit === "string" ? ratelimit.replace(/r=\d+;t=\d+/, "") : ratelimit;
+    return { ...rest, ratelimit: left, dated: date !== undefined };
+  };
+  return { status, headers: steady(headers), trailers: steady(trailers), text };
+}
+
+/** A call, and by how much it moved each of the counts of calls. */
+async function counted(call: () => Promise<RawRpcAnswer>) {
+  const before = await requestCounts();
+  const answer = await call();
+  await everyCallEnded();
+  const after = await requestCounts();
+  const counts = [...after].filter(([labels, count]) => count !== (before.get(labels) ?? 0));
+  return { answer, counts: counts.map(([labels]) => labels) };
+}
+
+async function requestCounts(): Promise<Map<string, number>> {
+  const { text } = await service.request("/metrics");
+  const counts = text.matchAll(/^shipments_requests_total(\{.*\}) (\d+)$/gm);
+  return new Map(counts.map(([, labels, count]) => [labels as string, Number(count)]));
+}
+
+function everyCallEnded() {
+  return eventually("the end of every call", async () => (await callsUnderWay(service)) === 0);
+}
+
+describe("a caller that goes away", () => {
+  const begin = (session: ClientHttp2Session, method = "QuoteShipment") => {
+    const path = `${SERVICE}/${method}`;
+    const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
+    return stream.on("error", () => undefined).resume();
+  };
+
+  const MOMENTS: Readonly<
+    Record<string, (session: ClientHttp2Session) => Promise<unknown> | void>
+  > = {
+    "before the body": async (session) => {
+      const stream = begin(session);
+      await sleep(20);
+      stream.close(8);
+    },
+    "at once": (session) => begin(session).close(8),
+    "in the middle of the body": async (session) => {
+      const stream = begin(session);
+      stream.write(GOOD.subarray(0, 20));
+      await sleep(20);
+      stream.close(8);
+    },
+    "after the message, before the end": async (session) => {
+      const stream = begin(session);
+      stream.write(GOOD);
+      await sleep(20);
+      stream.close(0);
+    },
+    "while it is answered": async (session) => {
+      const stream = begin(session, "CreateShipment");
+      stream.end(BOOK);
+      await sleep(2);
+      stream.close(8);
+    },
+    "with its connection, in the middle of the body": async (session) => {
+      begin(session).write(GOOD.subarray(0, 20));
+      await sleep(20);
+      session.destroy();
+    },
+    "with its connection, while it is answered": async (session) => {
+      begin(session, "CreateShipment").end(BOOK);
+      await sleep(2);
+      session.destroy();
+    },
+    "with its connection, with calls of every kind": async (session) => {
+      for (let i = 0; i < 50; i++)
+        begin(session, i % 2 ? "QuoteShipment" : "ListShipments").end(LIST);
+      await sleep(3);
+      session.destroy();
+    },
+  };
+
+  test.each(Object.entries(MOMENTS))("%s, leaves nothing behind", async (_, leave) => {
+    const session = connect(service.grpcUrl).on("error", () => undefined);
+    await once(session, "connect");
+    await leave(session);
+    await everyCallEnded();
+    session.destroy();
+    expect((await service.grpcClient(apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+  });
+});
+
+test("a caller that never takes its answer is waited for, and then leaves nothing behind", async () => {
+  const session = connect(service.grpcUrl, { settings: { initialWindowSize: 0 } });
+  const path = `${SERVICE}/ListShipments`;
+  const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
+  stream.on("error", () => undefined).end(LIST);
+  await once(stream, "response");
+  expect(await callsUnderWay(service)).toBe(1);
+  session.destroy();
+  await everyCallEnded();
+});

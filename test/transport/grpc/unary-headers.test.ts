@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { createPlainCallReader } from "../../../src/transport/grpc/unary-headers.ts";
+import { listRpcs } from "../../../src/pipeline/rpc.ts";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+
+const functions = Object.fromEntries(
+  ShipmentService.methods.map((method) => [method.localName, () => undefined]),
+);
+const read = createPlainCallReader(listRpcs(ShipmentService, functions as never));
+
+const QUOTE = {
+  ":method": "POST",
+  ":path": "/shipments.v1.ShipmentService/QuoteShipment",
+  ":authority": "localhost:9090",
+  "content-type": "application/grpc",
+};
+
+test.each<[string, object, object]>([
+  ["as it usually is", {}, { timeoutMs: undefined, compression: null }],
+  ["with the proto content type", { "content-type": "application/grpc+proto" }, {}],
+  ["with an encoding of identity", { "grpc-encoding": "identity" }, {}],
+  ["with a deadline", { "grpc-timeout": "1500u" }, { timeoutMs: 1 }],
+  ["to another host", { ":authority": "[::1]" }, {}],
+  [
+    "that accepts brotli first",
+    { "grpc-accept-encoding": "br,gzip" },
+    { compression: { name: "br" } },
+  ],
+  ["that accepts what there is not", { "grpc-accept-encoding": "zstd" }, { compression: null }],
+])("a call is plain %s", (_, headers, plain) => {
+  const rpc = { name: "shipments.v1.ShipmentService/QuoteShipment" };
+  expect(read({ ...QUOTE, ...headers })).toMatchObject({ rpc, ...plain });
+});
+
+test.each<[string, object]>([
+  ["of another method", { ":method": "GET" }],
+  ["to an RPC that there is not", { ":path": "/shipments.v1.ShipmentService/Nope" }],
+  ["with a query", { ":path": `${QUOTE[":path"]}?` }],
+  ["with JSON", { "content-type": "application/grpc+json" }],
+  ["of gRPC-Web", { "content-type": "application/grpc-web" }],
+  ["of Connect", { "content-type": "application/proto" }],
+  ["with a content type in capitals", { "content-type": "application/GRPC" }],
+  ["without a content type", { "content-type": undefined }],
+  ["that is compressed", { "grpc-encoding": "gzip" }],
+  ["compressed in an unknown way", { "grpc-encoding": "zstd" }],
+  ["whose deadline is none", { "grpc-timeout": "soon" }],
+  ["whose deadline came twice", { "grpc-timeout": "1S, 2S" }],
+  ["that waits to be told to go on", { expect: "100-continue" }],
+  ["without a host", { ":authority": undefined }],
+  ["to a host that is none", { ":authority": "a:999999" }],
+])("a call %s is left to Connect", (_, headers) => {
+  expect(read({ ...QUOTE, ...headers })).toBeUndefined();
+});

@@ -1,0 +1,368 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rawHttp } from "../../support/raw-http.ts";
+import { BOOKING, COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+const quote = (body: unknown) => service.request("/v1/shipments/quote", { apiKey, body });
+const book = (body: unknown) => service.request("/v1/shipments", { apiKey, body });
+
+/** The one error of each field, by name. */
+function each(errors: Record<string, string>) {
+  return Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
+}
+
+describe("in", () => {
+  const REQUIRED = {
+    pickup_lat: "pickup_lat is required.",
+    pickup_lng: "pickup_lng is required.",
+    dropoff_lat: "dropoff_lat is required.",
+    dropoff_lng: "dropoff_lng is required.",
+    weight_kg: "weight_kg is required.",
+  };
+
+  test("null is the same as absence", async () => {
+    const nulls = Object.fromEntries(Object.keys(REQUIRED).map((name) => [name, null]));
+    const [absent, null_] = [await quote({}), await quote(nulls)];
+    expect(null_.status).toBe(422);
+    expect(null_.body).toStrictEqual({
+      message: "pickup_lat is required. (and 4 more errors)",
+      errors: each(REQUIRED),
+    });
+    expect(absent.text).toBe(null_.text);
+  });
+
+  test("zero is not absence: latitude 0 and longitude 0 are a place", async () => {
+    const { status, body } = await quote({
+      ...COVERED_ROUTE,
+      pickup_lat: 0,
+      pickup_lng: 0,
+    });
+    expect([status, body.failure_type]).toEqual([200, "coverage"]);
+  });
+
+  test("null in a field that may be left out leaves it out", async () => {
+    const { status, body } = await book({
+      ...BOOKING,
+      customer_id: null,
+      customer_id_number: null,
+    });
+    expect([status, body.data.customer.id_number]).toEqual([201, null]);
+  });
+
+  test.each<[what: string, json: string]>([
+    ["a string", '"40.7"'],
+    ["a blank string", '""'],
+    ["NaN as a string", '"NaN"'],
+    ["Infinity as a string", '"Infinity"'],
+    ["an overflow", "1e999"],
+    ["a negative overflow", "-1e999"],
+    ["true", "true"],
+    ["a list", "[40.7]"],
+    ["an empty list", "[]"],
+    ["an object", '{"value": 40.7}'],
+  ])("a number is a finite JSON number and nothing else: not %s", async (_, json) => {
+    const body = JSON.stringify({ ...COVERED_ROUTE, pickup_lat: "?" }).replace('"?"', json);
+    const answer = await quote(body);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toStrictEqual({
+      message: "pickup_lat must be a number.",
+      errors: { pickup_lat: ["pickup_lat must be a number."] },
+    });
+  });
+
+  test.each<[what: string, json: string]>([
+    ["an exponent", "4.0758e1"],
+    ["more digits than a double has", "40.758000000000000000000000001"],
+    ["a trailing zero", "40.7580"],
+  ])("a number may be written with %s", async (_, json) => {
+    const body = JSON.stringify({ ...COVERED_ROUTE, pickup_lat: "?" }).replace('"?"', json);
+    const [{ text: asWritten }, { text: plain }] = [await quote(body), await quote(COVERED_ROUTE)];
+    expect(asWritten).toBe(plain);
+  });
+
+  test("all fields' errors come together, wrong types among ranges, in the order of the fields", async () => {
+    const { status, text } = await book({
+      weight_kg: 0.001,
+      dropoff_lng: -180.5,
+      dropoff_lat: null,
+      dropoff_address: "\u00a0\t\n ",
+      pickup_lng: [],
+      pickup_lat: 90.0001,
+      pickup_address: 7,
+      customer_id_number: {},
+      customer_id: 1.5,
+      customer_email: "nobody",
+      customer_name: "",
+    });
+    const errors = {
+      customer_name: "customer_name is required.",
+      customer_email: "customer_email must be a valid email address.",
+      customer_id: "customer_id must be a whole number from -9007199254740991 to 9007199254740991.",
+      customer_id_number: "customer_id_number must be a string.",
+      pickup_address: "pickup_address must be a string.",
+      pickup_lat: "pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
+      pickup_lng: "pickup_lng must be a number.",
+      dropoff_address: "dropoff_address is required.",
+      dropoff_lat: "dropoff_lat is required.",
+      dropoff_lng:
+        "dropoff_lng must be greater than or equal to -180 and less than or equal to 180.",
+      weight_kg: "weight_kg must be greater than or equal to 0.01.",
+    };
+    expect(status).toBe(422);
+    expect(text).toBe(
+      JSON.stringify({
+        message: "customer_name is required. (and 10 more errors)",
+        errors: each(errors),
+      }),
+    );
+  });
+
+  test.each([
+    ["pickup_lat", 90, -90],
+    ["pickup_lng", 180, -180],
+    ["dropoff_lat", 90, -90],
+    ["dropoff_lng", 180, -180],
+    ["weight_kg", 0.01, 1e300],
+  ])("the bounds of %s are inside: %d and %d", async (name, ...values) => {
+    for (const value of values) {
+      expect((await quote({ ...COVERED_ROUTE, [name]: value })).status).toBe(200);
+    }
+  });
+
+  test.each([
+    ["pickup_lat", 90.00000000000001],
+    ["pickup_lng", -180.00000000000003],
+    ["dropoff_lat", -91],
+    ["dropoff_lng", 181],
+    ["weight_kg", 0.009999999999999998],
+    ["weight_kg", 0],
+    ["weight_kg", -1],
+  ])("beyond the bounds of %s: %d", async (name, value) => {
+    const { status, body } = await quote({ ...COVERED_ROUTE, [name]: value });
+    expect([status, Object.keys(body.errors)]).toEqual([422, [name]]);
+  });
+
+  test("strings are trimmed", async () => {
+    const padded = {
+      ...BOOKING,
+      customer_name: "  Ada  Lovelace\n",
+      customer_email: "\tada@example.org ",
+      customer_id_number: "\u00a0AB 12 ",
+      pickup_address: " 1 Times Square\r\n",
+      dropoff_address: "\u3000Park\u2003",
+    };
+    const { status, body } = await book(padded);
+    expect(status).toBe(201);
+    expect(body.data).toMatchObject({
+      customer: { name: "Ada  Lovelace", email: "ada@example.org", id_number: "AB 12" },
+      pickup_address: "1 Times Square",
+      dropoff_address: "Park",
+    });
+  });
+
+  test("a blank string in a field that may be left out leaves it out", async () => {
+    const { status, body } = await book({ ...BOOKING, customer_id_number: "  " });
+    expect([status, body.data.customer.id_number]).toEqual([201, null]);
+  });
+
+  test.each([
+    ["customer_name", 200],
+    ["customer_id_number", 64],
+    ["pickup_address", 500],
+    ["dropoff_address", 500],
+  ])("%s holds %i characters, counted as people count them, and no more", async (name, most) => {
+    const longest = "🚲".repeat(most);
+    const taken = await book({ ...BOOKING, [name]: longest });
+    expect(taken.status).toBe(201);
+    expect(taken.text).toContain(longest);
+    const refused = await book({ ...BOOKING, [name]: `${longest}.` });
+    expect([refused.status, refused.body.errors]).toEqual([
+      422,
+      { [name]: [`${name} must be at most ${most} characters.`] },
+    ]);
+  });
+
+  test.each([
+    ["NUL", "\u0000"],
+    ["half a surrogate pair", "\ud83d"],
+  ])("text with %s is refused, by field", async (_, bad) => {
+    const { status, body } = await book({
+      ...BOOKING,
+      customer_name: `A${bad}`,
+      pickup_address: bad,
+    });
+    const text = "must be valid Unicode text without NUL characters.";
+    expect([status, body.errors]).toEqual([
+      422,
+      { customer_name: [`customer_name ${text}`], pickup_address: [`pickup_address ${text}`] },
+    ]);
+  });
+
+  test.each([
+    ["right to left", "שלום \u202eevil\u202c"],
+    ["quotes and markup", `'"; drop table shipment; -- <script>`],
+    ["astral", "𝄞👩‍👩‍👧"],
+    ["control characters", "a\u0001\u001b[31mb"],
+    ["noncharacters", "a\ufffe\uffffb"],
+  ])("text is kept as it is: %s", async (_, text) => {
+    const { status, body } = await book({ ...BOOKING, pickup_address: text });
+    expect([status, body.data.pickup_address]).toEqual([201, text]);
+  });
+
+  test("unknown fields are ignored, whatever they hold", async () => {
+    const body = `{"__proto__": {"weight_kg": 9}, "constructor": null, "pickupLat": "x", "Weight_kg": -1, "": [], ${JSON.stringify(COVERED_ROUTE).slice(1)}`;
+    const [strange, plain] = [await quote(body), await quote(COVERED_ROUTE)];
+    expect(strange.text).toBe(plain.text);
+  });
+
+  test("what nobody asked for may be nested as deeply as fits", async () => {
+    const body = `{"x": ${"[".repeat(30_000)}${"]".repeat(30_000)}}`;
+    expect((await quote(body)).body.errors).toEqual(each(REQUIRED));
+  });
+
+  test("of a field that is given twice, the last counts", async () => {
+    const body = `{"weight_kg": "x", ${JSON.stringify(COVERED_ROUTE).slice(1)}`;
+    expect((await quote(body)).status).toBe(200);
+  });
+
+  test("query parameters of a request with a body are not its fields", async () => {
+    const answer = await service.request("/v1/shipments/quote?weight_kg=1", { apiKey, body: {} });
+    expect(answer.body.errors).toEqual(each(REQUIRED));
+  });
+});
+
+describe("a request without fields needs no body", () => {
+  const UNKNOWN = "/v1/shipments/SHP-000000000000/cancel";
+
+  test.each<[what: string, headers: string, body: string]>([
+    ["no body, no type", "", ""],
+    ["no body, JSON", "Content-Type: application/json\r\n", ""],
+    ["no body, a form", "Content-Type: application/x-www-form-urlencoded\r\n", ""],
+    ["an empty body", "Content-Length: 0\r\n", ""],
+    ["an empty body, gzip", "Content-Length: 0\r\nContent-Encoding: gzip\r\n", ""],
+    ["an empty stream", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n"],
+    ["a blank body", "Content-Type: text/plain\r\nContent-Length: 2\r\n", "\r\n"],
+    ["{}, no type", "Content-Length: 2\r\n", "{}"],
+    ["{}, plain text", "Content-Type: text/plain\r\nContent-Length: 2\r\n", "{}"],
+    ["{ }, a form", "Content-Type: multipart/form-data\r\nContent-Length: 4\r\n", "{ }\n"],
+    ["{}, JSON", "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}"],
+    [
+      "fields it does not have",
+      "Content-Type: application/json\r\nContent-Length: 7\r\n",
+      '{"a":1}',
+    ],
+  ])("%s", async (_, headers, body) => {
+    const answer = await rawHttp(
+      service.httpUrl,
+      `POST ${UNKNOWN} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\n${headers}\r\n${body}`,
+    );
+    expect([answer.status, answer.text]).toEqual([
+      404,
+      '{"message":"There is no such shipment.","errors":{}}',
+    ]);
+  });
+
+  test("but one that it has must be JSON, and an object", async () => {
+    const statusOf = async (body: string, headers = {}) =>
+      (await service.request(UNKNOWN, { apiKey, body, headers })).status;
+    expect(await statusOf("{")).toBe(400);
+    expect(await statusOf("null")).toBe(400);
+    expect(await statusOf("[]")).toBe(400);
+    expect(await statusOf('{"a":1}', { "content-type": "text/plain" })).toBe(415);
+  });
+
+  test("what the path says, no body can change", async () => {
+    const { body } = await book(BOOKING);
+    const { reference } = body.data;
+    const cancelled = await service.request(`/v1/shipments/${reference}/cancel`, {
+      apiKey,
+      body: { shipment: "SHP-000000000000" },
+    });
+    expect([cancelled.status, cancelled.body.data.reference]).toEqual([200, reference]);
+  });
+});
+
+describe("the shipment in the path", () => {
+  const cancel = (segment: string) =>
+    service.request(`/v1/shipments/${segment}/cancel`, { apiKey, method: "POST" });
+
+  test("is percent-decoded and trimmed like every text", async () => {
+    const { body } = await book(BOOKING);
+    const encoded = body.data.reference.replace("SHP-", "%20%53HP%2D");
+    expect((await cancel(encoded)).status).toBe(200);
+  });
+
+  test.each(["x", "shp-000000000000", "quote", "a%2Fb", "%FF", "%", "%E0%A4%A", "x".repeat(9_000)])(
+    "%s is no shipment",
+    async (segment) => {
+      expect((await cancel(segment)).text).toBe(
+        '{"message":"There is no such shipment.","errors":{}}',
+      );
+    },
+  );
+
+  test("blank, it is missing", async () => {
+    const { status, body } = await cancel("%20%09");
+    expect([status, body]).toEqual([
+      422,
+      { message: "shipment is required.", errors: { shipment: ["shipment is required."] } },
+    ]);
+  });
+});
+
+describe("out", () => {
+  test("a quote has every field, in order, null where nothing is said", async () => {
+    const { status, text } = await quote(COVERED_ROUTE);
+    expect(status).toBe(200);
+    expect(text).toBe(
+      '{"covered":true,"message":null,"failure_type":null,"distance_km":9.532,"distance_fee":11.44,"weight_fee":1.25,"base_fee":5,"subtotal":12.69,"total":12.69,"currency":"USD"}',
+    );
+  });
+
+  test("every answer is JSON and tells its length", async () => {
+    const { headers, text } = await quote(COVERED_ROUTE);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(headers.get("content-length")).toBe(String(text.length));
+  });
+});
+
+describe("X-Request-Id", () => {
+  const MADE = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  const ask = async (id: string | undefined, path = "/v1/shipments/quote") => {
+    const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
+    return (await service.request(path, { apiKey, body: COVERED_ROUTE, headers })).headers.get(
+      "x-request-id",
+    );
+  };
+
+  test.each(["a", "!~", "x".repeat(128), "0b3c-1/2"])("%s is accepted and returned", async (id) => {
+    expect(await ask(id)).toBe(id);
+  });
+
+  test.each(["", "x".repeat(129), "a b", "a\tb", "é"])(
+    "%j is not 1 to 128 visible characters: another is made",
+    async (id) => {
+      expect(await ask(id)).toMatch(MADE);
+    },
+  );
+
+  test("without one, each call gets one of its own", async () => {
+    const [first, second] = [await ask(undefined), await ask(undefined)];
+    expect([first, second]).toEqual([expect.stringMatching(MADE), expect.stringMatching(MADE)]);
+    expect(first).not.toBe(second);
+  });
+
+  test.each(["/v1/nothing", "/v1/shipments", "/healthz", "/readyz", "/metrics", "/a.B/C"])(
+    "is returned from %s too, whatever becomes of the call",
+    async (path) => {
+      expect(await ask("mine", path)).toBe("mine");
+    },
+  );
+});

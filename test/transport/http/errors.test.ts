@@ -1,0 +1,433 @@
+import { once } from "node:events";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApp } from "../../../src/server/app.ts";
+import { mintApiKey } from "../../../src/domain/api-key.ts";
+import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openSocket, rawHttp, readAnswer } from "../../support/raw-http.ts";
+import {
+  BOOKING,
+  COVERED_ROUTE,
+  openDoors,
+  startService,
+  type Answer,
+  type RequestOptions,
+  type TestService,
+} from "../../support/service.ts";
+
+let service: TestService;
+let apiKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+const QUOTE = "/v1/shipments/quote";
+const KIB = 1024;
+const TOO_LARGE = "The body is larger than 64 KiB.";
+
+/** A body with the one key and text. */
+function about(key: string, text: string) {
+  return { message: text, errors: { [key]: [text] } };
+}
+
+function expectError(answer: Answer, status: number, body: object) {
+  expect(answer.body).toStrictEqual(body);
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(answer.headers.get("x-request-id")).toMatch(/^[\x21-\x7e]{1,128}$/);
+}
+
+describe("400: a body that is no JSON object", () => {
+  const notJson = about("body", "The body is not valid JSON.");
+  const notObject = about("body", "The body must be a JSON object.");
+  const notUtf8 = about("body", "The body is not UTF-8.");
+  test.each<[what: string, body: string | Uint8Array, answer: object]>([
+    ["nothing", "", notJson],
+    ["blank", "  ", notJson],
+    ["half an object", '{"pickup_lat": 1', notJson],
+    ["single quotes", "{'pickup_lat': 1}", notJson],
+    ["NaN", '{"pickup_lat": NaN}', notJson],
+    ["two objects", "{}{}", notJson],
+    ["a byte order mark", "\ufeff{}", notJson],
+    ["a comment", "{} // x", notJson],
+    ["null", "null", notObject],
+    ["a list", "[{}]", notObject],
+    ["a string", '"{}"', notObject],
+    ["a number", "1", notObject],
+    ["Latin-1", Uint8Array.of(0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d), notUtf8],
+    ["UTF-16", new Uint8Array(Buffer.from("{}\ud83d", "utf16le")), notUtf8],
+  ])("%s", async (_, body, answer) => {
+    expectError(await service.request(QUOTE, { apiKey, body }), 400, answer);
+  });
+});
+
+test("401 tells how to authenticate, and 'WWW-Authenticate: Bearer'", async () => {
+  const answer = await service.request(QUOTE, { body: COVERED_ROUTE });
+  expectError(answer, 401, {
+    message:
+      "The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+    errors: {},
+  });
+  expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+});
+
+test("404: a foreign shipment is indistinguishable from a missing one", async () => {
+  const stranger = await service.addWorkspace();
+  const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+  const cancel = (reference: string) =>
+    service.request(`/v1/shipments/${reference}/cancel`, {
+      apiKey: stranger.apiKey,
+      method: "POST",
+    });
+  const foreign = await cancel(body.data.reference);
+  const missing = await cancel("SHP-000000000000");
+  expectError(foreign, 404, { message: "There is no such shipment.", errors: {} });
+  expect(foreign.text).toBe(missing.text);
+  expect([...foreign.headers.keys()]).toEqual([...missing.headers.keys()]);
+  expect(foreign.status).toBe(missing.status);
+});
+
+test.each([
+  "/",
+  "/v1",
+  "/v1/",
+  "/v1/shipment",
+  "/v1/shipments/",
+  "/v1/shipments//cancel",
+  "/v1/shipments/quote/",
+  "/v2/shipments",
+  "/V1/shipments",
+  "/favicon.ico",
+  "/v1/../healthz/x",
+  "/shipments.v1.ShipmentService",
+])("404: there is nothing at %s", async (path) => {
+  const answer = await service.request(path, { apiKey, body: {} });
+  expectError(answer, 404, { message: "There is nothing at this path.", errors: {} });
+});
+
+describe("405: the path exists, the method does not", () => {
+  const cases = [
+    ["/v1/shipments", "GET, POST"],
+    [QUOTE, "POST"],
+    ["/v1/shipments/SHP-000000000000/cancel", "POST"],
+    ["/shipments.v1.ShipmentService/QuoteShipment", "GET, POST"],
+    ["/healthz", "GET, HEAD"],
+    ["/readyz", "GET, HEAD"],
+    ["/metrics", "GET, HEAD"],
+  ] as const;
+  test.each(cases)("%s", async (path, allow) => {
+    for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const answer = await service.request(path, { apiKey, method });
+      expectError(answer, 405, {
+        message: `This path does not take that method; it takes ${allow}.`,
+        errors: {},
+      });
+      expect(answer.headers.get("allow")).toBe(allow);
+    }
+  });
+
+  test("HEAD too, without a body", async () => {
+    const answer = await service.request(QUOTE, { apiKey, method: "HEAD" });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("POST");
+    expect(answer.text).toBe("");
+  });
+});
+
+describe("413: a body over 64 KiB", () => {
+  const padded = (bytes: number) => JSON.stringify(COVERED_ROUTE).padEnd(bytes);
+
+  test("64 KiB to the byte is taken", async () => {
+    const { status } = await service.request(QUOTE, { apiKey, body: padded(64 * KIB) });
+    expect(status).toBe(200);
+  });
+
+  test.each([64 * KIB + 1, 5_000 * KIB])("%i bytes by length are refused", async (bytes) => {
+    const answer = await service.request(QUOTE, { apiKey, body: padded(bytes) });
+    expectError(answer, 413, about("body", TOO_LARGE));
+  });
+
+  test.each([64 * KIB + 1, 5_000 * KIB])("%i bytes in a stream are refused", async (bytes) => {
+    const chunks = padded(bytes).match(/.{1,16000}/gs) as string[];
+    expectError(await stream(chunks), 413, about("body", TOO_LARGE));
+  });
+
+  test("64 KiB to the byte in a stream are taken", async () => {
+    const chunks = padded(64 * KIB).match(/.{1,7}/gs) as string[];
+    expect((await stream(chunks)).status).toBe(200);
+  });
+
+  async function stream(chunks: string[]): Promise<Answer> {
+    const response = await fetch(service.httpUrl + QUOTE, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: ReadableStream.from(chunks).pipeThrough(new TextEncoderStream()),
+      duplex: "half",
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  }
+
+  test("a length is refused before a byte of the body was sent", async () => {
+    const { status } = await rawHttp(
+      service.httpUrl,
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 65537\r\n\r\n`,
+    );
+    expect(status).toBe(413);
+  });
+});
+
+describe("415: a body that says that it is not JSON", () => {
+  const type = about("body", "The body must be JSON: send it with Content-Type: application/json.");
+  const encoding = about("body", "The body must be sent without Content-Encoding.");
+  test.each<[headers: Record<string, string>, answer: object]>([
+    [{ "content-type": "text/plain" }, type],
+    [{ "content-type": "application/x-www-form-urlencoded" }, type],
+    [{ "content-type": "multipart/form-data; boundary=json" }, type],
+    [{ "content-type": "application/jsonp" }, type],
+    [{ "content-type": "application/xml+jsonish" }, type],
+    [{ "content-type": "application/proto" }, type],
+    [{ "content-encoding": "gzip" }, encoding],
+    [{ "content-encoding": "br" }, encoding],
+    [{ "content-encoding": "identity, gzip" }, encoding],
+  ])("%j", async (headers, answer) => {
+    expectError(
+      await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers }),
+      415,
+      answer,
+    );
+  });
+
+  test.each<[headers: Record<string, string>]>([
+    [{ "content-type": "application/json" }],
+    [{ "content-type": "application/json; charset=utf-8" }],
+    [{ "content-type": "Application/JSON ;charset=utf-8" }],
+    [{ "content-type": "application/problem+json" }],
+    [{ "content-type": "" }],
+    [{ "content-encoding": "identity" }],
+    [{ "content-encoding": "IDENTITY" }],
+  ])("%j says that it is", async (headers) => {
+    const { status } = await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers });
+    expect(status).toBe(200);
+  });
+
+  test("a body that says nothing is taken for JSON", async () => {
+    const body = JSON.stringify(COVERED_ROUTE);
+    const { status } = await rawHttp(
+      service.httpUrl,
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(status).toBe(200);
+  });
+});
+
+describe("422", () => {
+  test("a field has its wire name as its key", async () => {
+    const body = { ...COVERED_ROUTE, weight_kg: 0.001 };
+    expectError(
+      await service.request(QUOTE, { apiKey, body }),
+      422,
+      about("weight_kg", "weight_kg must be greater than or equal to 0.01."),
+    );
+  });
+
+  test("the message is the first error's text and how many more there are", async () => {
+    const body = { ...COVERED_ROUTE, dropoff_lat: -90.1, weight_kg: null };
+    expectError(await service.request(QUOTE, { apiKey, body }), 422, {
+      message:
+        "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more errors)",
+      errors: {
+        dropoff_lat: [
+          "dropoff_lat must be greater than or equal to -90 and less than or equal to 90.",
+        ],
+        weight_kg: ["weight_kg is required."],
+      },
+    });
+  });
+});
+
+describe("503 with Retry-After, while no calls are taken", () => {
+  const unprepared = createApp(
+    { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: "postgres://nobody@127.0.0.1:1/none" },
+    pino({ level: "silent" }),
+  );
+  let doors: ReturnType<typeof openDoors>;
+  beforeAll(async () => {
+    const { http, grpc } = await unprepared.listen();
+    doors = openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`);
+  });
+  afterAll(() => unprepared.close());
+
+  test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
+    const answer = await doors.request(path, { apiKey: mintApiKey(), body: {} });
+    expectError(answer, 503, {
+      message: "The service is starting; try again in a moment.",
+      errors: {},
+    });
+    expect(answer.headers.get("retry-after")).toBe("1");
+  });
+
+  test("paths and methods are told apart all the same", async () => {
+    expect((await doors.request("/v1/nothing", { body: {} })).status).toBe(404);
+    expect((await doors.request(QUOTE, { method: "GET" })).status).toBe(405);
+  });
+
+  test("the process is alive and not ready", async () => {
+    expect((await doors.request("/healthz")).status).toBe(200);
+    const ready = await doors.request("/readyz");
+    expect(ready.status).toBe(503);
+    expect(ready.headers.get("retry-after")).toBe("1");
+  });
+});
+
+test("504: the caller's deadline has passed", async () => {
+  const headers = { "connect-timeout-ms": "0" };
+  expectError(await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers }), 504, {
+    message: "The caller's deadline passed before the answer.",
+    errors: {},
+  });
+});
+
+test("a deadline farther away than a timer can wait has not passed", async () => {
+  const headers = { "connect-timeout-ms": "9999999999" };
+  expect((await service.request("/v1/shipments", { apiKey, headers })).status).toBe(200);
+});
+
+describe("of several things that are wrong, the first in the order of checks is told", () => {
+  const garbage = "}".repeat(70 * KIB);
+  const plain = { "content-type": "text/plain" };
+  const unknownKey = mintApiKey();
+  test.each<[what: string, status: number, path: string, options: RequestOptions]>([
+    ["route", 404, "/v1/nothing", { body: garbage, headers: plain }],
+    ["method", 405, QUOTE, { method: "PUT", body: garbage, headers: plain }],
+    ["no credential", 401, QUOTE, { body: garbage, headers: plain }],
+    ["bad credential", 401, QUOTE, { apiKey: "shp_x", body: garbage, headers: plain }],
+    ["unknown credential", 401, QUOTE, { apiKey: unknownKey, body: garbage, headers: plain }],
+  ])("%s", async (_, status, path, options) => {
+    expect((await service.request(path, options)).status).toBe(status);
+  });
+
+  test("size, type, syntax, fields, state", async () => {
+    const poor = await service.addWorkspace({ paymentProvider: undefined });
+    const statusOf = async (body: unknown, headers: Record<string, string> = {}) => {
+      const answer = await service.request("/v1/shipments", {
+        apiKey: poor.apiKey,
+        body,
+        headers,
+      });
+      return [answer.status, ...Object.keys(answer.body.errors)];
+    };
+    expect(await statusOf(garbage, plain)).toEqual([413, "body"]);
+    expect(await statusOf("}", plain)).toEqual([415, "body"]);
+    expect(await statusOf("}")).toEqual([400, "body"]);
+    expect(await statusOf({ ...BOOKING, weight_kg: 0 })).toEqual([422, "weight_kg"]);
+    expect(await statusOf(BOOKING)).toEqual([422, "payment_provider"]);
+  });
+
+  test("an unauthenticated caller is answered before it sends its body", async () => {
+    const { status, text } = await rawHttp(
+      service.httpUrl,
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n`,
+    );
+    expect([status, JSON.parse(text).errors]).toEqual([401, {}]);
+  });
+});
+
+describe("a request that is not HTTP is answered in the usual form, and the service goes on", () => {
+  const invalid = { message: "The request is not valid HTTP.", errors: {} };
+  const overflow = { message: "The headers are too large.", errors: {} };
+  const noHost = { message: "The Host header is missing.", errors: {} };
+  const chunked = "Host: x\r\nTransfer-Encoding: chunked\r\n";
+  test.each<[what: string, request: string, status: number, body: object]>([
+    ["bytes", "\u0000\u0001\u0002\r\n\r\n", 400, invalid],
+    ["no such method", `BREW ${QUOTE} HTTP/1.1\r\nHost: x\r\n\r\n`, 400, invalid],
+    ["HTTP/2 on this door", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, invalid],
+    ["an unknown version", `GET ${QUOTE} HTTP/9.9\r\nHost: x\r\n\r\n`, 400, invalid],
+    ["a broken header", `GET ${QUOTE} HTTP/1.1\r\nHost x\r\n\r\n`, 400, invalid],
+    ["no host", `GET ${QUOTE} HTTP/1.1\r\n\r\n`, 400, noHost],
+    [
+      "two lengths",
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+      400,
+      invalid,
+    ],
+    [
+      "a length and chunks",
+      `POST ${QUOTE} HTTP/1.1\r\n${chunked}Content-Length: 3\r\n\r\n0\r\n\r\n`,
+      400,
+      invalid,
+    ],
+    [
+      "a negative length",
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`,
+      400,
+      invalid,
+    ],
+    [
+      "a huge header",
+      `GET ${QUOTE} HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`,
+      431,
+      overflow,
+    ],
+    ["a huge path", `GET /${"x".repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, overflow],
+  ])("%s", async (_, request, status, body) => {
+    const answer = await rawHttp(service.httpUrl, request);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([status, body]);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(answer.headers.get("x-request-id")).toMatch(/^[\x21-\x7e]{1,128}$/);
+    expect((await service.request("/readyz")).status).toBe(200);
+  });
+
+  test("a broken chunk in the middle of a body", async () => {
+    const socket = openSocket(service.httpUrl);
+    socket.write(`POST ${QUOTE} HTTP/1.1\r\nX-Api-Key: ${apiKey}\r\n${chunked}\r\n2\r\n{}\r\n`);
+    socket.write("zz\r\n");
+    const { status, text } = await readAnswer(socket);
+    expect([status, JSON.parse(text)]).toEqual([400, invalid]);
+  });
+});
+
+test("a caller that goes away in the middle of its body leaves nothing behind", async () => {
+  for (const text of ["", "{", '{"pickup_lat": 1']) {
+    const socket = openSocket(service.httpUrl);
+    await once(socket, "connect");
+    socket.write(
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 99\r\n\r\n${text}`,
+    );
+    await eventually("the call under way", async () => (await callsUnderWay(service)) === 1);
+    socket.destroy();
+    await eventually("the call over", async () => (await callsUnderWay(service)) === 0);
+  }
+});
+
+test("a connection serves its next request after a refusal whose body was left unread", async () => {
+  const socket = openSocket(service.httpUrl);
+  const post = (key: string, body: string) =>
+    socket.write(
+      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  post("shp_x", "x".repeat(1_000));
+  expect((await readAnswer(socket)).status).toBe(401);
+  post(apiKey, JSON.stringify(COVERED_ROUTE));
+  expect((await readAnswer(socket)).status).toBe(200);
+  socket.destroy();
+});
+
+test("a target in absolute form, as proxies are sent it, means its path", async () => {
+  const { status } = await rawHttp(
+    service.httpUrl,
+    `GET http://example.org/healthz HTTP/1.1\r\nHost: example.org\r\n\r\n`,
+  );
+  expect(status).toBe(200);
+});
+
+test("an expectation that nobody knows counts for nothing", async () => {
+  const { status, text } = await rawHttp(
+    service.httpUrl,
+    `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`,
+  );
+  expect([status, text]).toEqual([404, '{"message":"There is nothing at this path.","errors":{}}']);
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { compileDecodeParameters } from "../../../src/transport/http/parameters.ts";
+import { describeEveryKind } from "../../support/every-kind.ts";
+
+const decode = compileDecodeParameters(describeEveryKind());
+
+test.each<[query: string, json: object]>([
+  ["text=a%20b", { text: "a b" }],
+  ["text=5", { text: "5" }],
+  ["text=null", { text: "null" }],
+  ["number=-1.5e2", { number: -150 }],
+  ["small=7", { small: 7 }],
+  ["large=9007199254740991", { large: 9007199254740991 }],
+  ["flag=true&text=x", { flag: true, text: "x" }],
+  ["flag=false", { flag: false }],
+  ["color=dark_blue", { color: "dark_blue" }],
+  ["at=2026-01-31T09%3A30%3A00Z", { at: "2026-01-31T09:30:00Z" }],
+  ["texts=a", { texts: ["a"] }],
+  ["texts=a&texts=b&texts=a", { texts: ["a", "b", "a"] }],
+  ["colors=red&text=x&colors=dark_blue", { colors: ["red", "dark_blue"], text: "x" }],
+  ["word=w", { word: "w" }],
+])("%s says %j", (query, json) => {
+  expect(decode(new URLSearchParams(query))).toEqual(json);
+});
+
+test.each([
+  ["number=", { number: "" }],
+  ["number=0x10", { number: "0x10" }],
+  ["number=NaN", { number: "NaN" }],
+  ["number=Infinity", { number: "Infinity" }],
+  ["number=%201", { number: " 1" }],
+  ["number=1_000", { number: "1_000" }],
+  ["number=.5", { number: ".5" }],
+  ["number=01", { number: "01" }],
+  ["number=%2B1", { number: "+1" }],
+  ["small=five", { small: "five" }],
+  ["flag=TRUE", { flag: "TRUE" }],
+  ["flag=1", { flag: "1" }],
+  ["point=x", { point: "x" }],
+])("%s is no value of the field's type and stays text, to be refused", (query, json) => {
+  expect(decode(new URLSearchParams(query))).toEqual(json);
+});
+
+test("of a parameter that is given twice for one value, the last counts", () => {
+  expect(decode(new URLSearchParams("text=a&text=b"))).toEqual({ text: "b" });
+});
+
+test("unknown parameters are ignored", () => {
+  expect(decode(new URLSearchParams("nope=1&__proto__=x&constructor=y&smallCount=1"))).toEqual({});
+});
