@@ -1,4 +1,5 @@
 import { createOrm } from "../db/orm.ts";
+import { ENTITIES } from "../server/entities.ts";
 
 // For developers, as `npm run migration:create -- <name>`: writes a migration that brings the
 // schema from the committed snapshot to what the entities say, and the new snapshot. Needs
@@ -8,7 +9,7 @@ const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {
   throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
 }
-const orm = createOrm(databaseUrl);
+const orm = createOrm(databaseUrl, { entities: ENTITIES });
 const { fileName } = await orm.migrator.create(undefined, false, false, name);
 process.stdout.write(fileName === "" ? "nothing to migrate\n" : `${fileName}\n`);
 await orm.close();

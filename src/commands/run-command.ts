@@ -1,6 +1,7 @@
 import { readConfig } from "../config.ts";
 import { migrate } from "../db/migrate.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
+import { ENTITIES } from "../server/entities.ts";
 import { holdEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 
 /**
@@ -27,7 +28,7 @@ export async function runCommand(
   const embedded =
     config.databaseUrl === undefined ? await holdEmbeddedPostgres(config.dataDir) : undefined;
   const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
-  const orm = createOrm(databaseUrl);
+  const orm = createOrm(databaseUrl, { entities: ENTITIES });
   try {
     const migrated = await migrate(databaseUrl);
     const result = await command(orm.em, migrated);

@@ -25,7 +25,7 @@ export class Overloaded extends Error {
  * shutting down or overloaded, so that the caller should be told to try again. Anything else is a
  * defect or a broken rule.
  */
-export function isPassingDatabaseError(error: unknown): boolean {
+export function isTransientDatabaseError(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < MAX_DEPTH && current instanceof Error; depth++) {
     const code = (current as { code?: unknown }).code;
@@ -33,7 +33,7 @@ export function isPassingDatabaseError(error: unknown): boolean {
       return true;
     }
     if (current instanceof Overloaded || PASSING_MESSAGE.test(current.message)) return true;
-    if (current instanceof AggregateError && current.errors.some(isPassingDatabaseError)) {
+    if (current instanceof AggregateError && current.errors.some(isTransientDatabaseError)) {
       return true;
     }
     current = current.cause;

@@ -1,7 +1,7 @@
-import { isContention, isPassingDatabaseError, isUniqueViolation } from "./database-error.ts";
+import { isContention, isTransientDatabaseError, isUniqueViolation } from "./database-error.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
-import { createTurns } from "./semaphore.ts";
-import { createWaitingMembers, isLate, turnAway, type Waiting } from "./group-queue.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { createGroupQueue, isLate, turnAway, type Waiting } from "./group-queue.ts";
 
 /** What came of one member of a group: its result, or why it alone was turned away. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
@@ -31,7 +31,7 @@ const MAX_TRIES_ALONE = 3;
  *
  * @param options.maxMembers how many one transaction takes
  * @param options.apart members for which this is the same are written one after the other
- * @param options.goneAtMs when nobody will wait for a member any more, on the clock of
+ * @param options.deadlineMs when nobody will wait for a member any more, on the clock of
  * `performance.now()`; it is not written then, nor when its turn has not come within 2 seconds
  * @param options.work does the work of members, in their order, in a transaction that is flushed
  * and committed afterwards; what it turns away leaves nothing behind in the unit of work
@@ -41,13 +41,13 @@ export function createGroup<Member, Result>(options: {
   readonly em: EntityManager;
   readonly maxMembers: number;
   readonly apart: (member: Member) => string | undefined;
-  readonly goneAtMs: (member: Member) => number;
+  readonly deadlineMs: (member: Member) => number;
   readonly work: (tx: EntityManager, members: readonly Member[]) => Promise<Outcome<Result>[]>;
 }): (member: Member) => Promise<Result> {
-  const { em, goneAtMs, work } = options;
-  const waiting = createWaitingMembers<Member, Result>(options.maxMembers, options.apart);
-  const takeTurn = createTurns(MAX_UNDER_WAY);
-  const takeLane = createTurns(LANES);
+  const { em, deadlineMs, work } = options;
+  const waiting = createGroupQueue<Member, Result>(options.maxMembers, options.apart);
+  const takeTurn = createSemaphore(MAX_UNDER_WAY);
+  const takeLane = createSemaphore(LANES);
   let writing = false;
 
   async function writeAllWaiting(): Promise<void> {
@@ -71,9 +71,9 @@ export function createGroup<Member, Result>(options: {
     try {
       settle(group, await inOneTransaction(group.map(({ member }) => member)));
     } catch (error) {
-      if (error instanceof Undone && error.isCollision && tries < MAX_GROUP_TRIES) {
+      if (error instanceof RolledBackError && error.isCollision && tries < MAX_GROUP_TRIES) {
         await writeGroup(group, tries + 1);
-      } else if (error instanceof Undone && error.worthGoingOn) group.forEach(writeAloneInTurn);
+      } else if (error instanceof RolledBackError && error.worthGoingOn) group.forEach(writeAloneInTurn);
       else for (const { reject } of group) reject(causeOf(error));
     }
   }
@@ -91,13 +91,13 @@ export function createGroup<Member, Result>(options: {
       try {
         return settle([one], await inOneTransaction([one.member]));
       } catch (error) {
-        const again = error instanceof Undone && error.isCollision && tries < MAX_TRIES_ALONE;
+        const again = error instanceof RolledBackError && error.isCollision && tries < MAX_TRIES_ALONE;
         if (!again) return one.reject(causeOf(error));
       }
     }
   }
 
-  /** @throws Undone before the commit; any other error leaves open whether it took place */
+  /** @throws RolledBackError before the commit; any other error leaves open whether it took place */
   async function inOneTransaction(members: readonly Member[]): Promise<Outcome<Result>[]> {
     const tx = em.fork();
     const outcomes = await doWork(tx, members);
@@ -121,13 +121,13 @@ export function createGroup<Member, Result>(options: {
       return outcomes;
     } catch (error) {
       await leave(tx);
-      throw new Undone(error);
+      throw new RolledBackError(error);
     }
   }
 
   return async (member) => {
     try {
-      const written = waiting.wait(member, goneAtMs(member));
+      const written = waiting.wait(member, deadlineMs(member));
       void writeAllWaiting();
       return await written;
     } finally {
@@ -145,7 +145,7 @@ async function leave(tx: EntityManager): Promise<void> {
 }
 
 /** A transaction that certainly wrote nothing. */
-class Undone extends Error {
+class RolledBackError extends Error {
   constructor(cause: unknown) {
     super("the transaction was rolled back", { cause });
   }
@@ -157,7 +157,7 @@ class Undone extends Error {
 
   /** Not when the database is away, overloaded or silent: it would be so for each member again. */
   get worthGoingOn(): boolean {
-    return !isPassingDatabaseError(this.cause) || isContention(this.cause);
+    return !isTransientDatabaseError(this.cause) || isContention(this.cause);
   }
 }
 
@@ -172,7 +172,7 @@ async function noLongerThan(ms: number, end: Promise<void>): Promise<void> {
 }
 
 function causeOf(error: unknown): unknown {
-  return error instanceof Undone ? error.cause : error;
+  return error instanceof RolledBackError ? error.cause : error;
 }
 
 function settle<Member, Result>(

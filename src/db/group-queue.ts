@@ -25,16 +25,16 @@ export function turnAway({ reject }: Pick<Waiting<unknown, unknown>, "reject">):
 }
 
 /** Members in the order in which they came. */
-export interface WaitingMembers<Member, Result> {
+export interface GroupQueue<Member, Result> {
   /** Whether anybody waits. */
   some(): boolean;
   /**
    * Waits until the member has been written.
    *
-   * @param goneAtMs when nobody will want it any more, on the clock of `performance.now()`
+   * @param deadlineMs when nobody will want it any more, on the clock of `performance.now()`
    * @throws Overloaded when its turn does not come by then, or within 2 seconds
    */
-  wait(member: Member, goneAtMs: number): Promise<Result>;
+  wait(member: Member, deadlineMs: number): Promise<Result>;
   /**
    * Those whose turn it is; whoever takes them settles each of them. Nobody is taken while another
    * with the same key is under way.
@@ -48,10 +48,10 @@ export interface WaitingMembers<Member, Result> {
  * @param maxMembers how many a group takes
  * @param keyOf members for which this is the same are never in one group, nor under way together
  */
-export function createWaitingMembers<Member, Result>(
+export function createGroupQueue<Member, Result>(
   maxMembers: number,
   keyOf: (member: Member) => string | undefined,
-): WaitingMembers<Member, Result> {
+): GroupQueue<Member, Result> {
   const keysUnderWay = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
   let sweeping: NodeJS.Timeout | undefined;
@@ -83,8 +83,8 @@ export function createWaitingMembers<Member, Result>(
 
   return {
     some: () => waiting.length > 0,
-    wait(member, goneAtMs) {
-      const givesUpAtMs = Math.min(goneAtMs, performance.now() + MAX_WAIT_MS);
+    wait(member, deadlineMs) {
+      const givesUpAtMs = Math.min(deadlineMs, performance.now() + MAX_WAIT_MS);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       waiting.push({ member, givesUpAtMs, resolve, reject });
       sweeping ??= setTimeout(sweep, SWEEP_MS);

@@ -41,7 +41,7 @@ async function prepareJobs(databaseUrl: string): Promise<void> {
 }
 
 async function applyPending(databaseUrl: string): Promise<string[]> {
-  const orm = createOrm(databaseUrl, { patient: true });
+  const orm = createOrm(databaseUrl, { entities: [], unlimited: true });
   try {
     const applied = await orm.migrator.up();
     return applied.map((migration) => migration.name);

@@ -1,28 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { Migrator } from "@mikro-orm/migrations";
-import { MikroORM, type EntityManager, type Options } from "@mikro-orm/postgresql";
+import { MikroORM, type EntityManager, type EntitySchema, type Options } from "@mikro-orm/postgresql";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { Customer } from "../features/customers/customer.entity.ts";
-import { Event } from "../features/events/event.entity.ts";
-import { WorkspaceLimit } from "../features/workspaces/workspace-limit.entity.ts";
-import { KeptAnswer } from "../features/idempotency/stored-response.entity.ts";
-import { Payment } from "../features/payments/payment.entity.ts";
-import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
-import { Shipment } from "../features/shipments/shipment.entity.ts";
-import { WebhookAttempt } from "../features/webhooks/webhook-attempt.entity.ts";
-import { WebhookDelivery } from "../features/webhooks/webhook-delivery.entity.ts";
-import { Webhook } from "../features/webhooks/webhook.entity.ts";
-import { ApiKey } from "../features/workspaces/api-key.entity.ts";
-import { PaymentConnection } from "../features/workspaces/payment-connection.entity.ts";
-import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { discardBrokenConnections } from "./broken-connections.ts";
 import { prepareStatements } from "./prepared-statements.ts";
 
-/**
- * Every bound on a connection's patience, in milliseconds; pg hands the first four to the server.
- */
-const PATIENCE = {
+/** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
+const TIMEOUTS = {
   statement_timeout: 5_000,
   lock_timeout: 3_000,
   idle_in_transaction_session_timeout: 10_000,
@@ -32,43 +17,38 @@ const PATIENCE = {
 /** How many connections one process holds at most. */
 export const MAX_CONNECTIONS = 20;
 
+/** How an ORM is set up. */
+export interface OrmOptions {
+  /** The entities it maps; none are needed to run migrations. */
+  readonly entities: readonly EntitySchema[];
+  readonly log?: Logger;
+  /** Without timeouts, as migrations need. Default false. */
+  readonly unlimited?: boolean;
+}
+
 /**
- * The ORM on one database. A `patient` one lets statements take as long as they take, as migrations
- * may. Does not connect until it is used; fork its `em` for every unit of work,
- * and `close()` it at the end.
+ * Creates the ORM for one database. Connects on first use. Fork its `em` for every unit of work and
+ * `close()` it at the end.
  */
-export function createOrm(
-  databaseUrl: string,
-  { log, patient = false }: { log?: Logger; patient?: boolean } = {},
-): MikroORM {
-  return new MikroORM(ormOptions(databaseUrl, log, patient));
+export function createOrm(databaseUrl: string, options: OrmOptions): MikroORM {
+  return new MikroORM(ormOptions(databaseUrl, options));
 }
 
 /** What unit-of-work code receives: an entity manager of its own. */
 export type { EntityManager };
 
-function ormOptions(databaseUrl: string, log: Logger | undefined, patient: boolean): Options {
+function ormOptions(
+  databaseUrl: string,
+  { entities, log, unlimited = false }: OrmOptions,
+): Options {
   return {
     clientUrl: databaseUrl,
-    entities: [
-      Workspace,
-      ApiKey,
-      PaymentConnection,
-      Customer,
-      TariffVersion,
-      Shipment,
-      Payment,
-      KeptAnswer,
-      WorkspaceLimit,
-      Event,
-      Webhook,
-      WebhookDelivery,
-      WebhookAttempt,
-    ],
+    entities: [...entities],
+    discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
-      ...(patient ? {} : PATIENCE),
+      ...(unlimited ? {} : TIMEOUTS),
       keepAlive: true,
       application_name: "shipments",
       onPoolCreated(pool: Pool) {

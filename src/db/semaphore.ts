@@ -1,5 +1,5 @@
 /** Lets `count` at a time have a turn; the rest wait in their order. Whoever has one gives it back. */
-export function createTurns(count: number): () => Promise<() => void> {
+export function createSemaphore(count: number): () => Promise<() => void> {
   let free = count;
   const waiting: (() => void)[] = [];
   const giveBack = () => {

@@ -8,7 +8,7 @@ export interface Caller {
 }
 
 /** Tells who an API key stands for. */
-export interface KnownCallers {
+export interface ApiKeyLookup {
   /** The caller a key stands for, if that is in memory: then there is no need to look it up. */
   recall(apiKey: string): Caller | undefined;
   /**

@@ -3,7 +3,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Problem } from "../domain/refusal.ts";
 
 /** Trims a request in place and reports text and times that no field can hold. */
-export type TidyRequest = (request: Message) => Problem[];
+export type NormalizeRequest = (request: Message) => Problem[];
 
 type Fields = Record<string, unknown>;
 type TidyField = (fields: Fields, path: string, problems: Problem[]) => void;
@@ -14,7 +14,7 @@ type TidyField = (fields: Fields, path: string, problems: Problem[]) => void;
  * neither NUL nor half a surrogate pair). Times are of the years 0001 to 9999, as RFC 3339 writes
  * them. Reaches into nested messages, lists and map values.
  */
-export function compileTidyRequest(schema: DescMessage): TidyRequest {
+export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   const tidy = compileMessage(schema, []);
   return (request) => {
     const problems: Problem[] = [];

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import type { TurnEnd } from "./tick-batcher.ts";
+import type { TickBatcher } from "./tick-batcher.ts";
 
 /** One request under observation, from its first line to its last byte. */
 export interface Exchange {
@@ -46,7 +46,7 @@ function nameOf(code: Code | 0): string {
 }
 
 /** Builds an observer that counts into `registry` and logs to `log`. */
-export function createObserver(log: Logger, registry: Registry, turnEnd: TurnEnd): Observer {
+export function createObserver(log: Logger, registry: Registry, tickBatcher: TickBatcher): Observer {
   const labelNames = ["method", "code"] as const;
   const requests = new Counter({
     name: "shipments_requests_total",
@@ -114,7 +114,7 @@ export function createObserver(log: Logger, registry: Registry, turnEnd: TurnEnd
     end(exchange, httpStatus) {
       const durationMs = performance.now() - exchange.startedMs;
       underWay--;
-      turnEnd.record(() => record(exchange, durationMs, httpStatus));
+      tickBatcher.record(() => record(exchange, durationMs, httpStatus));
     },
     underWay: () => underWay,
   };

@@ -4,7 +4,7 @@ import type { RateLimitState, Verdict } from "../domain/rate-limit.ts";
 import { Refusal, refuse, unavailable, type Problem } from "../domain/refusal.ts";
 import { credentialRefused, readApiKey, requireKeyForm } from "./authenticate.ts";
 import type { CallHeaders } from "./call-headers.ts";
-import type { Call, Caller, KnownCallers } from "./call.ts";
+import type { Call, Caller, ApiKeyLookup } from "./call.ts";
 import type { Limiter } from "./limiter.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
@@ -14,7 +14,7 @@ import { compileValidateRequest, type ValidateRequest } from "./validate-request
  * What every call goes through, whichever door it came in by: first `admit`, before a byte of its
  * body is read, then `perform`.
  */
-export interface Corridor {
+export interface Pipeline {
   /**
    * Finds out who calls, and whether it may call as often.
    *
@@ -61,19 +61,19 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** How often it is checked whether the key of an open stream still works, in milliseconds. */
 const RECHECK_MS = 400;
 
-/** Builds the corridor that the given RPCs are called through. */
-export function createCorridor(options: {
+/** Builds the pipeline that the given RPCs are called through. */
+export function createPipeline(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
-  readonly callers: KnownCallers;
+  readonly callers: ApiKeyLookup;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** Whether an error will pass by itself: the database is away or overloaded. */
-  readonly isPassing: (error: unknown) => boolean;
+  readonly isTransient: (error: unknown) => boolean;
   readonly limiter: Limiter;
   readonly log: Logger;
-}): Corridor {
-  const { callers, closedBecause, isPassing, limiter, log } = options;
+}): Pipeline {
+  const { callers, closedBecause, isTransient, limiter, log } = options;
   const checks = new Map<Rpc | StreamRpc, ValidateRequest>(
     [...options.rpcs, ...options.streams].map((rpc) => [
       rpc,
@@ -202,7 +202,7 @@ export function createCorridor(options: {
 
   function refusalFor(error: unknown, requestId: string): Refusal {
     if (error instanceof Refusal) return error;
-    if (isPassing(error)) {
+    if (isTransient(error)) {
       log.warn({ requestId, err: error }, "database unavailable");
       return unavailable("The service cannot reach its database; try again in a moment.", error);
     }

@@ -13,7 +13,7 @@ const COMPLAIN_MS = 5_000;
  * Counts the calls of all replicas together, in Valkey or Redis: as many calls as a bucket holds in
  * the time it takes to fill. When Redis fails, calls are let through, and the log says so.
  */
-export function createSharedLimiter(redisUrl: string, log: Logger): Limiter {
+export function createRedisLimiter(redisUrl: string, log: Logger): Limiter {
   const redis = new Redis(redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

@@ -8,13 +8,13 @@ type Step = () => void;
  * since its code is in the processor's caches, and a caller whom the first answer woke up is awake
  * for the next.
  */
-export interface TurnEnd {
+export interface TickBatcher {
   perform(step: Step): void;
   answer(step: Step): void;
   record(step: Step): void;
 }
 
-export function createTurnEnd(): TurnEnd {
+export function createTickBatcher(): TickBatcher {
   const perform: Step[] = [];
   const answer: Step[] = [];
   const record: Step[] = [];

@@ -9,7 +9,7 @@ import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../gen/buf/validate/validate_pb.js";
 import { Refusal, type Problem } from "../domain/refusal.ts";
-import { compileTidyRequest } from "./normalize-request.ts";
+import { compileNormalizeRequest } from "./normalize-request.ts";
 
 /**
  * Tidies a request and holds it against the rules of its descriptor. `faults` are problems that
@@ -25,7 +25,7 @@ const validator = createValidator();
 
 /** Prepares the check of one kind of request. */
 export function compileValidateRequest(schema: DescMessage): ValidateRequest {
-  const tidy = compileTidyRequest(schema);
+  const tidy = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
   const placeOf = (problem: Problem) => order.get(firstName(problem.subject ?? "")) ?? -1;
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);

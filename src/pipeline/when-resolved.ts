@@ -2,7 +2,7 @@
  * Goes on with a value as soon as it is there: at once where there is nothing to wait for, since a
  * promise costs more than most steps do.
  */
-export function whenThere<T, U>(
+export function whenResolved<T, U>(
   value: T | Promise<T>,
   goOn: (value: T) => U | Promise<U>,
 ): U | Promise<U> {

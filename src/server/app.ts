@@ -14,37 +14,38 @@ import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js
 import type { Config } from "../config.ts";
 import { customerService } from "../features/customers/customer-service.ts";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
-import { isPassingDatabaseError } from "../db/database-error.ts";
+import { isTransientDatabaseError } from "../db/database-error.ts";
 import { migrate } from "../db/migrate.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
+import { ENTITIES } from "./entities.ts";
 import { eventService } from "../features/events/event-service.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { eventMessage } from "../features/events/event-message.ts";
-import { addGauges } from "./metrics.ts";
+import { addMetrics } from "./metrics.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
-import { createGateway } from "../transport/http/json-gateway.ts";
-import { createHttpDoor } from "../transport/http/http-server.ts";
-import { createOperations } from "../transport/http/probes.ts";
-import { purgeAnswers } from "../features/idempotency/purge-stored-responses.ts";
+import { createJsonGateway } from "../transport/http/json-gateway.ts";
+import { createHttpServer } from "../transport/http/http-server.ts";
+import { createProbes } from "../transport/http/probes.ts";
+import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
-import { createSharedLimiter } from "../pipeline/redis-limiter.ts";
-import { createTariffs } from "../features/tariffs/tariff-cache.ts";
+import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
+import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
-import { createCorridor } from "../pipeline/pipeline.ts";
-import { createGrpcDoor } from "../transport/grpc/grpc-server.ts";
+import { createPipeline } from "../pipeline/pipeline.ts";
+import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { addHealth } from "../transport/connect/health.ts";
-import { createUnaryGrpc } from "../transport/grpc/fast-path.ts";
+import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createObserver } from "../pipeline/observe.ts";
 import { addReflection } from "../transport/connect/reflection.ts";
 import { listRpcs, listStreams } from "../pipeline/rpc.ts";
-import { createTurnEnd } from "../pipeline/tick-batcher.ts";
+import { createTickBatcher } from "../pipeline/tick-batcher.ts";
 import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
 import { shipmentService } from "../features/shipments/shipment-service.ts";
 import { runDeliveries, type Deliveries } from "../features/webhooks/run-deliveries.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { webhookService } from "../features/webhooks/webhook-service.ts";
-import { createCallers } from "../features/workspaces/api-key-cache.ts";
+import { createApiKeyCache } from "../features/workspaces/api-key-cache.ts";
 import { workspaceService } from "../features/workspaces/workspace-service.ts";
 import { recentKeyChanges } from "../features/workspaces/recent-key-changes.ts";
 
@@ -101,14 +102,14 @@ export function createApp(
   outside: Outside = {},
 ): App {
   const { databaseUrl } = config;
-  const orm = createOrm(databaseUrl, { log });
-  const tariffs = createTariffs(orm.em);
-  const callers = createCallers(orm.em, () => now().getTime());
+  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
+  const tariffs = createTariffCache(orm.em);
+  const callers = createApiKeyCache(orm.em, () => now().getTime());
   const shutdown = new AbortController();
   const registry = new Registry();
-  const turnEnd = createTurnEnd();
-  const observer = createObserver(log, registry, turnEnd);
-  addGauges(registry, orm, tariffs.currentVersion);
+  const tickBatcher = createTickBatcher();
+  const observer = createObserver(log, registry, tickBatcher);
+  addMetrics(registry, orm, tariffs.currentVersion);
 
   let phase: "starting" | "open" | "shutting down" = "starting";
   let feed: ChangeFeed | undefined;
@@ -147,14 +148,14 @@ export function createApp(
   const limiter =
     config.redisUrl === undefined
       ? createMemoryLimiter(() => performance.now())
-      : createSharedLimiter(config.redisUrl, log);
+      : createRedisLimiter(config.redisUrl, log);
   const streams = listStreams(EventService, eventFunctions);
-  const corridor = createCorridor({
+  const pipeline = createPipeline({
     rpcs,
     streams,
     callers,
     closedBecause,
-    isPassing: isPassingDatabaseError,
+    isTransient: isTransientDatabaseError,
     limiter,
     log,
   });
@@ -162,7 +163,7 @@ export function createApp(
     createRpcHandler({
       rpcs,
       streams,
-      corridor,
+      pipeline,
       observer,
       grpc,
       addServices(router) {
@@ -173,15 +174,15 @@ export function createApp(
       fallback: answerUnknownRpc,
       shutdownSignal: shutdown.signal,
     });
-  const httpDoor = createHttpDoor({
+  const httpServer = createHttpServer({
     serviceNames: [...services, Health, ServerReflection].map((service) => service.typeName),
     handleRpc: rpcHandler(false),
-    gateway: createGateway({ rpcs, corridor, observer, turnEnd }),
-    operations: createOperations({ closedBecause, registry }),
+    gateway: createJsonGateway({ rpcs, pipeline, observer, tickBatcher }),
+    probes: createProbes({ closedBecause, registry }),
   });
-  const grpcDoor = createGrpcDoor(
+  const grpcServer = createGrpcServer(
     rpcHandler(true),
-    createUnaryGrpc({ rpcs, corridor, observer, turnEnd }),
+    createGrpcFastPath({ rpcs, pipeline, observer, tickBatcher }),
   );
 
   async function migrateWhenReachable(): Promise<void> {
@@ -192,7 +193,7 @@ export function createApp(
         if (applied.length > 0) log.info({ applied }, "migrated");
         return;
       } catch (error) {
-        if (!isPassingDatabaseError(error)) throw error;
+        if (!isTransientDatabaseError(error)) throw error;
         log.warn({ err: error }, "waiting for the database");
         await sleep(RETRY_MS);
       }
@@ -216,7 +217,7 @@ export function createApp(
 
   async function purgeNowAndThen(): Promise<void> {
     while (!shutdown.signal.aborted) {
-      await purgeAnswers(em).catch((error: unknown) => log.warn({ err: error }, "purge failed"));
+      await purgeStoredResponses(em).catch((error: unknown) => log.warn({ err: error }, "purge failed"));
       await sleep(PURGE_MS, undefined, { ref: false, signal: shutdown.signal }).catch(
         () => undefined,
       );
@@ -240,8 +241,8 @@ export function createApp(
     em: orm.em,
     closedBecause,
     async listen() {
-      const http = await httpDoor.listen(config.host, config.port);
-      const grpc = await grpcDoor.listen(config.host, config.grpcPort);
+      const http = await httpServer.listen(config.host, config.port);
+      const grpc = await grpcServer.listen(config.host, config.grpcPort);
       return { http, grpc };
     },
     async prepare() {
@@ -266,7 +267,7 @@ export function createApp(
       shutdown.abort();
       const delivered = deliveries?.close();
       await untilCallsEnd();
-      await Promise.all([httpDoor.close(LINGER_MS), grpcDoor.close(LINGER_MS)]);
+      await Promise.all([httpServer.close(LINGER_MS), grpcServer.close(LINGER_MS)]);
       const farewellMs = Math.max(FAREWELL_MS, begunMs + DELIVERIES_MS - performance.now());
       await Promise.race([
         Promise.resolve(delivered).then(leaveDatabase),

@@ -5,7 +5,7 @@ import type { MikroORM } from "@mikro-orm/postgresql";
  * Adds what `/metrics` tells beside calls: the connection pool, the tariff in force, and Node's own
  * figures.
  */
-export function addGauges(
+export function addMetrics(
   registry: Registry,
   orm: MikroORM,
   tariffVersion: () => number | undefined,

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isPassingDatabaseError } from "../../src/db/database-error.ts";
+import { isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroup } from "../../src/db/group-commit.ts";
 import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
 let orm: ReturnType<typeof createOrm>;
 beforeAll(async () => {
   database = await createDatabase();
-  orm = createOrm(database.url);
+  orm = createOrm(database.url, { entities: ENTITIES });
   await orm.em.execute("create table seat (number int unique deferrable initially deferred)");
 });
 afterAll(async () => {
@@ -33,7 +34,7 @@ test("whoever's turn does not come in time is turned away, and is not written la
     em: orm.em,
     maxMembers: 1,
     apart: () => undefined,
-    goneAtMs: () => Infinity,
+    deadlineMs: () => Infinity,
     async work(tx, [number]: readonly number[]) {
       await gate.promise;
       return [await takeSeat(tx, number!)];
@@ -54,7 +55,7 @@ test("whoever's turn does not come in time is turned away, and is not written la
 
   const outcomes = await taking;
   const refused = outcomes.filter((it) => it.status === "rejected");
-  expect(refused.every(({ reason }) => isPassingDatabaseError(reason))).toBe(true);
+  expect(refused.every(({ reason }) => isTransientDatabaseError(reason))).toBe(true);
   const taken = all.filter((number) => !turnedAway.includes(number));
   expect(taken.length).toBeGreaterThan(0);
   expect(await seats()).toEqual(taken);
@@ -65,7 +66,7 @@ test("nobody is written once nobody waits for it", async () => {
     em: orm.em,
     maxMembers: 2,
     apart: () => undefined,
-    goneAtMs: (number: number) => (number < 110 ? 0 : Infinity),
+    deadlineMs: (number: number) => (number < 110 ? 0 : Infinity),
     work: async (tx, numbers) => {
       const results = [];
       for (const number of numbers) results.push(await takeSeat(tx, number));
@@ -90,7 +91,7 @@ test("a commit that the database refuses gives its connection back", async () =>
     em: orm.em,
     maxMembers: 1,
     apart: () => undefined,
-    goneAtMs: () => Infinity,
+    deadlineMs: () => Infinity,
     work: async (tx, [number]: readonly number[]) => [await takeSeat(tx, number!)],
   });
   expect(await take(200)).toBe(200);

@@ -4,6 +4,7 @@ import type { MikroORM } from "@mikro-orm/postgresql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -37,7 +38,7 @@ let client: pg.Client;
 
 beforeAll(async () => {
   database = await createDatabase();
-  orm = createOrm(database.url);
+  orm = createOrm(database.url, { entities: ENTITIES });
   client = new pg.Client(database.url);
   await client.connect();
 });
@@ -50,7 +51,7 @@ afterAll(async () => {
 
 test("migrations build exactly what the entities say", async () => {
   const built = await createEmptyDatabase();
-  const builder = createOrm(built.url);
+  const builder = createOrm(built.url, { entities: ENTITIES });
   await builder.schema.create();
   await builder.close();
   const fromEntities = new pg.Client(built.url);

@@ -6,7 +6,7 @@ import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { mintApiKey } from "../../src/domain/api-key.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
-import { createCorridor } from "../../src/pipeline/pipeline.ts";
+import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
@@ -180,7 +180,7 @@ test("a credential is never repeated in the answer", async () => {
 test("a typo is refused without a look-up", async () => {
   const lookedUp: string[] = [];
   const rpc = { limitClass: "quote" } as Rpc;
-  const corridor = createCorridor({
+  const pipeline = createPipeline({
     rpcs: [],
     streams: [],
     callers: {
@@ -188,11 +188,11 @@ test("a typo is refused without a look-up", async () => {
       find: async (apiKey) => void lookedUp.push(apiKey),
     },
     closedBecause: () => undefined,
-    isPassing: () => false,
+    isTransient: () => false,
     limiter: createMemoryLimiter(() => 0),
     log: pino({ level: "silent" }),
   });
-  const admit = async (key: string) => corridor.admit(rpc, readCallHeaders(["X-Api-Key", key]));
+  const admit = async (key: string) => pipeline.admit(rpc, readCallHeaders(["X-Api-Key", key]));
   await expect(admit(keys.typo)).rejects.toThrow(messageOf(NO_KEY));
   await expect(admit(keys.unknown)).rejects.toThrow(messageOf(UNKNOWN));
   expect(lookedUp).toEqual([keys.unknown]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
-import { createCorridor } from "../../src/pipeline/pipeline.ts";
+import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { callOf } from "../support/call-of.ts";
 
@@ -12,19 +12,19 @@ test("calls count as under way until their work ends, though their callers have 
   const work = Promise.withResolvers<never>();
   const rpc = { limitClass: "read", readOnly: true, run: () => work.promise } as unknown as Rpc;
   const { caller } = callOf(1);
-  const corridor = createCorridor({
+  const pipeline = createPipeline({
     rpcs: [],
     streams: [],
     callers: { recall: () => caller, find: async () => caller },
     closedBecause: () => undefined,
-    isPassing: () => false,
+    isTransient: () => false,
     limiter: createMemoryLimiter(() => 0),
     log: pino({ level: "silent" }),
   });
-  const admit = async () => corridor.admit(rpc, readCallHeaders(["X-Api-Key", "any"]));
+  const admit = async () => pipeline.admit(rpc, readCallHeaders(["X-Api-Key", "any"]));
   const leaveSoon = async () => {
     const call = { ...callOf(1), deadlineMs: performance.now() + 20 };
-    await corridor.perform(rpc, create(QuoteShipmentRequestSchema), call);
+    await pipeline.perform(rpc, create(QuoteShipmentRequestSchema), call);
   };
 
   const left = await Promise.allSettled(Array.from({ length: 1_000 }, leaveSoon));

@@ -6,6 +6,7 @@ import { lastFour, mintApiKey } from "../../src/domain/api-key.ts";
 import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { startServing } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -150,7 +151,7 @@ const GRPC_ROUTE = {
 };
 
 test("keys that changed while the database was away are noticed when it is back", async () => {
-  const meanwhile = createOrm(database.url);
+  const meanwhile = createOrm(database.url, { entities: ENTITIES });
   await proxy.goDown();
   const newKey = (await rotateKey(meanwhile.em, workspaceId, 60)) as string;
   await revokeKey(meanwhile.em, workspaceId, lastFour(apiKey));

@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
 import { run, startServing, type Environment, type Served } from "../support/command.ts";
@@ -23,7 +24,7 @@ let apiKey: string;
 beforeEach(async () => {
   database = await createDatabase();
   environment = { DATABASE_URL: database.url };
-  const orm = createOrm(database.url);
+  const orm = createOrm(database.url, { entities: ENTITIES });
   await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
   ({ apiKey } = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
   await orm.close();
@@ -111,7 +112,7 @@ test("ten replicas that start at once on an empty database all become ready", as
 
 async function publishSample(): Promise<unknown> {
   await migrate(database.url);
-  const orm = createOrm(database.url);
+  const orm = createOrm(database.url, { entities: ENTITIES });
   const published = await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
   await orm.close();
   return published;

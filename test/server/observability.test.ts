@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { isDeepStrictEqual } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
 import { startServing, type LogLine, type Served } from "../support/command.ts";
@@ -22,7 +23,7 @@ let apiKey: string;
 
 beforeEach(async () => {
   database = await createDatabase();
-  const orm = createOrm(database.url);
+  const orm = createOrm(database.url, { entities: ENTITIES });
   await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
   const made = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
   workspaceId = made.workspace.id;

@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
 import type { Call } from "../../src/pipeline/call.ts";
 
-/** A call of a workspace, as the corridor makes it, for functions that a test calls directly. */
+/** A call of a workspace, as the pipeline makes it, for functions that a test calls directly. */
 export function callOf(workspaceId: number): Call {
   return {
     caller: { workspaceId, limits: DEFAULT_LIMITS },

@@ -62,7 +62,7 @@ export function boundsOf(coordinates: Float64Array, start: number, end: number):
 /**
  * Whether a position lies in a polygon: on an edge, or inside an odd number of its rings. Exact,
  * by the cases of J. Hao et al., "Optimal Reliable Point-in-Polygon Test and Differential Coding
- * Boolean Operations on Polygons", Symmetry 10 (2018), and Shewchuk's orientation predicate.
+ * Boolean Probes on Polygons", Symmetry 10 (2018), and Shewchuk's orientation predicate.
  */
 export function polygonHolds(
   { coordinates, ringStart, polygonStart }: PackedPolygons,

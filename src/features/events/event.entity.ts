@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { EventType } from "../../domain/event-type.ts";
-import { ON_EVENT } from "../webhooks/enqueue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import { FAN_OUT } from "./fan-out.ts";
 
 /**
  * Something that happened, written in the transaction that made it happen, and never changed. Told
@@ -30,7 +30,7 @@ export const Event = defineEntity({
   },
   indexes: [{ name: "event_feed", properties: ["workspace", "transaction", "subject", "number"] }],
   triggers: [
-    { name: "deliver", timing: "after", events: ["insert"], forEach: "row", body: ON_EVENT },
+    { name: "deliver", timing: "after", events: ["insert"], forEach: "row", body: FAN_OUT },
   ],
   checks: [{ name: "event_number_counts_from_one", expression: "number >= 1" }],
 });

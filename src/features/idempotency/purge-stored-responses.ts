@@ -8,7 +8,7 @@ const BATCH = 1_000;
  * Deletes the answers that are past their time, by the database's clock. Replicas that purge at the
  * same time share the work.
  */
-export async function purgeAnswers(em: EntityManager): Promise<void> {
+export async function purgeStoredResponses(em: EntityManager): Promise<void> {
   let purged: unknown[];
   do {
     purged = await em.fork().execute(

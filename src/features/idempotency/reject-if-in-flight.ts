@@ -8,7 +8,7 @@ import { refuseInUse } from "./stored-responses.ts";
  * @returns does the work of a call
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE while the work of another call with the key is not done
  */
-export function createKeysUnderWay(): <T>(call: Call, work: () => Promise<T>) => Promise<T> {
+export function createInFlightKeys(): <T>(call: Call, work: () => Promise<T>) => Promise<T> {
   const underWay = new Set<string>();
   return async ({ caller, idempotencyKey }, work) => {
     if (idempotencyKey === undefined) return work();

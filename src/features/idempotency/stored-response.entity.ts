@@ -5,8 +5,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
  * The answer to a call that carried an idempotency key, written in the transaction of the call's
  * effect: there is one exactly if the other is there.
  */
-export const KeptAnswer = defineEntity({
-  name: "KeptAnswer",
+export const StoredResponse = defineEntity({
+  name: "StoredResponse",
   tableName: "kept_answer",
   primaryKeys: ["workspace", "key"],
   properties: {
@@ -23,4 +23,4 @@ export const KeptAnswer = defineEntity({
   checks: [{ name: "kept_answer_key_form", expression: "key ~ '^[!-~]{1,255}$'" }],
 });
 
-export type KeptAnswer = InferEntity<typeof KeptAnswer>;
+export type StoredResponse = InferEntity<typeof StoredResponse>;

@@ -12,19 +12,19 @@ import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { KeptAnswer } from "./stored-response.entity.ts";
+import { StoredResponse } from "./stored-response.entity.ts";
 
 /** How long an answer is kept, as PostgreSQL says it. */
 export const KEPT_FOR = "24 hours";
 
 /** A call of a method with what it asks for. */
-export interface AskedCall<M extends DescMethodUnary> {
+export interface KeyedCall<M extends DescMethodUnary> {
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;
 }
 
 /** What calls of a method have come to. */
-type Outcomes<M extends DescMethodUnary> = Map<AskedCall<M>, Outcome<MessageShape<M["output"]>>>;
+type Outcomes<M extends DescMethodUnary> = Map<KeyedCall<M>, Outcome<MessageShape<M["output"]>>>;
 
 /**
  * Locks the idempotency keys of calls until the transaction ends, and looks for the answers that
@@ -34,10 +34,10 @@ type Outcomes<M extends DescMethodUnary> = Map<AskedCall<M>, Outcome<MessageShap
  * @returns what has come already of some of the calls: the kept answer, or a refusal
  * (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED). The work of the others is to be done
  */
-export async function recallAnswers<M extends DescMethodUnary>(
+export async function findStoredResponses<M extends DescMethodUnary>(
   tx: EntityManager,
   method: M,
-  calls: readonly AskedCall<M>[],
+  calls: readonly KeyedCall<M>[],
 ): Promise<Outcomes<M>> {
   const outcomes: Outcomes<M> = new Map();
   const keyed = calls.filter(({ call }) => call.idempotencyKey !== undefined);
@@ -55,14 +55,14 @@ export async function recallAnswers<M extends DescMethodUnary>(
 }
 
 /** Keeps the answer to a call that has a key, in the transaction of the call's effect. */
-export function keepAnswer<M extends DescMethodUnary>(
+export function storeResponse<M extends DescMethodUnary>(
   tx: EntityManager,
   method: M,
-  { request, call }: AskedCall<M>,
+  { request, call }: KeyedCall<M>,
   answer: MessageShape<M["output"]>,
 ): void {
   if (call.idempotencyKey === undefined) return;
-  tx.create(KeptAnswer, {
+  tx.create(StoredResponse, {
     workspace: call.caller.workspaceId,
     key: call.idempotencyKey,
     method: nameOf(method),
@@ -97,7 +97,7 @@ async function lockKeys(
   return rows.map(({ locked }) => locked);
 }
 
-type FoundAnswer = Pick<KeptAnswer, "method" | "requestDigest" | "response">;
+type FoundAnswer = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
  * The answers kept under keys, by the keys' places; those that are past their time make way. A
@@ -129,7 +129,7 @@ async function findKept(
 
 function recall<M extends DescMethodUnary>(
   method: M,
-  { request, call }: AskedCall<M>,
+  { request, call }: KeyedCall<M>,
   kept: FoundAnswer,
 ): Outcome<MessageShape<M["output"]>> {
   if (kept.method !== nameOf(method) || kept.requestDigest !== digestOf(method, request)) {

@@ -2,7 +2,7 @@ import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { keepAnswer, recallAnswers, type AskedCall } from "./stored-responses.ts";
+import { storeResponse, findStoredResponses, type KeyedCall } from "./stored-responses.ts";
 
 /**
  * Does the work of a call in one transaction. With an idempotency key, the answer is kept in that
@@ -14,7 +14,7 @@ import { keepAnswer, recallAnswers, type AskedCall } from "./stored-responses.ts
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key runs,
  * IDEMPOTENCY_KEY_REUSED for another request, and whatever `work` throws
  */
-export function answerOnce<M extends DescMethodUnary>(
+export function withIdempotency<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
   request: MessageShape<M["input"]>,
@@ -22,7 +22,7 @@ export function answerOnce<M extends DescMethodUnary>(
   work: (tx: EntityManager) => Promise<MessageShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
   return em.fork().transactional(async (tx) => {
-    const [outcome] = await answerEachOnce(tx, method, [{ request, call }], async () => [
+    const [outcome] = await withIdempotencyEach(tx, method, [{ request, call }], async () => [
       { result: await work(tx) },
     ]);
     if ("result" in outcome!) return outcome.result;
@@ -37,19 +37,19 @@ export function answerOnce<M extends DescMethodUnary>(
  * @param work does the work of those calls that have no answer yet; an answer is complete before
  * it is flushed
  */
-export async function answerEachOnce<M extends DescMethodUnary>(
+export async function withIdempotencyEach<M extends DescMethodUnary>(
   tx: EntityManager,
   method: M,
-  calls: readonly AskedCall<M>[],
-  work: (calls: readonly AskedCall<M>[]) => Promise<Outcome<MessageShape<M["output"]>>[]>,
+  calls: readonly KeyedCall<M>[],
+  work: (calls: readonly KeyedCall<M>[]) => Promise<Outcome<MessageShape<M["output"]>>[]>,
 ): Promise<Outcome<MessageShape<M["output"]>>[]> {
-  const outcomes = await recallAnswers(tx, method, calls);
+  const outcomes = await findStoredResponses(tx, method, calls);
   const toDo = calls.filter((asked) => !outcomes.has(asked));
   const done = toDo.length === 0 ? [] : await work(toDo);
   toDo.forEach((asked, i) => {
     const outcome = done[i]!;
     outcomes.set(asked, outcome);
-    if ("result" in outcome) keepAnswer(tx, method, asked, outcome.result);
+    if ("result" in outcome) storeResponse(tx, method, asked, outcome.result);
   });
   return calls.map((asked) => outcomes.get(asked)!);
 }

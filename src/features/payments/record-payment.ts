@@ -7,7 +7,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { Refusal, type Problem } from "../../domain/refusal.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
 import type { FoundShipment } from "../shipments/find-shipment.ts";
@@ -34,7 +34,7 @@ export async function recordPayment(
   const provider = await findProvider(em.fork(), workspaceId);
   await provider.confirmPayment({ workspaceId, shipment: reference, amount, currency });
   const method = ShipmentService.method.recordPayment;
-  return answerOnce(em, method, request, call, async (tx) => {
+  return withIdempotency(em, method, request, call, async (tx) => {
     const recorded = await changeShipment(tx, workspaceId, reference, (shipment) => {
       const paidAt = now();
       applyTrigger(shipment, "pay", paidAt);

@@ -5,7 +5,7 @@ import {
   type RecordRefundRequestValid,
   type RecordRefundResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
@@ -29,7 +29,7 @@ export async function recordRefund(
   const provider = await findProvider(em.fork(), workspaceId);
   await provider.confirmRefund({ workspaceId, shipment: reference });
   const method = ShipmentService.method.recordRefund;
-  return answerOnce(em, method, request, call, async (tx) => {
+  return withIdempotency(em, method, request, call, async (tx) => {
     const recorded = await changeShipment(tx, workspaceId, reference, async (shipment) => {
       const refundedAt = now();
       applyTrigger(shipment, "refund", refundedAt);

@@ -5,7 +5,7 @@ import {
   type AdvanceShipmentRequestValid,
   type AdvanceShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, changeShipment } from "./change-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
@@ -22,7 +22,7 @@ export function advanceShipment(
   { em, now }: ShipmentDeps,
 ): Promise<AdvanceShipmentResponse> {
   const { workspaceId } = call.caller;
-  return answerOnce(em, ShipmentService.method.advanceShipment, request, call, async (tx) => {
+  return withIdempotency(em, ShipmentService.method.advanceShipment, request, call, async (tx) => {
     const advanced = await changeShipment(tx, workspaceId, request.shipment, (shipment) =>
       applyTrigger(shipment, "advance", now()),
     );

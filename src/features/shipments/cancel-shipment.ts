@@ -5,7 +5,7 @@ import {
   type CancelShipmentRequestValid,
   type CancelShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, changeShipment } from "./change-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
@@ -22,7 +22,7 @@ export function cancelShipment(
   { em, now }: ShipmentDeps,
 ): Promise<CancelShipmentResponse> {
   const { workspaceId } = call.caller;
-  return answerOnce(em, ShipmentService.method.cancelShipment, request, call, async (tx) => {
+  return withIdempotency(em, ShipmentService.method.cancelShipment, request, call, async (tx) => {
     const cancelled = await changeShipment(tx, workspaceId, request.shipment, (shipment) => {
       const cancelledAt = now();
       applyTrigger(shipment, "cancel", cancelledAt);

@@ -3,9 +3,9 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
-import { recordShipmentEvents } from "../events/record-event.ts";
 import { lockShipment, type FoundShipment } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
+import { recordShipmentEvents } from "./record-shipment-events.ts";
 
 /**
  * Changes a shipment in the caller's transaction, writes the change, and records what happened. The

@@ -14,9 +14,8 @@ import { readRecordId } from "../../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { mintReference } from "../../domain/shipment/shipment-reference.ts";
 import { BOOKED } from "../../domain/shipment/shipment-state.ts";
-import { recordShipmentEvents } from "../events/record-event.ts";
-import { answerEachOnce } from "../idempotency/with-idempotency.ts";
-import { createKeysUnderWay } from "../idempotency/reject-if-in-flight.ts";
+import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import { createInFlightKeys } from "../idempotency/reject-if-in-flight.ts";
 import type { PricedTariff } from "../tariffs/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { FoundShipment } from "./find-shipment.ts";
@@ -27,6 +26,7 @@ import { readBeforeBooking, type BookingFacts, type SoughtBooking } from "./read
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { Shipment } from "./shipment.entity.ts";
+import { recordShipmentEvents } from "./record-shipment-events.ts";
 
 /** How many bookings one transaction makes at most. */
 const MAX_GROUP = 64;
@@ -47,18 +47,18 @@ type CreateShipment = (
  * EXTERNAL_REFERENCE_TAKEN.
  */
 export function createBookings(deps: ShipmentDeps): CreateShipment {
-  const unlessKeyUnderWay = createKeysUnderWay();
+  const rejectIfInFlight = createInFlightKeys();
   const makeInGroup = createGroup({
     em: deps.em,
     maxMembers: MAX_GROUP,
     apart: externalNameOf,
-    goneAtMs: ({ call }) => call.deadlineMs ?? Infinity,
+    deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
     work: (tx, bookings: readonly Booking[]) =>
-      answerEachOnce(tx, ShipmentService.method.createShipment, bookings, (fresh) =>
+      withIdempotencyEach(tx, ShipmentService.method.createShipment, bookings, (fresh) =>
         book(tx, fresh as readonly Booking[], deps),
       ),
   });
-  return (request, call) => unlessKeyUnderWay(call, () => makeInGroup({ request, call }));
+  return (request, call) => rejectIfInFlight(call, () => makeInGroup({ request, call }));
 }
 
 /** A booking that a caller asks for. */

@@ -12,7 +12,7 @@ import { quote } from "../../domain/pricing/pricing.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Tariffs } from "../tariffs/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changeShipment } from "./change-shipment.ts";
@@ -37,7 +37,7 @@ export function updateShipment(
   { em, tariffs, now }: ShipmentDeps,
 ): Promise<UpdateShipmentResponse> {
   const { workspaceId } = call.caller;
-  return answerOnce(em, ShipmentService.method.updateShipment, request, call, async (tx) => {
+  return withIdempotency(em, ShipmentService.method.updateShipment, request, call, async (tx) => {
     const updated = await changeShipment(tx, workspaceId, request.shipment, async (shipment) => {
       refuseStaleEtag(shipment, request.etag);
       if (hasEnded(shipment.status)) throw refuseChange("The shipment", shipment);

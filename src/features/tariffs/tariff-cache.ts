@@ -39,7 +39,7 @@ export interface Tariffs {
 }
 
 /** Keeps the tariff in force. Versions are immutable, so what was read once stays true. */
-export function createTariffs(em: EntityManager): Tariffs {
+export function createTariffCache(em: EntityManager): Tariffs {
   let newest: PricedTariff | undefined;
 
   async function load(reading: EntityManager, version: number): Promise<PricedTariff> {

@@ -9,7 +9,7 @@ import {
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { mintWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { refuseUrl, typesOf, type WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
@@ -28,7 +28,7 @@ export async function createWebhook(
   const { workspaceId } = call.caller;
   refuseUrl(request.url, deps);
   const secret = mintWebhookSecret();
-  return answerOnce(deps.em, WebhookService.method.createWebhook, request, call, async (tx) => {
+  return withIdempotency(deps.em, WebhookService.method.createWebhook, request, call, async (tx) => {
     // Two that are added at the same time count each other.
     await tx.execute("select pg_advisory_xact_lock(hashtextextended('webhooks', ?))", [
       workspaceId,

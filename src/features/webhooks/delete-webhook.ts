@@ -6,7 +6,7 @@ import {
   type DeleteWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 
@@ -21,7 +21,7 @@ export async function deleteWebhook(
   em: EntityManager,
 ): Promise<DeleteWebhookResponse> {
   const { workspaceId } = call.caller;
-  return answerOnce(em, WebhookService.method.deleteWebhook, request, call, async (tx) => {
+  return withIdempotency(em, WebhookService.method.deleteWebhook, request, call, async (tx) => {
     tx.remove(await findWebhook(tx, workspaceId, request.webhook, "lock"));
     await tx.flush();
     return create(DeleteWebhookResponseSchema);

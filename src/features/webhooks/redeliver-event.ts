@@ -9,7 +9,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { readEventId } from "../events/event-id.ts";
 import { Event } from "../events/event.entity.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { beginDelivery } from "./begin-delivery.ts";
 import { findWebhook } from "./find-webhook.ts";
@@ -27,7 +27,7 @@ export async function redeliverEvent(
   { em, now }: WebhookDeps,
 ): Promise<RedeliverEventResponse> {
   const { workspaceId } = call.caller;
-  return answerOnce(em, WebhookService.method.redeliverEvent, request, call, async (tx) => {
+  return withIdempotency(em, WebhookService.method.redeliverEvent, request, call, async (tx) => {
     const webhook = await findWebhook(tx, workspaceId, request.webhook);
     const event = await findEvent(tx, workspaceId, request.event);
     const delivery = await beginDelivery(tx, webhook, event, now());

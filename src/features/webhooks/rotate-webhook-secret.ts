@@ -6,7 +6,7 @@ import {
   type RotateWebhookSecretResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { mintWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
@@ -31,7 +31,7 @@ export async function rotateWebhookSecret(
 ): Promise<RotateWebhookSecretResponse> {
   const { workspaceId } = call.caller;
   const secret = mintWebhookSecret();
-  return answerOnce(em, WebhookService.method.rotateWebhookSecret, request, call, async (tx) => {
+  return withIdempotency(em, WebhookService.method.rotateWebhookSecret, request, call, async (tx) => {
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
     const rotatedAt = now();
     const endMs = rotatedAt.getTime() + (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Logger as WorkerLogger, parseCronItems, run, type TaskList } from "graphile-worker";
 import pg from "pg";
 import type { Logger } from "pino";
+import { DELIVER_TASK } from "../events/fan-out.ts";
 import { deliver, type DeliverDeps } from "./deliver.ts";
-import { DELIVER_TASK, type DeliverJob } from "./enqueue.ts";
+import type { DeliverJob } from "./enqueue.ts";
 import { purgeDeliveries } from "./purge-deliveries.ts";
 import { watchOverWorkers } from "./watch-over-workers.ts";
 

@@ -7,7 +7,7 @@ import {
   type TestWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { recordEvent } from "../events/record-event.ts";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { beginDelivery } from "./begin-delivery.ts";
 import { findWebhook } from "./find-webhook.ts";
@@ -25,7 +25,7 @@ export async function testWebhook(
   { em, now }: WebhookDeps,
 ): Promise<TestWebhookResponse> {
   const { workspaceId } = call.caller;
-  return answerOnce(em, WebhookService.method.testWebhook, request, call, async (tx) => {
+  return withIdempotency(em, WebhookService.method.testWebhook, request, call, async (tx) => {
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
     const at = now();
     const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;

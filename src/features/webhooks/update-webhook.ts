@@ -5,7 +5,7 @@ import {
   type UpdateWebhookRequestValid,
   type UpdateWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { answerOnce } from "../idempotency/with-idempotency.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 import { refuseUrl, typesOf, type WebhookDeps } from "./webhook-deps.ts";
@@ -25,7 +25,7 @@ export async function updateWebhook(
   const { workspaceId } = call.caller;
   const { url, types, enabled } = request;
   if (url !== undefined) refuseUrl(url, deps);
-  return answerOnce(deps.em, WebhookService.method.updateWebhook, request, call, async (tx) => {
+  return withIdempotency(deps.em, WebhookService.method.updateWebhook, request, call, async (tx) => {
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
     if (url !== undefined) webhook.url = url;
     if (types.length > 0) webhook.types = typesOf(types);

@@ -2,12 +2,12 @@ import { LRUCache } from "lru-cache";
 import type { EntityManager } from "../../db/orm.ts";
 import { hashApiKey } from "../../domain/api-key.ts";
 import { findLimits } from "./find-limits.ts";
-import type { Caller, KnownCallers } from "../../pipeline/call.ts";
+import type { Caller, ApiKeyLookup } from "../../pipeline/call.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
 import type { KeyChange } from "./recent-key-changes.ts";
 
 /** Finds who an API key stands for, mostly from memory. */
-export interface Callers extends KnownCallers {
+export interface Callers extends ApiKeyLookup {
   /** Forgets keys that changed since they were read: they are looked up again. */
   forget(changes: readonly KeyChange[]): void;
   /** Forgets all keys: changes may have passed unseen. */
@@ -31,7 +31,7 @@ interface Remembered {
  * while the database is away. They are remembered by the keys themselves, in this process's memory
  * only: hashing the key of every call would cost more than all else that admits it.
  */
-export function createCallers(em: EntityManager, nowMs: () => number): Callers {
+export function createApiKeyCache(em: EntityManager, nowMs: () => number): Callers {
   const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   const lookingUp = new Map<string, Promise<Remembered | undefined>>();
   let changes = 0;

@@ -4,7 +4,7 @@ import type { Http2Stream } from "node:http2";
 const LEAVE_OFF_MS = 1_000;
 
 /** Closes the stream of a caller that was answered early, unless it has soon ended by itself. */
-export function closeSoon(stream: Http2Stream): void {
+export function closeStreamAfterGrace(stream: Http2Stream): void {
   const cut = setTimeout(() => stream.close(), LEAVE_OFF_MS);
   stream.once("close", () => clearTimeout(cut));
 }

@@ -19,7 +19,7 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
  * Says a refusal in the words of gRPC: its code, and `google.rpc` details — `ErrorInfo` always,
  * `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` where waiting helps.
  */
-export function refusalToError(refusal: Refusal): ConnectError {
+export function connectError(refusal: Refusal): ConnectError {
   const { code } = REFUSAL_STATUS[refusal.reason];
   const details: Detail[] = [
     {

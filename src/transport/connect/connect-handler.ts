@@ -12,7 +12,7 @@ import {
 } from "@connectrpc/connect";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { Corridor } from "../../pipeline/pipeline.ts";
+import type { Pipeline } from "../../pipeline/pipeline.ts";
 import {
   createNodeAdapter,
   type NodeRequest,
@@ -21,7 +21,7 @@ import {
 } from "./node-adapter.ts";
 import type { Exchange, Observer } from "../../pipeline/observe.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
-import { refusalToError } from "./connect-error.ts";
+import { connectError } from "./connect-error.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
 import { unreadable } from "./unreadable-request.ts";
@@ -40,20 +40,20 @@ const entryKey = createContextKey<Entry | undefined>(undefined);
 
 /**
  * Serves the RPCs by Connect, gRPC-Web and, on HTTP/2, gRPC. Credentials are checked in the request
- * gate, before the body is read; then the call goes through the corridor. `addServices` registers
+ * gate, before the body is read; then the call goes through the pipeline. `addServices` registers
  * what needs no credential (health, reflection). Requests for no known RPC go to `fallback`.
  */
 export function createRpcHandler(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
-  readonly corridor: Corridor;
+  readonly pipeline: Pipeline;
   readonly observer: Observer;
   readonly addServices: (router: ConnectRouter) => void;
   readonly fallback: RpcHandler;
   readonly grpc: boolean;
   readonly shutdownSignal: AbortSignal;
 }): RpcHandler {
-  const { corridor, observer, fallback } = options;
+  const { pipeline, observer, fallback } = options;
   const entries = new WeakMap<NodeRequest, Entry>();
 
   const router = createConnectRouter({
@@ -64,7 +64,7 @@ export function createRpcHandler(options: {
   });
   const all: readonly AnyRpc[] = [...options.rpcs, ...options.streams];
   for (const [service, rpcs] of byService(all)) {
-    router.service(service, implement(rpcs, corridor), { requestGate: admit });
+    router.service(service, implement(rpcs, pipeline), { requestGate: admit });
   }
   options.addServices(router);
   const contextValuesOf = (request: NodeRequest) =>
@@ -92,12 +92,12 @@ export function createRpcHandler(options: {
     const entry = name(context);
     try {
       const headers = { ...entry.headers, timeoutMs: context.timeoutMs() };
-      entry.call = await corridor.admit(rpcOf(context), headers);
+      entry.call = await pipeline.admit(rpcOf(context), headers);
       const limits = rateLimitHeaders(entry.call.rateLimit);
       for (const [name, value] of Object.entries(limits)) context.responseHeader.set(name, value);
       entry.exchange.workspaceId = entry.call.caller.workspaceId;
     } catch (error) {
-      throw refused(error, entry, corridor);
+      throw refused(error, entry, pipeline);
     }
   }
 
@@ -120,11 +120,11 @@ function byService(rpcs: readonly AnyRpc[]): Map<DescService, AnyRpc[]> {
   return Map.groupBy(rpcs, (rpc) => rpc.method.parent);
 }
 
-function implement(rpcs: readonly AnyRpc[], corridor: Corridor) {
+function implement(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
   const functions = Object.fromEntries(
     rpcs.map((rpc) => [
       rpc.method.localName,
-      isStream(rpc) ? implementStream(rpc, corridor) : implementUnary(rpc, corridor),
+      isStream(rpc) ? implementStream(rpc, pipeline) : implementUnary(rpc, pipeline),
     ]),
   );
   return functions as unknown as Partial<ServiceImpl<DescService>>;
@@ -134,29 +134,29 @@ function isStream(rpc: AnyRpc): rpc is StreamRpc {
   return rpc.method.methodKind === "server_streaming";
 }
 
-function implementUnary(rpc: Rpc, corridor: Corridor) {
+function implementUnary(rpc: Rpc, pipeline: Pipeline) {
   return async (request: Message, context: HandlerContext) => {
     const entry = entryOf(context);
     try {
-      const response = await corridor.perform(rpc, request, entry.call as Call);
+      const response = await pipeline.perform(rpc, request, entry.call as Call);
       entry.exchange.code = 0;
       if (entry.call?.replayed) context.responseHeader.set("idempotency-replayed", "true");
       return response;
     } catch (error) {
-      throw refused(error, entry, corridor);
+      throw refused(error, entry, pipeline);
     }
   };
 }
 
-function implementStream(rpc: StreamRpc, corridor: Corridor) {
+function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   return async function* (request: Message, context: HandlerContext) {
     const entry = entryOf(context);
     const { call, headers } = entry;
     try {
-      yield* corridor.follow(rpc, request, call as Call, headers, context.signal);
+      yield* pipeline.follow(rpc, request, call as Call, headers, context.signal);
       entry.exchange.code = 0;
     } catch (error) {
-      throw refused(error, entry, corridor);
+      throw refused(error, entry, pipeline);
     }
   };
 }
@@ -167,10 +167,10 @@ function entryOf(context: HandlerContext): Entry {
   return entry;
 }
 
-function refused(error: unknown, entry: Entry, corridor: Corridor) {
-  const refusal = corridor.refusalFor(error, entry.headers.requestId);
+function refused(error: unknown, entry: Entry, pipeline: Pipeline) {
+  const refusal = pipeline.refusalFor(error, entry.headers.requestId);
   entry.exchange.code = REFUSAL_STATUS[refusal.reason].code;
-  return refusalToError(refusal);
+  return connectError(refusal);
 }
 
 /**
@@ -183,7 +183,7 @@ function rephrase(error: unknown, { exchange }: Entry): void {
   const refusal = unreadable(error);
   if (refusal === undefined) return;
   exchange.code = REFUSAL_STATUS[refusal.reason].code;
-  Object.assign(error, refusalToError(refusal));
+  Object.assign(error, connectError(refusal));
 }
 
 /**

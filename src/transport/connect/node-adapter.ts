@@ -6,7 +6,7 @@ import {
   type connectNodeAdapter,
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
-import { closeSoon } from "./close-stream-after-grace.ts";
+import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
 
 /** Answers a request that may be an RPC, on either HTTP version. */
@@ -76,7 +76,7 @@ function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void 
   (stream ?? response).once("finish", () => {
     if (request.complete) return;
     request.resume();
-    if (stream !== undefined) closeSoon(stream);
+    if (stream !== undefined) closeStreamAfterGrace(stream);
   });
 }
 

@@ -5,17 +5,17 @@ import { compressedFlag } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { Corridor } from "../../pipeline/pipeline.ts";
+import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { frame } from "./frame.ts";
-import { closeSoon } from "../connect/close-stream-after-grace.ts";
+import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
 import type { Exchange, Observer } from "../../pipeline/observe.ts";
-import { createPlainCallReader, type PlainCall } from "./unary-headers.ts";
+import { createUnaryHeadersReader, type PlainCall } from "./unary-headers.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
-import { refusalToError } from "../connect/connect-error.ts";
+import { connectError } from "../connect/connect-error.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
-import type { TurnEnd } from "../../pipeline/tick-batcher.ts";
+import type { TickBatcher } from "../../pipeline/tick-batcher.ts";
 import { readUnaryBody, type UnaryBody } from "./unary-body.ts";
-import { whenThere } from "../../pipeline/when-resolved.ts";
+import { whenResolved } from "../../pipeline/when-resolved.ts";
 import { IDLE_STREAM_MS, WIRE } from "../connect/wire.ts";
 
 /**
@@ -51,14 +51,14 @@ const OK: Trailers = { "grpc-status": "0" };
  * gives, but at the cost of a few events: its handlers make signals, `Headers` and a pipeline of
  * async iterables for each call. Serves nothing else.
  */
-export function createUnaryGrpc(options: {
+export function createGrpcFastPath(options: {
   readonly rpcs: readonly Rpc[];
-  readonly corridor: Corridor;
+  readonly pipeline: Pipeline;
   readonly observer: Observer;
-  readonly turnEnd: TurnEnd;
+  readonly tickBatcher: TickBatcher;
 }): TakeStream {
-  const { corridor, observer, turnEnd } = options;
-  const readPlainCall = createPlainCallReader(options.rpcs);
+  const { pipeline, observer, tickBatcher } = options;
+  const readPlainCall = createUnaryHeadersReader(options.rpcs);
 
   function begin(stream: ServerHttp2Stream, plain: PlainCall, headers: CallHeaders): UnaryCall {
     const exchange = observer.begin(headers.requestId);
@@ -81,7 +81,7 @@ export function createUnaryGrpc(options: {
     });
     stream.on("end", () => {
       unary.bodyEnded = true;
-      turnEnd.perform(() => perform(unary, call, body));
+      tickBatcher.perform(() => perform(unary, call, body));
     });
   }
 
@@ -89,7 +89,7 @@ export function createUnaryGrpc(options: {
     const { stream, plain } = unary;
     if (unary.answered || stream.aborted) return;
     orRefuse(unary, () =>
-      whenThere(corridor.perform(plain.rpc, body.end(), call), (message) =>
+      whenResolved(pipeline.perform(plain.rpc, body.end(), call), (message) =>
         respond(unary, message),
       ),
     );
@@ -112,12 +112,12 @@ export function createUnaryGrpc(options: {
     const refused =
       error instanceof ConnectError
         ? error
-        : refusalToError(corridor.refusalFor(error, headers.requestId));
+        : connectError(pipeline.refusalFor(error, headers.requestId));
     exchange.code = refused.code;
     try {
       send(unary, undefined, Object.fromEntries(setTrailerStatus(new Headers(), refused)));
     } catch (defect) {
-      corridor.refusalFor(defect, headers.requestId);
+      pipeline.refusalFor(defect, headers.requestId);
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   }
@@ -127,7 +127,7 @@ export function createUnaryGrpc(options: {
     if (plain === undefined) return false;
     const unary = begin(stream, plain, withTimeout(readCallHeaders(rawHeaders), plain.timeoutMs));
     orRefuse(unary, () =>
-      whenThere(corridor.admit(plain.rpc, unary.headers), (call) => receive(unary, call)),
+      whenResolved(pipeline.admit(plain.rpc, unary.headers), (call) => receive(unary, call)),
     );
     return true;
   };
@@ -184,7 +184,7 @@ function answerHeaders({ headers, plain, call }: UnaryCall): string[] {
  */
 function leaveOff(stream: ServerHttp2Stream): void {
   stream.resume();
-  closeSoon(stream);
+  closeStreamAfterGrace(stream);
 }
 
 function ignore(): void {}

@@ -9,7 +9,7 @@ import type { RpcHandler } from "../connect/node-adapter.ts";
 import type { TakeStream } from "./fast-path.ts";
 
 /** The cleartext HTTP/2 door, for gRPC. */
-export interface GrpcDoor {
+export interface GrpcServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   /** Tells callers to go away, waits for calls under way, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -28,7 +28,7 @@ const MAX_CONNECTIONS = 10_000;
  * Opens an HTTP/2 server; it does not listen yet. Each stream is offered to `takeStream`, and what
  * that leaves alone goes to `handle`.
  */
-export function createGrpcDoor(handle: RpcHandler, takeStream: TakeStream): GrpcDoor {
+export function createGrpcServer(handle: RpcHandler, takeStream: TakeStream): GrpcServer {
   const server: Http2Server = createServer(LIMITS);
   // Never listens: it is there to make Node's request and response objects of a stream, which the
   // server itself would make of every stream.

@@ -32,7 +32,7 @@ export type ReadPlainCall = (headers: IncomingHttpHeaders) => PlainCall | undefi
  * are not compressed, with every header that the protocol knows well-formed. Whatever else is asked
  * for, or asked wrongly, is Connect's to answer.
  */
-export function createPlainCallReader(rpcs: readonly Rpc[]): ReadPlainCall {
+export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadPlainCall {
   const codecs = new Map(rpcs.map((rpc) => [`/${rpc.name}`, codecOf(rpc)]));
   const isHost = createHostCheck();
   return (headers) => {

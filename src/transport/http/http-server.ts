@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { RpcHandler } from "../connect/node-adapter.ts";
-import type { Gateway } from "./json-gateway.ts";
-import type { Operations } from "./probes.ts";
+import type { JsonGateway } from "./json-gateway.ts";
+import type { Probes } from "./probes.ts";
 import { sendJson } from "./send-json.ts";
 
 /** The HTTP/1.1 door: the JSON API, Connect and gRPC-Web, and the operators' pages. */
-export interface HttpDoor {
+export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   /**
    * Takes no new connections, waits for requests under way, and cuts what is left after `graceMs`.
@@ -33,13 +33,13 @@ const MAX_CONNECTIONS = 10_000;
 const BROKEN_CONNECTION_MS = 1_000;
 
 /** Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs. */
-export function createHttpDoor(options: {
+export function createHttpServer(options: {
   readonly serviceNames: readonly string[];
   readonly handleRpc: RpcHandler;
-  readonly gateway: Gateway;
-  readonly operations: Operations;
-}): HttpDoor {
-  const { handleRpc, gateway, operations } = options;
+  readonly gateway: JsonGateway;
+  readonly probes: Probes;
+}): HttpServer {
+  const { handleRpc, gateway, probes } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   let closing = false;
 
@@ -54,7 +54,7 @@ export function createHttpDoor(options: {
     const url = (request.url = originForm(request.url ?? ""));
     if (url.startsWith("/v1/")) gateway(request, response);
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
-    else if (!operations(request, response, requestIdOf(request))) gateway(request, response);
+    else if (!probes(request, response, requestIdOf(request))) gateway(request, response);
   }
 
   const server = createServer(LIMITS, handle);

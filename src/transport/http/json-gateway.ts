@@ -4,15 +4,15 @@ import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { Corridor } from "../../pipeline/pipeline.ts";
+import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
 import type { Exchange, Observer } from "../../pipeline/observe.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
-import type { TurnEnd } from "../../pipeline/tick-batcher.ts";
-import { whenThere } from "../../pipeline/when-resolved.ts";
+import type { TickBatcher } from "../../pipeline/tick-batcher.ts";
+import { whenResolved } from "../../pipeline/when-resolved.ts";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
@@ -21,7 +21,7 @@ import { compileRoutes, readRoutes, type Route } from "./routes.ts";
 import { sendJsonText } from "./send-json.ts";
 
 /** Answers one request at the JSON door. */
-export type Gateway = (request: IncomingMessage, response: ServerResponse) => void;
+export type JsonGateway = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A route with everything prepared that its requests need. */
 interface PreparedRoute extends Route {
@@ -44,17 +44,17 @@ interface Visit {
 
 /**
  * Builds the JSON door out of the descriptors: every RPC with a `google.api.http` option is served
- * on its path, in the dialect of `/v1`, through the same corridor as gRPC. Checks go in the order
+ * on its path, in the dialect of `/v1`, through the same pipeline as gRPC. Checks go in the order
  * of what they may tell a stranger: route, credential, size and syntax, fields, then the RPC's own
  * rules.
  */
-export function createGateway(options: {
+export function createJsonGateway(options: {
   readonly rpcs: readonly Rpc[];
-  readonly corridor: Corridor;
+  readonly pipeline: Pipeline;
   readonly observer: Observer;
-  readonly turnEnd: TurnEnd;
-}): Gateway {
-  const { corridor, observer, turnEnd } = options;
+  readonly tickBatcher: TickBatcher;
+}): JsonGateway {
+  const { pipeline, observer, tickBatcher } = options;
   const match = compileRoutes(readRoutes(options.rpcs).map(prepareRoute));
 
   function answer(visit: Visit): Pending {
@@ -72,10 +72,10 @@ export function createGateway(options: {
 
   function callRpc(visit: Visit, route: PreparedRoute, parameters: Parameters): Pending {
     visit.exchange.rpc = route.rpc.name;
-    return whenThere(corridor.admit(route.rpc, visit.headers), (call) => {
+    return whenResolved(pipeline.admit(route.rpc, visit.headers), (call) => {
       visit.exchange.workspaceId = call.caller.workspaceId;
       readBody(visit.request, visit.headers, (body) =>
-        turnEnd.perform(() => attempt(visit, () => perform(visit, route, parameters, call, body))),
+        tickBatcher.perform(() => attempt(visit, () => perform(visit, route, parameters, call, body))),
       );
     });
   }
@@ -93,7 +93,7 @@ export function createGateway(options: {
     const json = route.takesBody ? parseBody(body, visit.headers, route.mayBeEmpty) : {};
     if (parameters !== NO_PARAMETERS) Object.assign(json, route.decodeParameters(parameters));
     const { request, faults } = route.decodeJson(json);
-    return whenThere(corridor.perform(route.rpc, request, call, faults), (response) =>
+    return whenResolved(pipeline.perform(route.rpc, request, call, faults), (response) =>
       sendResponse(visit, route, call, response),
     );
   }
@@ -120,13 +120,13 @@ export function createGateway(options: {
     more: readonly string[],
   ): void {
     const text = JSON.stringify(body);
-    turnEnd.answer(() => sendJsonText(response, status, headers.requestId, text, more));
+    tickBatcher.answer(() => sendJsonText(response, status, headers.requestId, text, more));
   }
 
   /** Does a step of a visit; whatever is thrown becomes the refusal to answer with. */
   function attempt(visit: Visit, step: () => Pending): void {
     const refuseFor = (error: unknown) =>
-      sendRefusal(visit, corridor.refusalFor(error, visit.headers.requestId));
+      sendRefusal(visit, pipeline.refusalFor(error, visit.headers.requestId));
     try {
       step()?.catch(refuseFor);
     } catch (error) {

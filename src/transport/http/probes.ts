@@ -3,7 +3,7 @@ import type { Registry } from "@prometheus-io/client";
 import { sendJson } from "./send-json.ts";
 
 /** Answers what operators and their probes ask for, if that is what the request is. */
-export type Operations = (
+export type Probes = (
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
@@ -13,11 +13,11 @@ export type Operations = (
  * Serves `/healthz` (the process is alive), `/readyz` (200 while calls are served, else 503) and
  * `/metrics` (Prometheus text format), by GET or HEAD.
  */
-export function createOperations(options: {
+export function createProbes(options: {
   /** Why calls are not served now; undefined when they are. */
   readonly closedBecause: () => string | undefined;
   readonly registry: Registry;
-}): Operations {
+}): Probes {
   const { closedBecause, registry } = options;
   const pages: Readonly<
     Record<string, (response: ServerResponse, requestId: string) => void | Promise<void>>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { purgeAnswers } from "../../../src/features/idempotency/purge-stored-responses.ts";
+import { purgeStoredResponses } from "../../../src/features/idempotency/purge-stored-responses.ts";
 import { connectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
 import { createDatabase } from "../../support/database.ts";
 import { errorFacts } from "../../support/error-facts.ts";
@@ -167,7 +167,7 @@ test("after a day an answer is forgotten, on sight and by the purge", async () =
   expect(second.body.data.reference).not.toBe(first.body.data.reference);
 
   await age();
-  await purgeAnswers(service.app.em);
+  await purgeStoredResponses(service.app.em);
   expect(
     await service.app.em.fork().execute("select from kept_answer where workspace_id = ?", [id]),
   ).toEqual([]);

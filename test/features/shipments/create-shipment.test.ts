@@ -7,7 +7,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
-import { createTariffs } from "../../../src/features/tariffs/tariff-cache.ts";
+import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
 import { shipmentService } from "../../../src/features/shipments/shipment-service.ts";
 import { callOf } from "../../support/call-of.ts";
 import { errorFacts } from "../../support/error-facts.ts";
@@ -329,7 +329,7 @@ test("prices are stored and answered exactly, in the currency's minor unit", asy
 test("a booking is priced with the version in force, though this process remembers an older one", async () => {
   const { app } = service;
   const { id: workspaceId } = await service.addWorkspace();
-  const tariffs = createTariffs(app.em);
+  const tariffs = createTariffCache(app.em);
   const deps = { em: app.em, tariffs, now: () => new Date(), validateQuote: () => undefined };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);

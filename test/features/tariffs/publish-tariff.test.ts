@@ -1,6 +1,7 @@
 import type { MikroORM } from "@mikro-orm/postgresql";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../../src/db/orm.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { showTariff } from "../../../src/features/tariffs/show-tariff.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -11,7 +12,7 @@ let orm: MikroORM;
 
 beforeEach(async () => {
   database = await createDatabase();
-  orm = createOrm(database.url);
+  orm = createOrm(database.url, { entities: ENTITIES });
 });
 
 afterEach(async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createPlainCallReader } from "../../../src/transport/grpc/unary-headers.ts";
+import { createUnaryHeadersReader } from "../../../src/transport/grpc/unary-headers.ts";
 import { listRpcs } from "../../../src/pipeline/rpc.ts";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 
 const functions = Object.fromEntries(
   ShipmentService.methods.map((method) => [method.localName, () => undefined]),
 );
-const read = createPlainCallReader(listRpcs(ShipmentService, functions as never));
+const read = createUnaryHeadersReader(listRpcs(ShipmentService, functions as never));
 
 const QUOTE = {
   ":method": "POST",

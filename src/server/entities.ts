@@ -1,0 +1,30 @@
+import { Customer } from "../features/customers/customer.entity.ts";
+import { Event } from "../features/events/event.entity.ts";
+import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
+import { Payment } from "../features/payments/payment.entity.ts";
+import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
+import { WebhookAttempt } from "../features/webhooks/webhook-attempt.entity.ts";
+import { WebhookDelivery } from "../features/webhooks/webhook-delivery.entity.ts";
+import { Webhook } from "../features/webhooks/webhook.entity.ts";
+import { ApiKey } from "../features/workspaces/api-key.entity.ts";
+import { PaymentConnection } from "../features/workspaces/payment-connection.entity.ts";
+import { WorkspaceLimit } from "../features/workspaces/workspace-limit.entity.ts";
+import { Workspace } from "../features/workspaces/workspace.entity.ts";
+
+/** Every table of the service, for the ORM. */
+export const ENTITIES = [
+  Workspace,
+  ApiKey,
+  PaymentConnection,
+  Customer,
+  TariffVersion,
+  Shipment,
+  Payment,
+  StoredResponse,
+  WorkspaceLimit,
+  Event,
+  Webhook,
+  WebhookDelivery,
+  WebhookAttempt,
+];
