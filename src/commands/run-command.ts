@@ -27,7 +27,7 @@ export async function runCommand(
   const config = readConfig(process.env);
   const embedded =
     config.databaseUrl === undefined ? await holdEmbeddedPostgres(config.dataDir) : undefined;
-  const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
+  const databaseUrl = config.databaseUrl ?? embedded!.url;
   const orm = createOrm(databaseUrl, { entities: ENTITIES });
   try {
     const migrated = await migrate(databaseUrl);

@@ -73,7 +73,8 @@ export function createGroup<Member, Result>(options: {
     } catch (error) {
       if (error instanceof RolledBackError && error.isCollision && tries < MAX_GROUP_TRIES) {
         await writeGroup(group, tries + 1);
-      } else if (error instanceof RolledBackError && error.worthGoingOn) group.forEach(writeAloneInTurn);
+      } else if (error instanceof RolledBackError && error.worthGoingOn)
+        group.forEach(writeAloneInTurn);
       else for (const { reject } of group) reject(causeOf(error));
     }
   }
@@ -91,7 +92,8 @@ export function createGroup<Member, Result>(options: {
       try {
         return settle([one], await inOneTransaction([one.member]));
       } catch (error) {
-        const again = error instanceof RolledBackError && error.isCollision && tries < MAX_TRIES_ALONE;
+        const again =
+          error instanceof RolledBackError && error.isCollision && tries < MAX_TRIES_ALONE;
         if (!again) return one.reject(causeOf(error));
       }
     }

@@ -1,6 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { Migrator } from "@mikro-orm/migrations";
-import { MikroORM, type EntityManager, type EntitySchema, type Options } from "@mikro-orm/postgresql";
+import {
+  MikroORM,
+  type EntityManager,
+  type EntitySchema,
+  type Options,
+} from "@mikro-orm/postgresql";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { discardBrokenConnections } from "./broken-connections.ts";

@@ -23,7 +23,7 @@ function withSortedKeys(value: unknown, depth: number): unknown {
   }
   return Object.fromEntries(
     Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, item]) => [key, withSortedKeys(item, depth + 1)]),
   );
 }

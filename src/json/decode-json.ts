@@ -108,7 +108,7 @@ function compileElement(
 ): Decode {
   if (field.message !== undefined) return compileMessage(field.message, known);
   if (field.enum !== undefined) return compileEnum(field.enum);
-  return compileScalar(field.scalar as ScalarType);
+  return compileScalar(field.scalar);
 }
 
 /**

@@ -93,7 +93,7 @@ function compileElement(
 ): Encode {
   if (field.message !== undefined) return compileMessage(field.message, known);
   if (field.enum !== undefined) return compileEnum(field.enum);
-  return compileScalar(field.scalar as ScalarType);
+  return compileScalar(field.scalar);
 }
 
 function compileScalar(scalar: ScalarType): Encode {

@@ -4,6 +4,9 @@ import type { CallHeaders } from "./call-headers.ts";
 
 const BEARER = /^bearer +(\S+)$/i;
 
+/** What is wrong with a key that no working key equals. */
+export const UNKNOWN_KEY = "is not known, was revoked or has expired";
+
 /**
  * The one API key a request carries, in `Authorization: Bearer` or `X-Api-Key`; both only if equal.
  *

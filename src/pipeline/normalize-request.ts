@@ -18,7 +18,7 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   const tidy = compileMessage(schema, []);
   return (request) => {
     const problems: Problem[] = [];
-    tidy?.(request as unknown as Fields, "", problems);
+    tidy?.(request, "", problems);
     return problems;
   };
 }

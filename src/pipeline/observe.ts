@@ -1,28 +1,21 @@
 import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
+import type { ReceivedCall } from "./call.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
-
-/** One request under observation, from its first line to its last byte. */
-export interface Exchange {
-  readonly requestId: string;
-  readonly startedMs: number;
-  /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
-  rpc: string | undefined;
-  workspaceId: number | undefined;
-  /** How the call ended, as a gRPC code; undefined until known. 0 is success. */
-  code: Code | 0 | undefined;
-}
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
-  begin(requestId: string): Exchange;
+  /** Counts a call as in flight. */
+  begin(): void;
   /**
-   * Call once, when the answer has gone out or the caller has. `httpStatus` 0 when there was none.
+   * Records a call that has ended. Call once, when the answer has gone out or the caller has gone.
+   *
+   * @param httpStatus 0 when there was no answer
    */
-  end(exchange: Exchange, httpStatus: number): void;
+  end(call: ReceivedCall, httpStatus: number): void;
   /** How many calls have begun and not ended. */
-  underWay(): number;
+  inFlight(): number;
 }
 
 /** In seconds: a quote takes well under a millisecond, a booking a few. */
@@ -46,7 +39,55 @@ function nameOf(code: Code | 0): string {
 }
 
 /** Builds an observer that counts into `registry` and logs to `log`. */
-export function createObserver(log: Logger, registry: Registry, tickBatcher: TickBatcher): Observer {
+export function createObserver(
+  log: Logger,
+  registry: Registry,
+  tickBatcher: TickBatcher,
+): Observer {
+  const count = createCounters(registry);
+  let inFlight = 0;
+  registry.registerMetric(
+    new Gauge({
+      name: "shipments_requests_under_way",
+      help: "Calls that have begun and not ended.",
+      registers: [],
+      collect() {
+        this.set(inFlight);
+      },
+    }),
+  );
+
+  function record(call: ReceivedCall, durationMs: number, httpStatus: number): void {
+    const code = call.code ?? Code.Canceled;
+    count(call.method ?? "none", code, durationMs / 1000);
+    log.info(
+      {
+        requestId: call.headers.requestId,
+        method: call.method,
+        workspace: call.caller?.workspaceId,
+        code: nameOf(code),
+        status: httpStatus,
+        durationMs: Math.round(durationMs * 1000) / 1000,
+      },
+      "call",
+    );
+  }
+
+  return {
+    begin: () => void inFlight++,
+    end(call, httpStatus) {
+      const durationMs = performance.now() - call.startedMs;
+      inFlight--;
+      tickBatcher.record(() => record(call, durationMs, httpStatus));
+    },
+    inFlight: () => inFlight,
+  };
+}
+
+/** Counts calls and their durations by method and code. */
+function createCounters(
+  registry: Registry,
+): (method: string, code: Code | 0, seconds: number) => void {
   const labelNames = ["method", "code"] as const;
   const requests = new Counter({
     name: "shipments_requests_total",
@@ -62,60 +103,17 @@ export function createObserver(log: Logger, registry: Registry, tickBatcher: Tic
     registers: [registry],
   });
   // Looking labels up costs more than counting; there are few pairs of them.
-  const counters = new Map<string, Map<Code | 0, (seconds: number) => void>>();
-  function counterOf(method: string, code: Code | 0): (seconds: number) => void {
-    const ofMethod = counters.getOrInsertComputed(method, () => new Map());
-    return ofMethod.getOrInsertComputed(code, () => {
+  const known = new Map<string, Map<Code | 0, (seconds: number) => void>>();
+  return (method, code, seconds) => {
+    const ofMethod = known.getOrInsertComputed(method, () => new Map());
+    const count = ofMethod.getOrInsertComputed(code, () => {
       const request = requests.labels(method, nameOf(code));
       const duration = durations.labels(method, nameOf(code));
-      return (seconds) => {
+      return (taken: number) => {
         request.inc();
-        duration.observe(seconds);
+        duration.observe(taken);
       };
     });
-  }
-
-  function record(exchange: Exchange, durationMs: number, httpStatus: number): void {
-    const code = exchange.code ?? Code.Canceled;
-    counterOf(exchange.rpc ?? "none", code)(durationMs / 1000);
-    log.info(
-      {
-        requestId: exchange.requestId,
-        method: exchange.rpc,
-        workspace: exchange.workspaceId,
-        code: nameOf(code),
-        status: httpStatus,
-        durationMs: Math.round(durationMs * 1000) / 1000,
-      },
-      "call",
-    );
-  }
-
-  let underWay = 0;
-  new Gauge({
-    name: "shipments_requests_under_way",
-    help: "Calls that have begun and not ended.",
-    registers: [registry],
-    collect() {
-      this.set(underWay);
-    },
-  });
-  return {
-    begin(requestId) {
-      underWay++;
-      return {
-        requestId,
-        startedMs: performance.now(),
-        rpc: undefined,
-        workspaceId: undefined,
-        code: undefined,
-      };
-    },
-    end(exchange, httpStatus) {
-      const durationMs = performance.now() - exchange.startedMs;
-      underWay--;
-      tickBatcher.record(() => record(exchange, durationMs, httpStatus));
-    },
-    underWay: () => underWay,
+    count(seconds);
   };
 }

@@ -1,12 +1,11 @@
-/** A piece of work for one call; it does not throw. */
+/** A piece of work for one call; it must not throw. */
 type Step = () => void;
 
 /**
- * Work put off to the end of the current turn of the event loop, when the requests that arrived
- * together have all been read: first all calls are performed, then all are answered, then all are
- * recorded. One thing done to many calls in a row costs half of what it does between other things,
- * since its code is in the processor's caches, and a caller whom the first answer woke up is awake
- * for the next.
+ * Defers work to the end of the current tick of the event loop, when every request that arrived in
+ * it has been read: first all calls are executed, then all are answered, then all are recorded.
+ * Doing one thing for many calls in a row costs half as much as doing it between other things, since
+ * its code stays in the processor's caches.
  */
 export interface TickBatcher {
   perform(step: Step): void;
@@ -14,29 +13,30 @@ export interface TickBatcher {
   record(step: Step): void;
 }
 
+/** Builds a batcher for one event loop. */
 export function createTickBatcher(): TickBatcher {
   const perform: Step[] = [];
   const answer: Step[] = [];
   const record: Step[] = [];
-  let isDue = false;
+  let isScheduled = false;
 
-  function end(): void {
-    isDue = false;
-    doAll(perform);
-    doAll(answer);
-    doAll(record);
+  function runAll(): void {
+    isScheduled = false;
+    run(perform);
+    run(answer);
+    run(record);
   }
 
-  const putInto = (steps: Step[]) => (step: Step) => {
+  const deferTo = (steps: Step[]) => (step: Step) => {
     steps.push(step);
-    if (isDue) return;
-    isDue = true;
-    setImmediate(end);
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(runAll);
   };
-  return { perform: putInto(perform), answer: putInto(answer), record: putInto(record) };
+  return { perform: deferTo(perform), answer: deferTo(answer), record: deferTo(record) };
 }
 
-/** Does what has been put in so far, in order; steps put in meanwhile wait for the next turn. */
-function doAll(steps: Step[]): void {
+/** Runs the steps deferred so far, in order; steps they defer wait for the next tick. */
+function run(steps: Step[]): void {
   for (const step of steps.splice(0)) step();
 }

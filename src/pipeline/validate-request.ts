@@ -12,20 +12,21 @@ import { Refusal, type Problem } from "../domain/refusal.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 
 /**
- * Tidies a request and holds it against the rules of its descriptor. `faults` are problems that
- * were found before there was a message (a field of the wrong JSON type); all are reported
- * together, in the order of the fields, and a field that is already at fault is not also called
+ * Normalizes a request in place and checks it against the rules of its descriptor. All faults are
+ * reported together, in the order of the fields; a field that is already at fault is not also called
  * missing.
  *
+ * @param faults what was found wrong before there was a message (a field of the wrong JSON type)
+ * @returns those of `faults` that are in list items which the RPC's function reports by itself
  * @throws Refusal FIELD_INVALID
  */
-export type ValidateRequest = (request: Message, faults: readonly Problem[]) => void;
+export type ValidateRequest = (request: Message, faults: readonly Problem[]) => readonly Problem[];
 
 const validator = createValidator();
 
 /** Prepares the check of one kind of request. */
 export function compileValidateRequest(schema: DescMessage): ValidateRequest {
-  const tidy = compileNormalizeRequest(schema);
+  const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
   const placeOf = (problem: Problem) => order.get(firstName(problem.subject ?? "")) ?? -1;
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
@@ -34,7 +35,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   return (request, allFaults) => {
     const left = allFaults.filter(isLeft);
     const faults = left.length === 0 ? allFaults : allFaults.filter((it) => !isLeft(it));
-    const textFaults = tidy(request);
+    const textFaults = normalize(request);
     const result = validator.validate(schema, request);
     if (result.kind === "error") throw result.error;
     const violations = result.kind === "invalid" ? result.violations : [];

@@ -11,24 +11,28 @@ export function addMetrics(
   tariffVersion: () => number | undefined,
 ): void {
   collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: "shipments_tariff_version",
-    help: "Version of the tariff in force; 0 while there is none.",
-    registers: [registry],
-    collect() {
-      this.set(tariffVersion() ?? 0);
-    },
-  });
-  new Gauge({
-    name: "shipments_database_connections",
-    help: "Connections in the pool, by state, and calls that wait for one.",
-    labelNames: ["state"] as const,
-    registers: [registry],
-    async collect() {
-      const pool = await orm.driver.getConnection().getNativeClient();
-      this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
-      this.set({ state: "idle" }, pool.idleCount);
-      this.set({ state: "waiting" }, pool.waitingCount);
-    },
-  });
+  registry.registerMetric(
+    new Gauge({
+      name: "shipments_tariff_version",
+      help: "Version of the tariff in force; 0 while there is none.",
+      registers: [],
+      collect() {
+        this.set(tariffVersion() ?? 0);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "shipments_database_connections",
+      help: "Connections in the pool, by state, and calls that wait for one.",
+      labelNames: ["state"] as const,
+      registers: [],
+      async collect() {
+        const pool = await orm.driver.getConnection().getNativeClient();
+        this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
+        this.set({ state: "idle" }, pool.idleCount);
+        this.set({ state: "waiting" }, pool.waitingCount);
+      },
+    }),
+  );
 }

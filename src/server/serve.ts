@@ -20,7 +20,7 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   const told = untilToldToEnd();
   const embedded =
     config.databaseUrl === undefined ? await keepEmbeddedPostgres(config.dataDir, log) : undefined;
-  const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
+  const databaseUrl = config.databaseUrl ?? embedded!.url;
   const app = createApp({ ...config, databaseUrl }, log);
   try {
     const { http, grpc } = await app.listen();

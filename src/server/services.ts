@@ -3,3 +3,109 @@ import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import { getCustomer } from "../features/customers/get-customer.ts";
+import { listCustomers } from "../features/customers/list-customers.ts";
+import { listEvents } from "../features/events/list-events.ts";
+import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
+import { recordPayment } from "../features/payments/record-payment.ts";
+import { recordRefund } from "../features/payments/record-refund.ts";
+import { advanceShipment } from "../features/shipments/advance-shipment.ts";
+import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
+import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
+import { createBookings } from "../features/shipments/create-shipment.ts";
+import { getShipment } from "../features/shipments/get-shipment.ts";
+import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
+import { listShipments } from "../features/shipments/list-shipments.ts";
+import { quoteShipment } from "../features/shipments/quote-shipment.ts";
+import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
+import { updateShipment } from "../features/shipments/update-shipment.ts";
+import { createWebhook } from "../features/webhooks/create-webhook.ts";
+import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
+import { getWebhook } from "../features/webhooks/get-webhook.ts";
+import { listWebhookAttempts } from "../features/webhooks/list-webhook-attempts.ts";
+import { listWebhookDeliveries } from "../features/webhooks/list-webhook-deliveries.ts";
+import { listWebhooks } from "../features/webhooks/list-webhooks.ts";
+import { redeliverEvent } from "../features/webhooks/redeliver-event.ts";
+import { rotateWebhookSecret } from "../features/webhooks/rotate-webhook-secret.ts";
+import { testWebhook } from "../features/webhooks/test-webhook.ts";
+import { updateWebhook } from "../features/webhooks/update-webhook.ts";
+import type { WebhookDeps } from "../features/webhooks/webhook-deps.ts";
+import { getWorkspace } from "../features/workspaces/get-workspace.ts";
+import {
+  listRpcs,
+  listStreams,
+  type Rpc,
+  type ServiceFunctions,
+  type StreamRpc,
+} from "../pipeline/rpc.ts";
+
+/** The services that callers with a workspace's key can call. */
+export const SERVICES = [
+  ShipmentService,
+  CustomerService,
+  WorkspaceService,
+  EventService,
+  WebhookService,
+];
+
+/** What the RPCs work with. */
+export type ServiceDeps = ShipmentDeps & WatchDeps & WebhookDeps;
+
+/** Pairs every RPC of `SERVICES` with the function that performs it. */
+export function implementServices(deps: ServiceDeps): {
+  readonly rpcs: readonly Rpc[];
+  readonly streams: readonly StreamRpc[];
+} {
+  const events = eventFunctions(deps);
+  return {
+    rpcs: [
+      ...listRpcs(ShipmentService, shipmentFunctions(deps)),
+      ...listRpcs(CustomerService, {
+        getCustomer: (request, call) => getCustomer(request, call, deps.em),
+        listCustomers: (request, call) => listCustomers(request, call, deps.em),
+      }),
+      ...listRpcs(WorkspaceService, { getWorkspace: (_, call) => getWorkspace(call, deps.em) }),
+      ...listRpcs(EventService, events),
+      ...listRpcs(WebhookService, webhookFunctions(deps)),
+    ],
+    streams: listStreams(EventService, events),
+  };
+}
+
+function shipmentFunctions(deps: ShipmentDeps): ServiceFunctions<typeof ShipmentService> {
+  return {
+    quoteShipment: (request) => quoteShipment(request, deps.tariffs),
+    batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
+    createShipment: createBookings(deps),
+    getShipment: (request, call) => getShipment(request, call, deps),
+    listShipments: (request, call) => listShipments(request, call, deps),
+    updateShipment: (request, call) => updateShipment(request, call, deps),
+    advanceShipment: (request, call) => advanceShipment(request, call, deps),
+    recordPayment: (request, call) => recordPayment(request, call, deps),
+    recordRefund: (request, call) => recordRefund(request, call, deps),
+    cancelShipment: (request, call) => cancelShipment(request, call, deps),
+  };
+}
+
+function eventFunctions(deps: WatchDeps): ServiceFunctions<typeof EventService> {
+  return {
+    listShipmentEvents: (request, call) => listShipmentEvents(request, call, deps.em),
+    listEvents: (request, call) => listEvents(request, call, deps.em),
+    watchEvents: (request, call, signal) => watchEvents(request, call, deps, signal),
+  };
+}
+
+function webhookFunctions(deps: WebhookDeps): ServiceFunctions<typeof WebhookService> {
+  return {
+    createWebhook: (request, call) => createWebhook(request, call, deps),
+    listWebhooks: (_, call) => listWebhooks(call, deps.em),
+    getWebhook: (request, call) => getWebhook(request, call, deps.em),
+    updateWebhook: (request, call) => updateWebhook(request, call, deps),
+    deleteWebhook: (request, call) => deleteWebhook(request, call, deps.em),
+    rotateWebhookSecret: (request, call) => rotateWebhookSecret(request, call, deps),
+    testWebhook: (request, call) => testWebhook(request, call, deps),
+    redeliverEvent: (request, call) => redeliverEvent(request, call, deps),
+    listWebhookDeliveries: (request, call) => listWebhookDeliveries(request, call, deps.em),
+    listWebhookAttempts: (request, call) => listWebhookAttempts(request, call, deps.em),
+  };
+}

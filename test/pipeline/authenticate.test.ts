@@ -1,12 +1,12 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { mintApiKey } from "../../src/domain/api-key.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
-import { createPipeline } from "../../src/pipeline/pipeline.ts";
+import { createAdmit } from "../../src/pipeline/admit.ts";
+import { receivedCall } from "../../src/pipeline/call.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
@@ -179,20 +179,14 @@ test("a credential is never repeated in the answer", async () => {
 
 test("a typo is refused without a look-up", async () => {
   const lookedUp: string[] = [];
-  const rpc = { limitClass: "quote" } as Rpc;
-  const pipeline = createPipeline({
-    rpcs: [],
-    streams: [],
-    callers: {
-      recall: () => undefined,
-      find: async (apiKey) => void lookedUp.push(apiKey),
-    },
+  const admitCall = createAdmit({
+    apiKeys: { recall: () => undefined, find: async (apiKey) => void lookedUp.push(apiKey) },
     closedBecause: () => undefined,
-    isTransient: () => false,
+    isFull: () => false,
     limiter: createMemoryLimiter(() => 0),
-    log: pino({ level: "silent" }),
   });
-  const admit = async (key: string) => pipeline.admit(rpc, readCallHeaders(["X-Api-Key", key]));
+  const admit = async (key: string) =>
+    admitCall({ limitClass: "quote" } as Rpc, receivedCall(readCallHeaders(["X-Api-Key", key])));
   await expect(admit(keys.typo)).rejects.toThrow(messageOf(NO_KEY));
   await expect(admit(keys.unknown)).rejects.toThrow(messageOf(UNKNOWN));
   expect(lookedUp).toEqual([keys.unknown]);

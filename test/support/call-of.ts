@@ -1,20 +1,16 @@
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
-import type { Call } from "../../src/pipeline/call.ts";
+import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
+import { receivedCall, type Call } from "../../src/pipeline/call.ts";
 
 /** A call of a workspace, as the pipeline makes it, for functions that a test calls directly. */
 export function callOf(workspaceId: number): Call {
   return {
+    ...receivedCall(readCallHeaders([])),
     caller: { workspaceId, limits: DEFAULT_LIMITS },
-    requestId: "test",
     rateLimit: {
       limitClass: "write",
       limit: DEFAULT_LIMITS.write,
       verdict: { allowed: true, remaining: 1, resetSeconds: 1 },
     },
-    deadlineMs: undefined,
-    faults: [],
-    idempotencyKeys: [],
-    idempotencyKey: undefined,
-    replayed: false,
   };
 }

@@ -122,7 +122,10 @@ export async function startReplica(
     webhookAllowLoopbackHttp,
     redisUrl,
   };
-  const app = createApp(config, pino({ level: "silent" }), options.now, options.outside);
+  const app = createApp(config, pino({ level: "silent" }), {
+    ...options.outside,
+    ...(options.now === undefined ? {} : { now: options.now }),
+  });
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   const { faults } = await publishTariff(app.em, tariff, undefined);

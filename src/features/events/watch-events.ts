@@ -4,10 +4,17 @@ import {
   type WatchEventsRequestValid,
   type WatchEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { EventDeps } from "./event-service.ts";
 import { eventMessage } from "./event-message.ts";
+import type { EventSignal } from "./event-signal.ts";
 import { readCursor, readFeed, writeCursor } from "./read-feed.ts";
+
+/** What `watchEvents` works with. */
+export interface WatchDeps {
+  readonly em: EntityManager;
+  readonly events: Pick<EventSignal, "listen">;
+}
 
 /** How many events are held in memory for one stream. */
 const BATCH = 50;
@@ -28,7 +35,7 @@ const HEARTBEAT_MS = 20_000;
 export async function* watchEvents(
   request: WatchEventsRequestValid,
   { caller: { workspaceId } }: Call,
-  { em, events }: EventDeps,
+  { em, events }: WatchDeps,
   signal: AbortSignal,
 ): AsyncIterable<WatchEventsResponse> {
   const { types } = request;

@@ -1,10 +1,19 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
-import { PROVIDERS, type PaymentProvider } from "./payment-provider.ts";
+import {
+  PaymentConnection,
+  type PaymentProviderName,
+} from "../workspaces/payment-connection.entity.ts";
+import { manualProvider } from "./manual-provider.ts";
+import type { PaymentProvider } from "./payment-provider.ts";
+
+/** Every provider that a workspace can connect. */
+const PROVIDERS: Readonly<Record<PaymentProviderName, PaymentProvider>> = {
+  manual: manualProvider,
+};
 
 /**
- * The provider a workspace has connected. One that has disconnected since it booked still gets its
- * payments recorded, as taken by itself: a payment is never turned away.
+ * The provider a workspace has connected. A workspace that disconnected since it booked still gets
+ * its payments recorded, as manual ones: a payment is never turned away.
  */
 export async function findProvider(em: EntityManager, workspace: number): Promise<PaymentProvider> {
   const connection = await em.findOne(PaymentConnection, { workspace });

@@ -1,5 +1,4 @@
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
-import { manualProvider } from "./manual-provider.ts";
 
 /** A payment that somebody says was made. */
 export interface PaymentClaim {
@@ -30,8 +29,3 @@ export interface PaymentProvider {
    */
   confirmRefund(claim: Pick<PaymentClaim, "workspaceId" | "shipment">): Promise<void>;
 }
-
-/** The providers there are. */
-export const PROVIDERS: Readonly<Record<PaymentProviderName, PaymentProvider>> = {
-  manual: manualProvider,
-};

@@ -7,14 +7,14 @@ import {
 } from "../../../gen/shipments/v1/quote_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { quote, type UncoveredQuote } from "../../domain/pricing/pricing.ts";
-import type { Tariffs } from "../tariffs/tariff-cache.ts";
+import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import { priceInMajor } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 
 /** Prices a route with the tariff in force, from memory alone. */
 export function quoteShipment(
   request: QuoteShipmentRequestValid,
-  tariffs: Tariffs,
+  tariffs: TariffCache,
 ): QuoteShipmentResponse {
   const result = quote(tariffs.current().pricing, routeOf(request));
   return result.covered

@@ -1,12 +1,12 @@
 import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Problem } from "../../domain/refusal.ts";
-import type { Tariffs } from "../tariffs/tariff-cache.ts";
+import type { TariffCache } from "../tariffs/tariff-cache.ts";
 
 /** What the functions of the shipment service work with. */
 export interface ShipmentDeps {
   readonly em: EntityManager;
-  readonly tariffs: Tariffs;
+  readonly tariffs: TariffCache;
   readonly now: () => Date;
   /**
    * Holds one route of a batch against the rules of its descriptor, together with what the door

@@ -13,7 +13,7 @@ import { readRecordId } from "../../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import type { Tariffs } from "../tariffs/tariff-cache.ts";
+import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changeShipment } from "./change-shipment.ts";
 import type { FoundShipment } from "./find-shipment.ts";
@@ -81,7 +81,7 @@ async function changedRoute(
   shipment: FoundShipment,
   request: UpdateShipmentRequestValid,
   tx: EntityManager,
-  tariffs: Tariffs,
+  tariffs: TariffCache,
 ) {
   const route = {
     pickupLat: request.pickupLat ?? shipment.pickupLat,

@@ -12,7 +12,7 @@ export interface PricedTariff {
 }
 
 /** The tariff in force, kept in memory. */
-export interface Tariffs {
+export interface TariffCache {
   /**
    * The newest version this process knows of, at most a second old while the database is there.
    *
@@ -39,7 +39,7 @@ export interface Tariffs {
 }
 
 /** Keeps the tariff in force. Versions are immutable, so what was read once stays true. */
-export function createTariffCache(em: EntityManager): Tariffs {
+export function createTariffCache(em: EntityManager): TariffCache {
   let newest: PricedTariff | undefined;
 
   async function load(reading: EntityManager, version: number): Promise<PricedTariff> {

@@ -28,31 +28,37 @@ export async function createWebhook(
   const { workspaceId } = call.caller;
   refuseUrl(request.url, deps);
   const secret = mintWebhookSecret();
-  return withIdempotency(deps.em, WebhookService.method.createWebhook, request, call, async (tx) => {
-    // Two that are added at the same time count each other.
-    await tx.execute("select pg_advisory_xact_lock(hashtextextended('webhooks', ?))", [
-      workspaceId,
-    ]);
-    if ((await tx.count(Webhook, { workspace: workspaceId })) >= MAX_WEBHOOKS) {
-      throw refuse(
-        "WEBHOOK_LIMIT",
-        `The workspace has ${MAX_WEBHOOKS} webhooks, and no more fit.`,
-        {
-          subject: "webhook",
-        },
-      );
-    }
-    const createdAt = deps.now();
-    const webhook = tx.create(Webhook, {
-      workspace: workspaceId,
-      id: `wh_${randomBytes(12).toString("hex")}`,
-      url: request.url,
-      types: typesOf(request.types),
-      secrets: [{ secret, endsAtMs: null }],
-      createdAt,
-      updatedAt: createdAt,
-    });
-    await tx.flush();
-    return create(CreateWebhookResponseSchema, { data: webhookMessage(webhook), secret });
-  });
+  return withIdempotency(
+    deps.em,
+    WebhookService.method.createWebhook,
+    request,
+    call,
+    async (tx) => {
+      // Two that are added at the same time count each other.
+      await tx.execute("select pg_advisory_xact_lock(hashtextextended('webhooks', ?))", [
+        workspaceId,
+      ]);
+      if ((await tx.count(Webhook, { workspace: workspaceId })) >= MAX_WEBHOOKS) {
+        throw refuse(
+          "WEBHOOK_LIMIT",
+          `The workspace has ${MAX_WEBHOOKS} webhooks, and no more fit.`,
+          {
+            subject: "webhook",
+          },
+        );
+      }
+      const createdAt = deps.now();
+      const webhook = tx.create(Webhook, {
+        workspace: workspaceId,
+        id: `wh_${randomBytes(12).toString("hex")}`,
+        url: request.url,
+        types: typesOf(request.types),
+        secrets: [{ secret, endsAtMs: null }],
+        createdAt,
+        updatedAt: createdAt,
+      });
+      await tx.flush();
+      return create(CreateWebhookResponseSchema, { data: webhookMessage(webhook), secret });
+    },
+  );
 }

@@ -31,22 +31,29 @@ export async function rotateWebhookSecret(
 ): Promise<RotateWebhookSecretResponse> {
   const { workspaceId } = call.caller;
   const secret = mintWebhookSecret();
-  return withIdempotency(em, WebhookService.method.rotateWebhookSecret, request, call, async (tx) => {
-    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
-    const rotatedAt = now();
-    const endMs = rotatedAt.getTime() + (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
-    const earlier = webhook.secrets.map((it) => ({
-      ...it,
-      endsAtMs: Math.min(it.endsAtMs ?? Infinity, endMs),
-    }));
-    webhook.secrets = [{ secret, endsAtMs: null }, ...working(earlier, rotatedAt)].slice(
-      0,
-      MAX_SECRETS,
-    );
-    webhook.updatedAt = rotatedAt;
-    await tx.flush();
-    return create(RotateWebhookSecretResponseSchema, { data: webhookMessage(webhook), secret });
-  });
+  return withIdempotency(
+    em,
+    WebhookService.method.rotateWebhookSecret,
+    request,
+    call,
+    async (tx) => {
+      const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+      const rotatedAt = now();
+      const endMs =
+        rotatedAt.getTime() + (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
+      const earlier = webhook.secrets.map((it) => ({
+        ...it,
+        endsAtMs: Math.min(it.endsAtMs ?? Infinity, endMs),
+      }));
+      webhook.secrets = [{ secret, endsAtMs: null }, ...working(earlier, rotatedAt)].slice(
+        0,
+        MAX_SECRETS,
+      );
+      webhook.updatedAt = rotatedAt;
+      await tx.flush();
+      return create(RotateWebhookSecretResponseSchema, { data: webhookMessage(webhook), secret });
+    },
+  );
 }
 
 /** The secrets that have not ended. */

@@ -25,18 +25,24 @@ export async function updateWebhook(
   const { workspaceId } = call.caller;
   const { url, types, enabled } = request;
   if (url !== undefined) refuseUrl(url, deps);
-  return withIdempotency(deps.em, WebhookService.method.updateWebhook, request, call, async (tx) => {
-    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
-    if (url !== undefined) webhook.url = url;
-    if (types.length > 0) webhook.types = typesOf(types);
-    if (enabled === true) {
-      webhook.disabledReason = null;
-      webhook.failingSince = null;
-    }
-    if (enabled === false) webhook.disabledReason ??= "request";
-    webhook.updatedAt = deps.now();
-    const updated = webhook;
-    await tx.flush();
-    return create(UpdateWebhookResponseSchema, { data: webhookMessage(updated) });
-  });
+  return withIdempotency(
+    deps.em,
+    WebhookService.method.updateWebhook,
+    request,
+    call,
+    async (tx) => {
+      const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+      if (url !== undefined) webhook.url = url;
+      if (types.length > 0) webhook.types = typesOf(types);
+      if (enabled === true) {
+        webhook.disabledReason = null;
+        webhook.failingSince = null;
+      }
+      if (enabled === false) webhook.disabledReason ??= "request";
+      webhook.updatedAt = deps.now();
+      const updated = webhook;
+      await tx.flush();
+      return create(UpdateWebhookResponseSchema, { data: webhookMessage(updated) });
+    },
+  );
 }

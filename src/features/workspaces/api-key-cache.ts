@@ -7,7 +7,7 @@ import { ApiKey, isWorking } from "./api-key.entity.ts";
 import type { KeyChange } from "./recent-key-changes.ts";
 
 /** Finds who an API key stands for, mostly from memory. */
-export interface Callers extends ApiKeyLookup {
+export interface ApiKeyCache extends ApiKeyLookup {
   /** Forgets keys that changed since they were read: they are looked up again. */
   forget(changes: readonly KeyChange[]): void;
   /** Forgets all keys: changes may have passed unseen. */
@@ -31,7 +31,7 @@ interface Remembered {
  * while the database is away. They are remembered by the keys themselves, in this process's memory
  * only: hashing the key of every call would cost more than all else that admits it.
  */
-export function createApiKeyCache(em: EntityManager, nowMs: () => number): Callers {
+export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKeyCache {
   const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   const lookingUp = new Map<string, Promise<Remembered | undefined>>();
   let changes = 0;

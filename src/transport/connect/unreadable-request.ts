@@ -7,7 +7,7 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
  * The refusal behind an error that Connect raised while it read a request: the message is too large,
  * not of the RPC's kind, or JSON with a field of the wrong type. Undefined for any other error.
  */
-export function unreadable({ code, cause }: ConnectError): Refusal | undefined {
+export function unreadableRequest({ code, cause }: ConnectError): Refusal | undefined {
   switch (code) {
     case Code.ResourceExhausted:
       return bodyTooLarge();

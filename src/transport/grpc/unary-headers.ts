@@ -9,8 +9,8 @@ import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import { WIRE } from "../connect/wire.ts";
 
-/** A unary gRPC call whose headers ask for nothing out of the ordinary. */
-export interface PlainCall {
+/** How the messages of one unary gRPC call are read and written, as its headers ask. */
+export interface UnaryCodec {
   readonly rpc: Rpc;
   /** Decodes a request; throws when it cannot. */
   readonly parse: (bytes: Uint8Array) => Message;
@@ -22,22 +22,21 @@ export interface PlainCall {
   readonly compression: Compression | null;
 }
 
-type Codec = Pick<PlainCall, "rpc" | "parse" | "serialize">;
+type Codec = Pick<UnaryCodec, "rpc" | "parse" | "serialize">;
 
-/** Gives what the headers of a plain call say; undefined for any other call. */
-export type ReadPlainCall = (headers: IncomingHttpHeaders) => PlainCall | undefined;
+/** Reads the headers of a call for the fast path; undefined for any other call. */
+export type ReadUnaryHeaders = (headers: IncomingHttpHeaders) => UnaryCodec | undefined;
 
 /**
- * Tells plain calls from all others: POST to a unary RPC, of messages in Protobuf's binary form that
- * are not compressed, with every header that the protocol knows well-formed. Whatever else is asked
- * for, or asked wrongly, is Connect's to answer.
+ * Decides which calls take the fast path: POST to a unary RPC with an uncompressed message in
+ * Protobuf's binary form, every header of the protocol well formed. Connect answers all others.
  */
-export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadPlainCall {
+export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadUnaryHeaders {
   const codecs = new Map(rpcs.map((rpc) => [`/${rpc.name}`, codecOf(rpc)]));
   const isHost = createHostCheck();
   return (headers) => {
     const codec = codecs.get(headers[":path"] ?? "");
-    if (codec === undefined || !isPlain(headers) || !isHost(headers[":authority"])) {
+    if (codec === undefined || !isForFastPath(headers) || !isHost(headers[":authority"])) {
       return undefined;
     }
     const timeoutMs = readTimeout(headers["grpc-timeout"]);
@@ -48,7 +47,7 @@ export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadPlainCall {
   };
 }
 
-function isPlain(headers: IncomingHttpHeaders): boolean {
+function isForFastPath(headers: IncomingHttpHeaders): boolean {
   const type = headers["content-type"];
   const encoding = headers["grpc-encoding"];
   return (
@@ -90,5 +89,5 @@ function codecOf(rpc: Rpc): Codec {
   const { getI, getO } = createMethodSerializationLookup(rpc.method, undefined, undefined, WIRE);
   const { parse } = getI(true);
   const { serialize } = getO(true);
-  return { rpc, parse, serialize: serialize as Codec["serialize"] };
+  return { rpc, parse, serialize: serialize };
 }

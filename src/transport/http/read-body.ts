@@ -8,19 +8,18 @@ import { bodyTooLarge } from "../connect/unreadable-request.ts";
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
 
-/** A request's body, or why it was not read to its end. */
-export type Body = Buffer | Refusal;
-
 /**
  * Reads a request's body, never more of it than `MAX_REQUEST_BYTES`, and calls `done` with it: at
- * once when there is none, and never when the caller goes away in the middle.
+ * once when there is none, and never when the caller goes away in the middle. Calls `failed` with
+ * the Refusal BODY_TOO_LARGE instead when too much has come.
  *
- * @throws Refusal BODY_TOO_LARGE when the headers say so; when it shows later, `done` gets it.
+ * @throws Refusal BODY_TOO_LARGE when the headers already say so
  */
 export function readBody(
   request: IncomingMessage,
   { contentLength, transferEncoding }: CallHeaders,
-  done: (body: Body) => void,
+  done: (body: Buffer) => void,
+  failed: (refusal: Refusal) => void,
 ): void {
   if (contentLength === undefined && transferEncoding === undefined) return done(EMPTY);
   if (Number(contentLength ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
@@ -31,7 +30,7 @@ export function readBody(
     if (size <= MAX_REQUEST_BYTES) return void chunks.push(chunk);
     request.removeAllListeners("data");
     request.removeAllListeners("end");
-    done(bodyTooLarge());
+    failed(bodyTooLarge());
   });
   request.on("end", () =>
     done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),

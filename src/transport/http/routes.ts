@@ -83,7 +83,7 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
     if (node === undefined) return { kind: "no-such-path" };
     const route = node.byMethod.get(httpMethod);
     if (route !== undefined) return { kind: "found", route, pathSegments };
-    return { kind: "method-not-allowed", allow: [...node.byMethod.keys()].sort().join(", ") };
+    return { kind: "method-not-allowed", allow: [...node.byMethod.keys()].toSorted().join(", ") };
   };
 }
 

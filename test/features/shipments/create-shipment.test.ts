@@ -8,7 +8,7 @@ import {
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
-import { shipmentService } from "../../../src/features/shipments/shipment-service.ts";
+import { createBookings } from "../../../src/features/shipments/create-shipment.ts";
 import { callOf } from "../../support/call-of.ts";
 import { errorFacts } from "../../support/error-facts.ts";
 import {
@@ -334,7 +334,7 @@ test("a booking is priced with the version in force, though this process remembe
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;
-    const { data } = await shipmentService(deps).createShipment(valid, callOf(workspaceId));
+    const { data } = await createBookings(deps)(valid, callOf(workspaceId));
     return [data?.currency, data?.total];
   };
 

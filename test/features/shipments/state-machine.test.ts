@@ -67,7 +67,7 @@ async function ask(who: Who, step: Step, shipment: string): Promise<Asked> {
     try {
       const method = METHODS[step];
       const fields = step === "pay" ? { shipment, ...PAYMENT } : { shipment };
-      const answered = await grpc[method](fields as never);
+      const answered = await grpc[method](fields);
       return stateOf(inDialect(ShipmentService.method[method].output, answered).data);
     } catch (error) {
       return ConnectError.from(error).rawMessage;

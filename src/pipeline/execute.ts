@@ -1,0 +1,60 @@
+import type { Message } from "@bufbuild/protobuf";
+import { refuse, type Problem, type Refusal } from "../domain/refusal.ts";
+import type { Call } from "./call.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
+import type { Rpc } from "./rpc.ts";
+import type { ValidateRequest } from "./validate-request.ts";
+
+/**
+ * Validates a request and runs the RPC's function; gives the answer at once where the function does.
+ *
+ * @param faults what the server found wrong while it decoded the request
+ * @throws Refusal FIELD_INVALID, DEADLINE_EXCEEDED, and whatever the function throws
+ */
+export type Execute = (
+  rpc: Rpc,
+  request: Message,
+  call: Call,
+  faults?: readonly Problem[],
+) => Message | Promise<Message>;
+
+const NO_FAULTS: readonly Problem[] = [];
+/** The longest that a timer of Node can wait, in milliseconds: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Builds the step that executes calls. */
+export function createExecute(options: {
+  readonly validatorOf: (rpc: Rpc) => ValidateRequest;
+  /** Is told of work that has to be waited for, which may go on after its caller has left. */
+  readonly track: (work: Promise<unknown>) => void;
+}): Execute {
+  const { validatorOf, track } = options;
+  return (rpc, request, call, faults = NO_FAULTS) => {
+    call.faults = validatorOf(rpc)(request, faults);
+    if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) {
+      throw deadlineExceeded();
+    }
+    if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
+    const answer = rpc.run(request, call);
+    if (!(answer instanceof Promise)) return answer;
+    track(answer);
+    return call.deadlineMs === undefined ? answer : before(call.deadlineMs, answer);
+  };
+}
+
+/** Waits for an answer until the deadline. The work goes on after it; its answer is dropped. */
+async function before<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  const leftMs = Math.max(0, deadlineMs - performance.now());
+  const timer = setTimeout(() => reject(deadlineExceeded()), Math.min(leftMs, LONGEST_TIMER_MS));
+  answer.catch(() => undefined);
+  try {
+    return await Promise.race([answer, passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function deadlineExceeded(): Refusal {
+  return refuse("DEADLINE_EXCEEDED", "The caller's deadline passed before the answer.");
+}

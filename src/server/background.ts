@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
+import type { EntityManager } from "../db/orm.ts";
+import type { EventSignal } from "../features/events/event-signal.ts";
+import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
+import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
+import type { DeliverDeps } from "../features/webhooks/deliver.ts";
+import { runDeliveries, type Deliveries } from "../features/webhooks/run-deliveries.ts";
+import type { ApiKeyCache } from "../features/workspaces/api-key-cache.ts";
+import { recentKeyChanges } from "../features/workspaces/recent-key-changes.ts";
+
+/** What one process does besides answering calls. */
+export interface Background {
+  /**
+   * Follows changes made by other processes, delivers webhooks and purges stored responses. Resolves
+   * once keys and the tariff have been read for the first time.
+   */
+  start(): Promise<void>;
+  /** Starts no more deliveries, and waits for those in flight; they take 3 seconds at most. */
+  stopDeliveries(): Promise<void>;
+  /** Stops following changes. */
+  close(): Promise<void>;
+}
+
+/** How often expired stored responses are purged, in milliseconds. */
+const PURGE_MS = 10 * 60 * 1_000;
+
+/** Builds the background work of one process; nothing is started yet. */
+export function createBackground(options: {
+  readonly databaseUrl: string;
+  readonly em: EntityManager;
+  readonly log: Logger;
+  readonly tariffs: TariffCache;
+  readonly apiKeys: ApiKeyCache;
+  readonly events: EventSignal;
+  readonly deliver: DeliverDeps;
+  readonly shutdownSignal: AbortSignal;
+}): Background {
+  const { databaseUrl, em, log, tariffs, apiKeys, events, shutdownSignal } = options;
+  let feed: ChangeFeed | undefined;
+  let deliveries: Deliveries | undefined;
+
+  function followKeysAndTariff(): Promise<void> {
+    return new Promise((resolve) => {
+      feed = followChanges({
+        databaseUrl,
+        log,
+        reconnected: apiKeys.forgetAll,
+        async look(client) {
+          apiKeys.forget(await recentKeyChanges(client));
+          await tariffs.refresh(client);
+          resolve();
+        },
+      });
+    });
+  }
+
+  async function purgeRegularly(): Promise<void> {
+    while (!shutdownSignal.aborted) {
+      await purgeStoredResponses(em).catch((error: unknown) =>
+        log.warn({ err: error }, "purge failed"),
+      );
+      await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  return {
+    async start() {
+      await followKeysAndTariff();
+      shutdownSignal.throwIfAborted();
+      events.open();
+      deliveries = runDeliveries(databaseUrl, log, options.deliver);
+      void purgeRegularly();
+    },
+    async stopDeliveries() {
+      await deliveries?.close();
+    },
+    async close() {
+      await feed?.close();
+      await events.close();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { isTransientDatabaseError } from "../db/database-error.ts";
+import { migrate } from "../db/migrate.ts";
+import type { Background } from "./background.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** A server that listens on one port. */
+interface Server {
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Takes no new connections, waits for calls in flight, and cuts what is left after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** How a process that serves begins and ends. */
+export interface Lifecycle {
+  /** Opens both ports; calls are refused as unavailable until `prepare` has resolved. */
+  listen(): Promise<{ http: AddressInfo; grpc: AddressInfo }>;
+  /**
+   * Migrates the database, waiting for it while it is away, and starts the background work. Resolves
+   * when that is done; rejects when the database cannot be migrated or the service closes meanwhile.
+   */
+  prepare(): Promise<void>;
+  /**
+   * Drains: readiness turns 503, calls in flight finish, both ports close. Takes at most 9 seconds,
+   * and at least half a second, so that a probe can see it.
+   */
+  close(): Promise<void>;
+}
+
+/** How long calls in flight may take to finish after `close`, in milliseconds. */
+const DRAIN_MS = 7_000;
+/** How long the ports stay open for probes to see that the service is closing, in milliseconds. */
+const LINGER_MS = 500;
+/** How long webhook deliveries may take to finish after `close`, in milliseconds. */
+const DELIVERIES_MS = 4_000;
+/** How long disconnecting from a database that may not answer takes at most, in milliseconds. */
+const DISCONNECT_MS = 1_000;
+/** How long to wait before trying an absent database again, in milliseconds. */
+const RETRY_MS = 500;
+
+/** Builds the lifecycle of a service from its parts. */
+export function createLifecycle(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly grpcPort: number;
+  readonly databaseUrl: string;
+  readonly http: Server;
+  readonly grpc: Server;
+  readonly readiness: Readiness;
+  readonly background: Background;
+  /** How many calls are in flight. */
+  readonly inFlight: () => number;
+  /** Closes every connection, to the database and elsewhere. */
+  readonly disconnect: () => Promise<void>;
+  readonly log: Logger;
+}): Lifecycle {
+  const { host, http, grpc, readiness, background, log } = options;
+  const { shutdownSignal } = readiness;
+
+  async function untilCallsEnd(): Promise<void> {
+    const deadlineMs = performance.now() + DRAIN_MS;
+    await sleep(LINGER_MS);
+    while (options.inFlight() > 0 && performance.now() < deadlineMs) await sleep(20);
+  }
+
+  return {
+    async listen() {
+      return {
+        http: await http.listen(host, options.port),
+        grpc: await grpc.listen(host, options.grpcPort),
+      };
+    },
+    async prepare() {
+      await migrateWhenReachable(options.databaseUrl, log, shutdownSignal);
+      shutdownSignal.throwIfAborted();
+      await background.start();
+      readiness.open();
+    },
+    async close() {
+      const startedMs = performance.now();
+      readiness.shutDown();
+      const delivered = background.stopDeliveries();
+      await untilCallsEnd();
+      await Promise.all([http.close(LINGER_MS), grpc.close(LINGER_MS)]);
+      const leftMs = Math.max(DISCONNECT_MS, startedMs + DELIVERIES_MS - performance.now());
+      await Promise.race([
+        delivered.then(() => background.close()).then(options.disconnect),
+        sleep(leftMs, undefined, { ref: false }),
+      ]);
+    },
+  };
+}
+
+async function migrateWhenReachable(
+  databaseUrl: string,
+  log: Logger,
+  shutdownSignal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    shutdownSignal.throwIfAborted();
+    try {
+      const applied = await migrate(databaseUrl);
+      if (applied.length > 0) log.info({ applied }, "migrated");
+      return;
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) throw error;
+      log.warn({ err: error }, "waiting for the database");
+      await sleep(RETRY_MS);
+    }
+  }
+}

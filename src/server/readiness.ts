@@ -1,0 +1,35 @@
+/** Whether the service takes calls. */
+export interface Readiness {
+  /** Why calls are refused now, such as "starting"; undefined while they are served. */
+  closedBecause(): string | undefined;
+  /** Takes calls from now on. */
+  open(): void;
+  /** Takes no more calls. Final. */
+  shutDown(): void;
+  /** Aborts when the service shuts down. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/**
+ * Starts closed ("starting"). Once open, it stays closed until there is a tariff.
+ *
+ * @param tariffVersion the version in force; undefined while there is none
+ */
+export function createReadiness(tariffVersion: () => number | undefined): Readiness {
+  const shutdown = new AbortController();
+  let phase: "starting" | "open" | "shutting down" = "starting";
+  return {
+    closedBecause() {
+      if (phase !== "open") return phase;
+      return tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
+    },
+    open() {
+      phase = "open";
+    },
+    shutDown() {
+      phase = "shutting down";
+      shutdown.abort();
+    },
+    shutdownSignal: shutdown.signal,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Registry } from "@prometheus-io/client";
+import type { Logger } from "pino";
+import { Health } from "../../gen/grpc/health/v1/health_pb.js";
+import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
+import { isTransientDatabaseError } from "../db/database-error.ts";
+import type { ApiKeyLookup } from "../pipeline/call.ts";
+import type { Limiter } from "../pipeline/limiter.ts";
+import { createObserver } from "../pipeline/observe.ts";
+import { createPipeline } from "../pipeline/pipeline.ts";
+import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
+import { createTickBatcher } from "../pipeline/tick-batcher.ts";
+import { createRpcHandler } from "../transport/connect/connect-handler.ts";
+import { addHealth } from "../transport/connect/health.ts";
+import { addReflection } from "../transport/connect/reflection.ts";
+import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
+import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
+import { createGrpcServer, type GrpcServer } from "../transport/grpc/grpc-server.ts";
+import { createHttpServer, type HttpServer } from "../transport/http/http-server.ts";
+import { createJsonGateway } from "../transport/http/json-gateway.ts";
+import { createProbes } from "../transport/http/probes.ts";
+import { SERVICES } from "./services.ts";
+
+/** Builds the two servers on one pipeline; neither listens yet. */
+export function createServers(options: {
+  readonly rpcs: readonly Rpc[];
+  readonly streams: readonly StreamRpc[];
+  readonly apiKeys: ApiKeyLookup;
+  /** Why calls cannot be taken now ("starting"); undefined when they can. */
+  readonly closedBecause: () => string | undefined;
+  readonly limiter: Limiter;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly shutdownSignal: AbortSignal;
+}): { readonly http: HttpServer; readonly grpc: GrpcServer; readonly inFlight: () => number } {
+  const { rpcs, streams, closedBecause, log, registry } = options;
+  const tickBatcher = createTickBatcher();
+  const observer = createObserver(log, registry, tickBatcher);
+  const pipeline = createPipeline({
+    ...options,
+    isTransient: isTransientDatabaseError,
+    observer,
+    tickBatcher,
+  });
+  const described = [...SERVICES, Health, ServerReflection];
+  const rpcHandler = (grpc: boolean) =>
+    createRpcHandler({
+      rpcs,
+      streams,
+      pipeline,
+      grpc,
+      addServices(router) {
+        const names = SERVICES.map((service) => service.typeName);
+        addHealth(router, names, () => closedBecause() === undefined);
+        addReflection(router, described);
+      },
+      fallback: answerUnknownRpc,
+      shutdownSignal: options.shutdownSignal,
+    });
+  return {
+    http: createHttpServer({
+      serviceNames: described.map((service) => service.typeName),
+      handleRpc: rpcHandler(false),
+      gateway: createJsonGateway(rpcs, pipeline),
+      probes: createProbes({ closedBecause, registry }),
+    }),
+    grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
+    inFlight: observer.inFlight,
+  };
+}
