@@ -2,37 +2,39 @@
  * SQLSTATE codes and classes that mean "not now": connection trouble, shutdown, too busy, timed
  * out, deadlock.
  */
-const PASSING_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25P0[34])$/;
+const TRANSIENT_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25P0[34])$/;
 
 /** Node's and pg's ways to say that the connection failed. */
-const PASSING_NODE_CODE =
+const TRANSIENT_NODE_CODE =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
-const PASSING_MESSAGE =
+const TRANSIENT_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly/;
 
-/** How many causes deep an error is looked into. */
+/** How deep the chain of an error's causes is searched. */
 const MAX_DEPTH = 8;
 
-/** What was to be written waited for its turn in vain, and was not written. */
-export class Overloaded extends Error {
+/** A write waited too long for a transaction, and was not made. */
+export class OverloadedError extends Error {
   constructor() {
     super("the database has more to write than it can");
   }
 }
 
 /**
- * Whether an error from the database layer will pass by itself: the database is unreachable,
- * shutting down or overloaded, so that the caller should be told to try again. Anything else is a
- * defect or a broken rule.
+ * Whether an error of the database passes by itself: it is unreachable, shutting down or overloaded,
+ * and the caller should try again. Anything else is a defect or a broken rule.
  */
 export function isTransientDatabaseError(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < MAX_DEPTH && current instanceof Error; depth++) {
     const code = (current as { code?: unknown }).code;
-    if (typeof code === "string" && (PASSING_SQLSTATE.test(code) || PASSING_NODE_CODE.test(code))) {
+    if (
+      typeof code === "string" &&
+      (TRANSIENT_SQLSTATE.test(code) || TRANSIENT_NODE_CODE.test(code))
+    ) {
       return true;
     }
-    if (current instanceof Overloaded || PASSING_MESSAGE.test(current.message)) return true;
+    if (current instanceof OverloadedError || TRANSIENT_MESSAGE.test(current.message)) return true;
     if (current instanceof AggregateError && current.errors.some(isTransientDatabaseError)) {
       return true;
     }

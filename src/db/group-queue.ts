@@ -1,92 +1,86 @@
-import { Overloaded } from "./database-error.ts";
+import { OverloadedError } from "./database-error.ts";
 
-/** How long a member waits for its turn at most, in milliseconds. */
+/** How long a member waits to be written at most, in milliseconds. */
 const MAX_WAIT_MS = 2_000;
-/** How often those who have waited for too long are turned away, in milliseconds. */
+/** How often members that have waited too long are rejected, in milliseconds. */
 const SWEEP_MS = 250;
 
-/** Somebody who waits to be written. */
+/** A member that waits to be written, and the promise of its result. */
 export interface Waiting<Member, Result> {
   readonly member: Member;
-  /** On the clock of `performance.now()`, in milliseconds. */
-  readonly givesUpAtMs: number;
+  /** When it has waited too long, on the clock of `performance.now()`. */
+  readonly expiresAtMs: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Whether somebody has waited for too long. */
-export function isLate({ givesUpAtMs }: Pick<Waiting<unknown, unknown>, "givesUpAtMs">): boolean {
-  return givesUpAtMs <= performance.now();
+/** Whether a member has waited too long. */
+export function isLate({ expiresAtMs }: Pick<Waiting<unknown, unknown>, "expiresAtMs">): boolean {
+  return expiresAtMs <= performance.now();
 }
 
-/** Tells somebody who has waited for too long. */
-export function turnAway({ reject }: Pick<Waiting<unknown, unknown>, "reject">): void {
-  reject(new Overloaded());
+/** Rejects a member that has waited too long. */
+export function rejectLate({ reject }: Pick<Waiting<unknown, unknown>, "reject">): void {
+  reject(new OverloadedError());
 }
 
-/** Members in the order in which they came. */
+/** Members that wait to be written, in the order in which they came. */
 export interface GroupQueue<Member, Result> {
-  /** Whether anybody waits. */
-  some(): boolean;
+  hasMembers(): boolean;
   /**
-   * Waits until the member has been written.
+   * Adds a member, and resolves with its result once whoever takes it settles it.
    *
-   * @param deadlineMs when nobody will want it any more, on the clock of `performance.now()`
-   * @throws Overloaded when its turn does not come by then, or within 2 seconds
+   * @param deadlineMs when its caller stops waiting, on the clock of `performance.now()`
+   * @throws OverloadedError when it is not taken by then, or within 2 seconds
    */
-  wait(member: Member, deadlineMs: number): Promise<Result>;
+  add(member: Member, deadlineMs: number): Promise<Result>;
   /**
-   * Those whose turn it is; whoever takes them settles each of them. Nobody is taken while another
-   * with the same key is under way.
+   * Takes the members of the next group, which whoever takes them must settle. Leaves out those
+   * whose key is in flight.
    */
   takeGroup(): Waiting<Member, Result>[];
 }
 
 /**
- * Keeps the members that wait to be written in groups.
+ * Builds a queue.
  *
  * @param maxMembers how many a group takes
- * @param keyOf members for which this is the same are never in one group, nor under way together
+ * @param keyOf members with the same key are never in flight at the same time
  */
 export function createGroupQueue<Member, Result>(
   maxMembers: number,
   keyOf: (member: Member) => string | undefined,
 ): GroupQueue<Member, Result> {
-  const keysUnderWay = new Set<string>();
+  const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
   let sweeping: NodeJS.Timeout | undefined;
 
-  /** Gives the key free before anybody hears of the end. */
-  function take(one: Waiting<Member, Result>, key: string | undefined): Waiting<Member, Result> {
-    if (key === undefined) return one;
-    keysUnderWay.add(key);
-    return {
-      ...one,
-      resolve(result) {
-        keysUnderWay.delete(key);
-        one.resolve(result);
-      },
-      reject(error) {
-        keysUnderWay.delete(key);
-        one.reject(error);
-      },
+  /** Frees the key before the member is settled, so that the next one with it can follow. */
+  function holdKey(taken: Waiting<Member, Result>, key: string | undefined) {
+    if (key === undefined) return taken;
+    keysInFlight.add(key);
+    const release = <T>(settle: (value: T) => void) => {
+      return (value: T) => {
+        keysInFlight.delete(key);
+        settle(value);
+      };
     };
+    return { ...taken, resolve: release(taken.resolve), reject: release(taken.reject) };
   }
 
-  /** Turns away those who have waited for too long. */
   function sweep(): void {
     const late = new Set(waiting.filter(isLate));
     waiting = waiting.filter((one) => !late.has(one));
-    late.forEach(turnAway);
+    late.forEach(rejectLate);
     sweeping = waiting.length === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
   }
 
   return {
-    some: () => waiting.length > 0,
-    wait(member, deadlineMs) {
-      const givesUpAtMs = Math.min(deadlineMs, performance.now() + MAX_WAIT_MS);
+    hasMembers: () => waiting.length > 0,
+    add(member, deadlineMs) {
+      const expiresAtMs = Math.min(deadlineMs, performance.now() + MAX_WAIT_MS);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      waiting.push({ member, givesUpAtMs, resolve, reject });
+      waiting.push({ member, expiresAtMs, resolve, reject });
       sweeping ??= setTimeout(sweep, SWEEP_MS);
       return promise;
     },
@@ -95,9 +89,9 @@ export function createGroupQueue<Member, Result>(
       const left: typeof waiting = [];
       for (const one of waiting) {
         const key = keyOf(one.member);
-        const isHeldUp = key !== undefined && keysUnderWay.has(key);
+        const isHeldUp = key !== undefined && keysInFlight.has(key);
         if (isHeldUp || isLate(one) || group.length === maxMembers) left.push(one);
-        else group.push(take(one, key));
+        else group.push(holdKey(one, key));
       }
       waiting = left;
       return group;

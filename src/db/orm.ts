@@ -6,10 +6,9 @@ import {
   type EntitySchema,
   type Options,
 } from "@mikro-orm/postgresql";
-import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { discardBrokenConnections } from "./broken-connections.ts";
-import { prepareStatements } from "./prepared-statements.ts";
+import { DatabaseClient } from "./client.ts";
+import { reclaimLostConnections } from "./lost-connections.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
 const TIMEOUTS = {
@@ -39,7 +38,7 @@ export function createOrm(databaseUrl: string, options: OrmOptions): MikroORM {
   return new MikroORM(ormOptions(databaseUrl, options));
 }
 
-/** What unit-of-work code receives: an entity manager of its own. */
+/** What code in a unit of work receives. */
 export type { EntityManager };
 
 function ormOptions(
@@ -56,10 +55,8 @@ function ormOptions(
       ...(unlimited ? {} : TIMEOUTS),
       keepAlive: true,
       application_name: "shipments",
-      onPoolCreated(pool: Pool) {
-        discardBrokenConnections(pool);
-        prepareStatements(pool);
-      },
+      Client: DatabaseClient,
+      onPoolCreated: reclaimLostConnections,
     },
     migrations: {
       path: fileURLToPath(new URL("migrations", import.meta.url)),
@@ -70,8 +67,8 @@ function ormOptions(
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
     schemaGenerator: { ignoreSchema: ["graphile_worker"] },
-    // Nothing here has two sides to keep alike, and units of work are flushed when they are done: the
-    // accessors that MikroORM would define on every property of every row cost a third of a list.
+    // No relation here has two sides to keep in step, and the accessors that MikroORM would otherwise
+    // define on every property of every row cost a third of a list.
     propagationOnPrototype: false,
     colors: false,
     logger: (message: string) => log?.debug(message),

@@ -1,15 +1,23 @@
-/** Lets `count` at a time have a turn; the rest wait in their order. Whoever has one gives it back. */
-export function createSemaphore(count: number): () => Promise<() => void> {
-  let free = count;
+/** Bounds how many things happen at a time; the rest wait in their order. */
+export interface Semaphore {
+  acquire(): Promise<void>;
+  /** Call once for each `acquire` that has resolved. */
+  release(): void;
+}
+
+/** Builds a semaphore with `permits` permits. */
+export function createSemaphore(permits: number): Semaphore {
+  let free = permits;
   const waiting: (() => void)[] = [];
-  const giveBack = () => {
-    const next = waiting.shift();
-    if (next === undefined) free++;
-    else next();
-  };
-  return async () => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free--;
-    return giveBack;
+  return {
+    async acquire() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    release() {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    },
   };
 }

@@ -33,7 +33,7 @@ test("whoever's turn does not come in time is turned away, and is not written la
   const take = createGroup({
     em: orm.em,
     maxMembers: 1,
-    apart: () => undefined,
+    serializeBy: () => undefined,
     deadlineMs: () => Infinity,
     async work(tx, [number]: readonly number[]) {
       await gate.promise;
@@ -65,7 +65,7 @@ test("nobody is written once nobody waits for it", async () => {
   const take = createGroup({
     em: orm.em,
     maxMembers: 2,
-    apart: () => undefined,
+    serializeBy: () => undefined,
     deadlineMs: (number: number) => (number < 110 ? 0 : Infinity),
     work: async (tx, numbers) => {
       const results = [];
@@ -90,7 +90,7 @@ test("a commit that the database refuses gives its connection back", async () =>
   const take = createGroup({
     em: orm.em,
     maxMembers: 1,
-    apart: () => undefined,
+    serializeBy: () => undefined,
     deadlineMs: () => Infinity,
     work: async (tx, [number]: readonly number[]) => [await takeSeat(tx, number!)],
   });

@@ -6,7 +6,7 @@ import {
   type DescMethodUnary,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import type { Outcome } from "../../db/group-commit.ts";
+import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";

@@ -1,5 +1,5 @@
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import type { Outcome } from "../../db/group-commit.ts";
+import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { storeResponse, findStoredResponses, type KeyedCall } from "./stored-responses.ts";

@@ -7,7 +7,8 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Customer } from "../customers/customer.entity.ts";
 import { linkCustomers, type BookedCustomer } from "../customers/link-customers.ts";
-import { createGroup, type Outcome } from "../../db/group-commit.ts";
+import { createGroup } from "../../db/group-commit.ts";
+import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { readRecordId } from "../../domain/record-id.ts";
@@ -51,7 +52,7 @@ export function createBookings(deps: ShipmentDeps): CreateShipment {
   const makeInGroup = createGroup({
     em: deps.em,
     maxMembers: MAX_GROUP,
-    apart: externalNameOf,
+    serializeBy: externalNameOf,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
     work: (tx, bookings: readonly Booking[]) =>
       withIdempotencyEach(tx, ShipmentService.method.createShipment, bookings, (fresh) =>

@@ -1,0 +1,46 @@
+import type { Socket } from "node:net";
+import pg, { type ClientConfig } from "pg";
+
+/** How many statements are prepared; every connection may come to keep a plan for each. */
+const MAX_PREPARED = 100;
+
+/** Names of prepared statements by their text; the same on every connection. */
+const names = new Map<string, string>();
+
+/**
+ * pg's client, with two differences. A statement that comes with values is prepared by name, and
+ * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
+ * And a connection on which a query timed out is closed, since every later query would wait behind
+ * that one.
+ */
+export class DatabaseClient extends pg.Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    const query = super.query.bind(this) as (...args: unknown[]) => unknown;
+    this.query = ((...args: unknown[]) => {
+      const answer = query(...prepared(args));
+      if (answer instanceof Promise) answer.catch((error: Error) => this.#closeIfTimedOut(error));
+      return answer;
+    }) as typeof this.query;
+  }
+
+  #closeIfTimedOut({ message }: Error): void {
+    if (message !== "Query read timeout") return;
+    (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+  }
+}
+
+function prepared(args: unknown[]): unknown[] {
+  const [text, values] = args;
+  if (typeof text !== "string" || !Array.isArray(values) || values.length === 0) return args;
+  return [{ name: nameOf(text), text, values }];
+}
+
+/** One name for each text. Texts beyond the bound have none, and are planned every time. */
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= MAX_PREPARED) return known;
+  const name = `statement ${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
