@@ -9,7 +9,7 @@ import { startService } from "../../support/service.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { addWebhook, attemptsAt, book, untilAttempted } from "../../support/webhooks.ts";
 
-test("the receiver in the README takes what is signed, and nothing else", async () => {
+test("the receiver in the webhooks guide takes what is signed, and nothing else", async () => {
   const service = await startService();
   const { apiKey } = await service.addWorkspace();
   const port = await freePort();
@@ -49,8 +49,8 @@ test("the receiver in the README takes what is signed, and nothing else", async 
 });
 
 function receiverOfReadme(): string {
-  const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
-  const section = readme.slice(readme.indexOf("## Webhooks"));
+  const readme = readFileSync(new URL("../../../src/docs/webhooks.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("## A receiver"));
   return /```ts\n([^]*?)```/.exec(section)![1]!;
 }
 
