@@ -2,7 +2,9 @@ import type { Socket } from "node:net";
 import pg, { type ClientConfig } from "pg";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
-const MAX_PREPARED = 100;
+const MAX_PREPARED = 200;
+/** Statements with more values, such as inserts of many rows, have a text for each number of rows. */
+const MAX_VALUES = 40;
 
 /** Names of prepared statements by their text; the same on every connection. */
 const names = new Map<string, string>();
@@ -30,16 +32,27 @@ export class DatabaseClient extends pg.Client {
   }
 }
 
+/** Names a statement that comes with values, given as text and values or as pg's own object. */
 function prepared(args: unknown[]): unknown[] {
-  const [text, values] = args;
-  if (typeof text !== "string" || !Array.isArray(values) || values.length === 0) return args;
-  return [{ name: nameOf(text), text, values }];
+  const [first, second] = args;
+  if (typeof first === "string") {
+    return hasValues(second)
+      ? [{ name: nameOf(first, second), text: first, values: second }]
+      : args;
+  }
+  const { text, values } = (first ?? {}) as { text?: unknown; values?: unknown };
+  if (typeof text !== "string" || !hasValues(values)) return args;
+  return [{ ...(first as object), name: nameOf(text, values) }, ...args.slice(1)];
 }
 
-/** One name for each text. Texts beyond the bound have none, and are planned every time. */
-function nameOf(text: string): string | undefined {
+function hasValues(values: unknown): values is unknown[] {
+  return Array.isArray(values) && values.length > 0;
+}
+
+/** One name for each text. Texts beyond the bounds have none, and are planned every time. */
+function nameOf(text: string, values: readonly unknown[]): string | undefined {
   const known = names.get(text);
-  if (known !== undefined || names.size >= MAX_PREPARED) return known;
+  if (known !== undefined || names.size >= MAX_PREPARED || values.length > MAX_VALUES) return known;
   const name = `statement ${names.size + 1}`;
   names.set(text, name);
   return name;

@@ -1,5 +1,11 @@
 import type { Pool, PoolClient } from "pg";
 
+type ConnectCallback = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void;
+
 /**
  * Makes a pool take back connections that are lost while they are in use. Kysely, below the ORM,
  * never releases a connection whose `begin` or `rollback` failed, so each would occupy a place in
@@ -7,7 +13,15 @@ import type { Pool, PoolClient } from "pg";
  */
 export function reclaimLostConnections(pool: Pool): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
-  pool.connect = (async () => releasedWhenLost(await connect())) as Pool["connect"];
+  const connectReleased = async () => releasedWhenLost(await connect());
+  pool.connect = ((callback?: ConnectCallback) => {
+    if (callback === undefined) return connectReleased();
+    connectReleased().then(
+      (client) => callback(undefined, client, client.release),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }) as Pool["connect"];
 }
 
 /** Releases a connection when it is lost; whoever uses it may then release it once more. */

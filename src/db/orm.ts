@@ -8,6 +8,7 @@ import {
 } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { DatabaseClient } from "./client.ts";
+import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { reclaimLostConnections } from "./lost-connections.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
@@ -46,6 +47,7 @@ function ormOptions(
   { entities, log, unlimited = false }: OrmOptions,
 ): Options {
   return {
+    driver: ParameterizedDriver,
     clientUrl: databaseUrl,
     entities: [...entities],
     discovery: { warnWhenNoEntities: false },

@@ -1,0 +1,99 @@
+import {
+  isRaw,
+  raw,
+  Utils,
+  type AnyEntity,
+  type Dictionary,
+  type EntityData,
+  type QueryResult,
+  type Transaction,
+} from "@mikro-orm/core";
+import { NativeQueryBuilder, PostgreSqlConnection, PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { CompiledQuery } from "kysely";
+
+type Query = Parameters<PostgreSqlConnection["execute"]>[0];
+type Params = readonly unknown[] | Dictionary<unknown>;
+
+/** A statement whose values travel apart from its text. */
+interface BoundStatement {
+  /** With `$1`, `$2`, ... for the values. */
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * MikroORM's connection, except that it sends values apart from statements; MikroORM writes them,
+ * escaped, into the text. So no caller's text is ever part of a statement, and PostgreSQL can
+ * prepare it.
+ */
+class ParameterizedConnection extends PostgreSqlConnection {
+  override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
+    query: Query,
+    params: Params = [],
+    method: "all" | "get" | "run" = "all",
+    ctx?: Transaction,
+  ): Promise<T> {
+    await this.ensureConnection();
+    const { text, values } = this.bind(query, params);
+    const run = async () => {
+      const statement = CompiledQuery.raw(text, [...values]);
+      const client = (ctx ?? this.getClient()) as ReturnType<typeof this.getClient>;
+      return this.transformRawResult<T>(await client.executeQuery(statement), method);
+    };
+    return this.executeQuery(text, run, { params: values });
+  }
+
+  /** Numbers the placeholders of a statement as MikroORM writes it, and lists their values. */
+  bind(query: Query, params: Params): BoundStatement {
+    const plain = query instanceof NativeQueryBuilder ? query.toRaw() : query;
+    const fragment =
+      typeof plain === "string" && !Array.isArray(params)
+        ? raw(plain, params as Dictionary<unknown>)
+        : plain;
+    const values: unknown[] = [];
+    const quote = (name: string) => this.platform.quoteIdentifier(name);
+    const text = isRaw(fragment)
+      ? bindText(fragment.sql, fragment.params, values, quote)
+      : bindText(fragment, params as readonly unknown[], values, quote);
+    return { text, values };
+  }
+}
+
+/** MikroORM's placeholders: `?` is a value, `??` an identifier, `\?` a question mark. */
+const PLACEHOLDER = /\\\?|\?\??/g;
+
+function bindText(
+  sql: string,
+  params: readonly unknown[],
+  values: unknown[],
+  quote: (name: string) => string,
+): string {
+  if (params.length === 0) return sql;
+  let next = 0;
+  return sql.replace(PLACEHOLDER, (placeholder) => {
+    if (placeholder === "\\?") return "?";
+    const param = params[next++];
+    return placeholder === "??" ? quote(param as string) : bindValue(param, values, quote);
+  });
+}
+
+/** A list stands for its items; a fragment of SQL for itself; anything else for a `$n`. */
+function bindValue(value: unknown, values: unknown[], quote: (name: string) => string): string {
+  if (isRaw(value)) return bindText(value.sql, value.params, values, quote);
+  if (Array.isArray(value)) {
+    return value.map((item) => bindValue(item, values, quote)).join(", ");
+  }
+  values.push(toParameter(value));
+  return `$${values.length}`;
+}
+
+/** A value as pg sends it. */
+function toParameter(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  return Utils.isPlainObject(value) ? JSON.stringify(value) : value;
+}
+
+/** The driver of the ORM: MikroORM's for PostgreSQL, with parameterized statements. */
+export class ParameterizedDriver extends PostgreSqlDriver {
+  protected override readonly connection = new ParameterizedConnection(this.config);
+}
