@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { refuse, type Problem, type Refusal } from "../domain/refusal.ts";
+import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Rpc } from "./rpc.ts";
@@ -16,7 +17,7 @@ export type Execute = (
   request: Message,
   call: Call,
   faults?: readonly Problem[],
-) => Message | Promise<Message>;
+) => Answer | Promise<Answer>;
 
 const NO_FAULTS: readonly Problem[] = [];
 /** The longest that a timer of Node can wait, in milliseconds: 24 days. */

@@ -12,6 +12,7 @@ import {
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { limit_class, LimitClass as LimitClassOption } from "../../gen/shipments/v1/options_pb.js";
 import type { LimitClass } from "../domain/rate-limit.ts";
+import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 
 /**
@@ -21,7 +22,7 @@ import type { Call } from "./call.ts";
 export type RpcFunction<M extends DescMethod> = (
   request: MessageValidType<M["input"]>,
   call: Call,
-) => Promise<MessageShape<M["output"]>> | MessageShape<M["output"]>;
+) => Promise<Answer<MessageShape<M["output"]>>> | Answer<MessageShape<M["output"]>>;
 
 /**
  * What an RPC does that answers with a stream: as `RpcFunction`, but gives responses until `signal`
@@ -56,7 +57,7 @@ export interface Rpc {
   /** Whether it changes nothing, as its descriptor declares (`NO_SIDE_EFFECTS`). */
   readonly readOnly: boolean;
   readonly limitClass: LimitClass;
-  run(request: Message, call: Call): Promise<Message> | Message;
+  run(request: Message, call: Call): Promise<Answer> | Answer;
 }
 
 /** As `Rpc`, for one that answers with a stream. */

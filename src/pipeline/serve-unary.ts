@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Problem, Refusal } from "../domain/refusal.ts";
 import type { Admit } from "./admit.ts";
+import type { Answer } from "./answer.ts";
 import type { ReceivedCall } from "./call.ts";
 import type { Execute } from "./execute.ts";
 import type { Rpc } from "./rpc.ts";
@@ -22,7 +23,7 @@ export interface UnaryExchange {
   read(received: (decode: () => DecodedRequest) => void, failed: (error: unknown) => void): void;
   /** Whether the caller has gone, so that nobody would learn the answer. */
   isGone(): boolean;
-  respond(message: Message): void | Promise<void>;
+  respond(answer: Answer): void | Promise<void>;
   /** Never throws. */
   refuse(refusal: Refusal): void;
 }
@@ -48,9 +49,9 @@ export function createServeUnary(options: {
         failed(error);
       }
     };
-    const respond = (message: Message) => {
+    const respond = (answer: Answer) => {
       call.code = 0;
-      return exchange.respond(message);
+      return exchange.respond(answer);
     };
     attempt(() =>
       whenResolved(admit(rpc, call), (admitted) =>

@@ -10,6 +10,7 @@ import {
   type HandlerContext,
   type ServiceImpl,
 } from "@connectrpc/connect";
+import { messageOf } from "../../pipeline/answer.ts";
 import type { Call, ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
@@ -124,10 +125,10 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
   return async (request: Message, context: HandlerContext) => {
     const { call } = exchangeOf(context);
     try {
-      const response = await pipeline.execute(rpc, request, call as Call);
+      const answer = await pipeline.execute(rpc, request, call as Call);
       call.code = 0;
       if (call.replayed) context.responseHeader.set("idempotency-replayed", "true");
-      return response;
+      return messageOf(answer);
     } catch (error) {
       throw connectError(pipeline.refusalFor(error, call));
     }

@@ -3,6 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { compressedFlag } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { messageOf } from "../../pipeline/answer.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
@@ -103,8 +104,8 @@ function exchangeOn(
       });
     },
     isGone: () => answered || stream.aborted,
-    respond(message) {
-      const bytes = encode(codec, message);
+    respond(answer) {
+      const bytes = encode(codec, messageOf(answer));
       if (bytes instanceof ConnectError) return sendError(bytes);
       if (codec.compression === null || bytes.length < WIRE.compressMinBytes) {
         return send(frame(0, bytes), OK);

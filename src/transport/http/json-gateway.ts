@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { DualAnswer } from "../../pipeline/answer.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
@@ -81,10 +82,11 @@ function exchangeOf(
         failed,
       ),
     isGone: () => response.destroyed,
-    respond(message) {
+    respond(answer) {
       const headers = call.rateLimit ? headerList(rateLimitHeaders(call.rateLimit)) : [];
       if (call.replayed) headers.push(...REPLAYED);
-      send(options, route.successStatus, route.encodeJson(message), headers);
+      const json = answer instanceof DualAnswer ? answer.json() : route.encodeJson(answer);
+      send(options, route.successStatus, json, headers);
     },
     refuse: (refusal) => sendRefusal(options, refusal),
   };
