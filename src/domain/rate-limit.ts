@@ -69,7 +69,7 @@ export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean
 
 /**
  * Takes one call out of a bucket, if there is one. The limiter in Redis does the same in a script:
- * a change here is a change there.
+ * keep both alike.
  */
 export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
   const nowUs = toMicroseconds(nowMs);
