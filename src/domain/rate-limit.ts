@@ -43,36 +43,58 @@ export interface Verdict {
   readonly resetSeconds: number;
 }
 
-/** A bucket: how many calls were in it at a moment. */
+/**
+ * One call, in the unit in which buckets count: a bucket gains its `rate` of these each microsecond,
+ * so that counting stays in whole numbers and is exact wherever it is done.
+ */
+const CALL = 1_000_000;
+
+/** A token bucket: how many calls were in it at a moment. */
 export interface Bucket {
-  calls: number;
-  atMs: number;
+  /** Millionths of a call: a whole number from 0 to `burst` millions. */
+  microCalls: number;
+  /** Whole microseconds. */
+  atUs: number;
 }
 
 /** A bucket nothing has been taken from. */
 export function fullBucket({ burst }: RateLimit, nowMs: number): Bucket {
-  return { calls: burst, atMs: nowMs };
+  return { microCalls: burst * CALL, atUs: toMicroseconds(nowMs) };
 }
 
 /** Whether a bucket has filled up again, so that it need not be remembered. */
-export function isFull(
-  { calls, atMs }: Bucket,
-  { rate, burst }: RateLimit,
-  nowMs: number,
-): boolean {
-  return calls + ((nowMs - atMs) / 1_000) * rate >= burst;
+export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean {
+  return filledTo(bucket, limit, toMicroseconds(nowMs)) === limit.burst * CALL;
 }
 
-/** Takes one call out of a bucket, if there is one. */
+/**
+ * Takes one call out of a bucket, if there is one. The limiter in Redis does the same in a script:
+ * keep both alike.
+ */
 export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
-  const { rate, burst } = limit;
-  const filled = bucket.calls + (Math.max(0, nowMs - bucket.atMs) / 1_000) * rate;
-  bucket.calls = Math.min(burst, filled);
-  bucket.atMs = nowMs;
-  if (bucket.calls < 1) {
-    return { allowed: false, remaining: 0, resetSeconds: Math.ceil((1 - bucket.calls) / rate) };
-  }
-  bucket.calls -= 1;
-  const resetSeconds = Math.ceil((burst - bucket.calls) / rate);
-  return { allowed: true, remaining: Math.floor(bucket.calls), resetSeconds };
+  const nowUs = toMicroseconds(nowMs);
+  bucket.microCalls = filledTo(bucket, limit, nowUs);
+  bucket.atUs = nowUs;
+  const allowed = bucket.microCalls >= CALL;
+  if (allowed) bucket.microCalls -= CALL;
+  return verdictOf(allowed, bucket.microCalls, limit);
+}
+
+/** The verdict on a call that left so many millionths of a call in its bucket. */
+export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit): Verdict {
+  const awaited = (allowed ? limit.burst : 1) * CALL;
+  return {
+    allowed,
+    remaining: Math.floor(microCalls / CALL),
+    resetSeconds: Math.ceil((awaited - microCalls) / (limit.rate * CALL)),
+  };
+}
+
+/** A clock that was set back adds nothing. */
+function filledTo({ microCalls, atUs }: Bucket, { rate, burst }: RateLimit, nowUs: number): number {
+  return Math.min(burst * CALL, microCalls + Math.max(0, nowUs - atUs) * rate);
+}
+
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000);
 }

@@ -21,25 +21,28 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
     LIMIT_CLASSES.map((limitClass) => [limitClass, new Map() as Buckets]),
   ) as Readonly<Record<LimitClass, Buckets>>;
 
-  function bucketOf(buckets: Buckets, workspaceId: number, limit: RateLimit): Bucket {
+  function bucketOf(buckets: Buckets, workspaceId: number, limit: RateLimit, now: number): Bucket {
     const known = buckets.get(workspaceId);
     if (known?.limit === limit) return known.bucket;
-    if (buckets.size >= MAX_BUCKETS) forgetFull(buckets);
+    if (buckets.size >= MAX_BUCKETS) forgetFull(buckets, now);
     // A limit that was set anew begins with what is left, or with a full bucket.
-    const bucket = known?.bucket ?? fullBucket(limit, nowMs());
+    const isUsed = known !== undefined && !isFull(known.bucket, known.limit, now);
+    const bucket = isUsed ? known.bucket : fullBucket(limit, now);
     buckets.set(workspaceId, { bucket, limit });
     return bucket;
   }
 
-  function forgetFull(buckets: Buckets): void {
+  function forgetFull(buckets: Buckets, now: number): void {
     for (const [workspaceId, { bucket, limit }] of buckets) {
-      if (isFull(bucket, limit, nowMs())) buckets.delete(workspaceId);
+      if (isFull(bucket, limit, now)) buckets.delete(workspaceId);
     }
   }
 
   return {
-    take: (workspaceId, limitClass, limit) =>
-      takeCall(bucketOf(byClass[limitClass], workspaceId, limit), limit, nowMs()),
+    take(workspaceId, limitClass, limit) {
+      const now = nowMs();
+      return takeCall(bucketOf(byClass[limitClass], workspaceId, limit, now), limit, now);
+    },
     close: async () => undefined,
   };
 }

@@ -1,10 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { setLimit } from "../../src/features/workspaces/set-limit.ts";
 import { createDatabase } from "../support/database.ts";
 import { errorFacts } from "../support/error-facts.ts";
 import { eventually } from "../support/eventually.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
 import { COVERED_ROUTE, startReplica, startService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -98,8 +97,6 @@ test("a limit that an operator sets is soon in force", async () => {
   });
 });
 
-const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined;
-
 describe.skipIf(!hasRedis)("with Redis", () => {
   test("replicas count together; when it fails, calls are let through", async () => {
     const database = await createDatabase();
@@ -132,19 +129,3 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     expect((await read(replicas[1], apiKey)).status).toBe(200);
   });
 });
-
-async function startRedis() {
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
-  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-  const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  for await (const chunk of child.stdout) {
-    if (String(chunk).includes("Ready to accept connections")) break;
-  }
-  const stop = async () => {
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-  };
-  return { url: `redis://127.0.0.1:${port}`, stop };
-}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { Redis } from "ioredis";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
+import { createRedisLimiter } from "../../src/pipeline/redis-limiter.ts";
+import { eventually } from "../support/eventually.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+
+const FAILED = "limits are not enforced: Redis does not answer";
+
+test("while Redis is away calls are let through, and the log says so every five seconds", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const messages: string[] = [];
+  const log = pino({}, { write: (line) => void messages.push(JSON.parse(line).msg) });
+  // Nothing listens on port 1.
+  const limiter = createRedisLimiter("redis://127.0.0.1:1", log);
+  onTestFinished(() => limiter.close());
+  const takeSome = async () => {
+    for (let i = 0; i < 10; i++) {
+      const verdict = await limiter.take(1, "read", { rate: 2, burst: 3 });
+      expect(verdict).toEqual({ allowed: true, remaining: 3, resetSeconds: 2 });
+    }
+  };
+  await takeSome();
+  vi.advanceTimersByTime(4_999);
+  await takeSome();
+  expect(messages).toEqual([FAILED]);
+  vi.advanceTimersByTime(1);
+  await takeSome();
+  expect(messages).toEqual([FAILED, FAILED]);
+});
+
+describe.skipIf(!hasRedis)("with Redis", () => {
+  /** A limiter that counts in a Redis of its own, and a client that sees what it keeps there. */
+  async function startLimiter() {
+    const { url } = await startRedis();
+    const limiter = createRedisLimiter(url, pino({ level: "silent" }));
+    const redis = new Redis(url);
+    onTestFinished(async () => {
+      redis.disconnect();
+      await limiter.close();
+    });
+    // Until it has connected, it lets calls through and counts none.
+    await eventually("the limiter to count", async () => {
+      await limiter.take(0, "read", { rate: 1, burst: 1_000_000 });
+      return (await redis.exists(keyOf(0))) === 1;
+    });
+    return { limiter, redis };
+  }
+
+  const keyOf = (workspaceId: number) => `shipments:bucket:${workspaceId}:read`;
+
+  test("the same calls at the same times get the same verdicts as in memory", async () => {
+    const { limiter, redis } = await startLimiter();
+    let nowMs = 0;
+    const memory = createMemoryLimiter(() => nowMs);
+    const limits = fc.record({
+      rate: fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.constantFrom(3, 7, 1_000_000)),
+      burst: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.constant(1_000_000)),
+    });
+    // Mostly calls at once, so that buckets run empty, and some while they fill.
+    const pausesMs = fc.oneof(
+      { weight: 4, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
+    );
+    const calls = fc.array(pausesMs, { minLength: 20, maxLength: 30 });
+    let workspaceId = 0;
+    const compared = { allowed: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(limits, calls, async (limit, pauses) => {
+        workspaceId++;
+        for (const pauseMs of pauses) {
+          if (pauseMs > 0) await sleep(pauseMs);
+          const verdict = await limiter.take(workspaceId, "read", limit);
+          // The time at which Redis counted. Where the bucket has filled up and is gone already, the
+          // next call finds it full in memory too, whether or not this one was taken there.
+          const atUs = await redis.hget(keyOf(workspaceId), "at_us");
+          if (atUs === null) continue;
+          nowMs = Number(atUs) / 1_000;
+          expect(verdict).toEqual(memory.take(workspaceId, "read", limit));
+          compared[verdict.allowed ? "allowed" : "refused"]++;
+        }
+      }),
+      { numRuns: 40 },
+    );
+    // Both kinds of verdict were compared.
+    expect(Math.min(compared.allowed, compared.refused)).toBeGreaterThan(0);
+  });
+
+  test("classes and workspaces have buckets of their own", async () => {
+    const { limiter } = await startLimiter();
+    const limit = { rate: 1, burst: 1 };
+    const first = { allowed: true, remaining: 0, resetSeconds: 1 };
+    expect(await limiter.take(1, "read", limit)).toEqual(first);
+    expect(await limiter.take(1, "write", limit)).toEqual(first);
+    expect(await limiter.take(2, "read", limit)).toEqual(first);
+    expect(await limiter.take(1, "read", limit)).toEqual({ ...first, allowed: false });
+  });
+
+  test("a bucket is forgotten once it is full", async () => {
+    const { limiter, redis } = await startLimiter();
+    await limiter.take(1, "read", { rate: 20, burst: 5 });
+    expect(await redis.exists(keyOf(1))).toBe(1);
+    await eventually("the bucket to be gone", async () => (await redis.exists(keyOf(1))) === 0);
+  });
+
+  test("a limit set anew begins with what is left", async () => {
+    const { limiter } = await startLimiter();
+    await limiter.take(1, "read", { rate: 1, burst: 3 });
+    expect(await limiter.take(1, "read", { rate: 1, burst: 90 })).toMatchObject({ remaining: 1 });
+    expect(await limiter.take(1, "read", { rate: 1, burst: 1 })).toMatchObject({ remaining: 0 });
+  });
+
+  test("a Redis that forgot its scripts is given them again", async () => {
+    const { limiter, redis } = await startLimiter();
+    await redis.call("SCRIPT", "FLUSH");
+    const verdict = await limiter.take(1, "read", { rate: 1, burst: 2 });
+    expect(verdict).toEqual({ allowed: true, remaining: 1, resetSeconds: 1 });
+  });
+
+  test("when Redis takes too long to answer, calls are let through", async () => {
+    const { limiter, redis } = await startLimiter();
+    await limiter.take(1, "read", { rate: 1, burst: 2 });
+    await redis.client("PAUSE", 60_000);
+    const verdict = await limiter.take(1, "read", { rate: 1, burst: 2 });
+    expect(verdict).toEqual({ allowed: true, remaining: 2, resetSeconds: 2 });
+  });
+});

@@ -1,0 +1,33 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** Whether this machine has a Redis that tests can start. */
+export const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined;
+
+/** An empty Redis on loopback, until the test ends or stops it. */
+export async function startRedis() {
+  const port = await freePort();
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+  const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  for await (const chunk of child.stdout) {
+    if (String(chunk).includes("Ready to accept connections")) break;
+  }
+  const stop = async () => {
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return { url: `redis://127.0.0.1:${port}`, stop };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
