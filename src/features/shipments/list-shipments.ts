@@ -6,13 +6,7 @@ import {
   type ListShipmentsRequestValid,
   type ListShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import {
-  DEFAULT_PAGE_SIZE,
-  invalidPageToken,
-  isInstant,
-  readPageToken,
-  writePageToken,
-} from "../../domain/page-token.ts";
+import { endPage, isInstant, readPage } from "../../domain/page-token.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
@@ -34,24 +28,20 @@ export async function listShipments(
   { em }: ShipmentDeps,
 ): Promise<ListShipmentsResponse> {
   const filters = filtersOf(caller.workspaceId, request);
-  const after =
-    request.pageToken === undefined ? undefined : readPosition(request.pageToken, filters);
+  const page = readPage(request, filters, readPosition);
   const state = narrowState(filters.status, filters.paymentStatus);
   if (state === undefined) return create(ListShipmentsResponseSchema);
 
-  const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
-  const found = await em.fork().find(Shipment, whereOf(state, filters, after), {
+  const found = await em.fork().find(Shipment, whereOf(state, filters, page.after), {
     orderBy: { createdAt: "desc", reference: "desc" },
-    limit: pageSize + 1,
+    limit: page.limit,
     populate: ["customer"],
   });
-  const page = found.slice(0, pageSize);
-  const last = found.length > pageSize ? page.at(-1) : undefined;
-  return create(ListShipmentsResponseSchema, {
-    data: page.map(shipmentMessage),
-    nextPageToken:
-      last === undefined ? "" : writePageToken([last.createdAt.getTime(), last.reference], filters),
-  });
+  const { rows, nextPageToken } = endPage(found, page, ({ createdAt, reference }) => [
+    createdAt.getTime(),
+    reference,
+  ]);
+  return create(ListShipmentsResponseSchema, { data: rows.map(shipmentMessage), nextPageToken });
 }
 
 type Filters = ReturnType<typeof filtersOf>;
@@ -89,9 +79,8 @@ interface Position {
   readonly reference: string;
 }
 
-function readPosition(token: string, filters: Filters): Position {
-  const [createdAt, reference] = readPageToken(token, filters) ?? [];
-  if (!isInstant(createdAt) || !isReference(reference)) throw invalidPageToken();
+function readPosition([createdAt, reference]: readonly unknown[]): Position | undefined {
+  if (!isInstant(createdAt) || !isReference(reference)) return undefined;
   return { createdAt: new Date(createdAt), reference };
 }
 
