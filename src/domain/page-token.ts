@@ -8,7 +8,6 @@ export const DEFAULT_PAGE_SIZE = 25;
  * The opaque token that leads to the page after a position: the sort key of the last result, bound
  * to the workspace and the filters it was listed with.
  *
- * @param position what JSON can hold
  * @param filters with the workspace among them
  */
 export function writePageToken(position: readonly (string | number)[], filters: object): string {
@@ -17,13 +16,13 @@ export function writePageToken(position: readonly (string | number)[], filters: 
 }
 
 /**
- * The position a token stands for; undefined when the token is not one of ours for these filters.
- * Its values are as a stranger may have written them: check them before use.
+ * The position a token stands for; undefined when the token was not made for these filters. A caller
+ * can forge tokens, so check the values before use.
  */
 export function readPageToken(token: string, filters: object): unknown[] | undefined {
   try {
     const bytes = Buffer.from(token, "base64url");
-    // Node skips what is not base64url; one page has one token.
+    // Node skips characters that are not base64url: without this, many texts would be one token.
     if (bytes.toString("base64url") !== token) return undefined;
     const [print, ...position] = JSON.parse(bytes.toString()) as unknown[];
     return print === fingerprint(position, filters) ? position : undefined;
@@ -32,15 +31,66 @@ export function readPageToken(token: string, filters: object): unknown[] | undef
   }
 }
 
-/** Whether a value out of a token is an instant that a database can hold: from 1970 to 9999. */
+/** Whether a value is a time from 1970 to 9999, in whole milliseconds since the epoch. */
 export function isInstant(value: unknown): value is number {
   return (
     Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000
   );
 }
 
-/** The refusal of a token that is not one of ours for the filters it came with. */
-export function invalidPageToken(): Refusal {
+/** What a caller says about the page it wants. */
+interface PageRequest {
+  /** How many results; `DEFAULT_PAGE_SIZE` when absent. */
+  readonly pageSize?: number | undefined;
+  /** The `next_page_token` of the page before; absent for the first page. */
+  readonly pageToken?: string | undefined;
+}
+
+/** A page to be read from a list: the rows after a position, in the order of the list. */
+export interface Page<Position> {
+  /** Undefined for the first page. */
+  readonly after: Position | undefined;
+  /** How many rows to read: one more than the page holds, which tells whether there is a next. */
+  readonly limit: number;
+  readonly filters: object;
+}
+
+/**
+ * Reads which page a caller wants.
+ *
+ * @param filters what the list is narrowed by, with the workspace among them
+ * @param toPosition checks the values of a token; undefined when they are no position in this list
+ * @throws Refusal FIELD_INVALID when the token is not one of this list with these filters
+ */
+export function readPage<Position>(
+  { pageSize = DEFAULT_PAGE_SIZE, pageToken }: PageRequest,
+  filters: object,
+  toPosition: (values: readonly unknown[]) => Position | undefined,
+): Page<Position> {
+  const limit = pageSize + 1;
+  if (pageToken === undefined) return { after: undefined, limit, filters };
+  const after = toPosition(readPageToken(pageToken, filters) ?? []);
+  if (after === undefined) throw pageTokenError();
+  return { after, limit, filters };
+}
+
+/**
+ * Ends a page: the rows it holds, and the token of the next page, empty when this is the last.
+ *
+ * @param found up to `page.limit` rows
+ * @param positionOf the sort key of a row
+ */
+export function endPage<Row>(
+  found: readonly Row[],
+  { limit, filters }: Page<unknown>,
+  positionOf: (row: Row) => readonly (string | number)[],
+): { readonly rows: readonly Row[]; readonly nextPageToken: string } {
+  if (found.length < limit) return { rows: found, nextPageToken: "" };
+  const rows = found.slice(0, limit - 1);
+  return { rows, nextPageToken: writePageToken(positionOf(rows.at(-1)!), filters) };
+}
+
+function pageTokenError(): Refusal {
   return refuse(
     "FIELD_INVALID",
     "page_token is not the next_page_token of a page with these filters.",
@@ -48,7 +98,7 @@ export function invalidPageToken(): Refusal {
   );
 }
 
-/** Tells positions in one list from those in another, and from slips of the pen; not a secret. */
+/** Tells a token of this list from one of another list and from a mistyped one. Not a secret. */
 function fingerprint(position: readonly unknown[], filters: object): string {
   return hash("sha256", JSON.stringify([filters, position]), "base64url").slice(0, 8);
 }

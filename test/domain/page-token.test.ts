@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  invalidPageToken,
+  DEFAULT_PAGE_SIZE,
+  endPage,
   isInstant,
+  readPage,
   readPageToken,
   writePageToken,
 } from "../../src/domain/page-token.ts";
@@ -79,9 +81,51 @@ describe("an instant is a whole millisecond from 1970 to 9999", () => {
   });
 });
 
-test("a token that is none is refused as that field's error", () => {
-  expect(invalidPageToken()).toMatchObject({
+/** Pages of a list of whole numbers. */
+const readNumber = ([value]: readonly unknown[]) => (typeof value === "number" ? value : undefined);
+
+test.each([
+  ["text that is no token", "nonsense"],
+  ["a token of other filters", writePageToken([1], { workspace: 2 })],
+  ["a position of another list", writePageToken(["SHP-0123456789AB"], FILTERS)],
+])("%s is refused as the error of page_token", (_, pageToken) => {
+  let refusal: unknown;
+  try {
+    readPage({ pageToken }, FILTERS, readNumber);
+  } catch (error) {
+    refusal = error;
+  }
+  expect(refusal).toMatchObject({
     reason: "FIELD_INVALID",
     problems: [{ subject: "page_token" }],
   });
+});
+
+test("a page has 25 results unless its caller says how many", () => {
+  expect(DEFAULT_PAGE_SIZE).toBe(25);
+  expect(readPage({}, FILTERS, readNumber)).toEqual({
+    after: undefined,
+    limit: 26,
+    filters: FILTERS,
+  });
+});
+
+test("from page to page every row of a list comes once, and the last page leads nowhere", () => {
+  const size = fc.integer({ min: 1, max: 30 });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 90 }), size, (count, pageSize) => {
+      const list = Array.from({ length: count }, (_, i) => i);
+      const pages: (readonly number[])[] = [];
+      let pageToken: string | undefined;
+      do {
+        const page = readPage({ pageSize, pageToken }, FILTERS, readNumber);
+        const found = list.filter((row) => row > (page.after ?? -1)).slice(0, page.limit);
+        const { rows, nextPageToken } = endPage(found, page, (row) => [row]);
+        pages.push(rows);
+        pageToken = nextPageToken === "" ? undefined : nextPageToken;
+      } while (pageToken !== undefined);
+      expect(pages.flat()).toEqual(list);
+      expect(pages).toHaveLength(Math.max(1, Math.ceil(count / pageSize)));
+    }),
+  );
 });

@@ -5,12 +5,7 @@ import {
   type ListCustomersResponse,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import {
-  DEFAULT_PAGE_SIZE,
-  invalidPageToken,
-  readPageToken,
-  writePageToken,
-} from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { customerMessage } from "./customer-message.ts";
 import { Customer } from "./customer.entity.ts";
@@ -27,29 +22,20 @@ export async function listCustomers(
 ): Promise<ListCustomersResponse> {
   const workspace = caller.workspaceId;
   const filters = { workspace, emailLower: request.email?.toLowerCase() };
-  const before =
-    request.pageToken === undefined ? undefined : readPosition(request.pageToken, filters);
-  const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
+  const page = readPage(request, filters, readId);
   const found = await em.fork().find(
     Customer,
     {
       workspace,
       ...(filters.emailLower === undefined ? {} : { emailLower: filters.emailLower }),
-      ...(before === undefined ? {} : { id: { $lt: before } }),
+      ...(page.after === undefined ? {} : { id: { $lt: page.after } }),
     },
-    { orderBy: { id: "desc" }, limit: pageSize + 1 },
+    { orderBy: { id: "desc" }, limit: page.limit },
   );
-  const page = found.slice(0, pageSize);
-  const last = found.length > pageSize ? page.at(-1) : undefined;
-  return create(ListCustomersResponseSchema, {
-    data: page.map(customerMessage),
-    nextPageToken: last === undefined ? "" : writePageToken([last.id], filters),
-  });
+  const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
+  return create(ListCustomersResponseSchema, { data: rows.map(customerMessage), nextPageToken });
 }
 
-/** The id that a page's customers come before. */
-function readPosition(token: string, filters: object): number {
-  const [id] = readPageToken(token, filters) ?? [];
-  if (!Number.isSafeInteger(id)) throw invalidPageToken();
-  return id as number;
+function readId([id]: readonly unknown[]): number | undefined {
+  return Number.isSafeInteger(id) ? (id as number) : undefined;
 }

@@ -13,24 +13,26 @@ import { readCursor, readFeed, writeCursor } from "./read-feed.ts";
 /** What `watchEvents` works with. */
 export interface WatchDeps {
   readonly em: EntityManager;
-  readonly events: Pick<EventSignal, "listen">;
+  readonly events: Pick<EventSignal, "subscribe">;
 }
 
-/** How many events are held in memory for one stream. */
+/** How many events one stream holds in memory at most. */
 const BATCH = 50;
 /**
- * How long to wait before looking again, in milliseconds: little after something was heard, since
- * an event shows only when earlier transactions have ended, and longer the longer nothing comes.
+ * Bounds on the wait between two reads, in milliseconds. It starts short again after an
+ * announcement, because an event becomes readable only when all earlier transactions have ended,
+ * and doubles while nothing comes.
  */
 const SHORTEST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 1_000;
-/** After how long without an event the stream shows that it is alive, in milliseconds. */
+/** How long a stream may stay silent before it sends a heartbeat, in milliseconds. */
 const HEARTBEAT_MS = 20_000;
 
 /**
- * Gives the workspace's events from a cursor on, then those that happen, until `signal` aborts.
+ * Streams the workspace's events after a cursor, or from the first, then new ones as they happen,
+ * until `signal` aborts. A message without an event is a heartbeat.
  *
- * @throws Refusal FIELD_INVALID for a cursor that is none
+ * @throws Refusal FIELD_INVALID for a cursor that is not one of this workspace's
  */
 export async function* watchEvents(
   request: WatchEventsRequestValid,
@@ -42,8 +44,8 @@ export async function* watchEvents(
   let after = readCursor(workspaceId, request.after);
   let cursor = request.after ?? "";
   let waitMs = SHORTEST_WAIT_MS;
-  let spokenMs = performance.now();
-  const ear = events.listen(workspaceId);
+  let lastSentMs = performance.now();
+  const subscription = events.subscribe(workspaceId);
   try {
     while (!signal.aborted) {
       const found = await readFeed(em.fork(), workspaceId, { after, types, limit: BATCH });
@@ -52,17 +54,17 @@ export async function* watchEvents(
         after = event;
         cursor = writeCursor(workspaceId, event);
         yield create(WatchEventsResponseSchema, { data: eventMessage(event), cursor });
-        spokenMs = performance.now();
+        lastSentMs = performance.now();
       }
       if (found.length === BATCH) continue;
-      if (performance.now() - spokenMs >= HEARTBEAT_MS) {
+      if (performance.now() - lastSentMs >= HEARTBEAT_MS) {
         yield create(WatchEventsResponseSchema, { cursor });
-        spokenMs = performance.now();
+        lastSentMs = performance.now();
       }
-      const heard = (await ear.hear(waitMs, signal)) === "heard" || found.length > 0;
-      waitMs = heard ? SHORTEST_WAIT_MS : Math.min(2 * waitMs, LONGEST_WAIT_MS);
+      const isActive = (await subscription.wait(waitMs, signal)) || found.length > 0;
+      waitMs = isActive ? SHORTEST_WAIT_MS : Math.min(2 * waitMs, LONGEST_WAIT_MS);
     }
   } finally {
-    ear.close();
+    subscription.close();
   }
 }

@@ -5,12 +5,7 @@ import {
   type ListShipmentEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import {
-  DEFAULT_PAGE_SIZE,
-  invalidPageToken,
-  readPageToken,
-  writePageToken,
-} from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findShipment } from "./find-shipment.ts";
 import { eventMessage } from "../events/event-message.ts";
@@ -26,26 +21,20 @@ export async function listShipmentEvents(
   { caller: { workspaceId } }: Call,
   em: EntityManager,
 ): Promise<ListShipmentEventsResponse> {
-  const { pageToken, pageSize = DEFAULT_PAGE_SIZE } = request;
   const reading = em.fork();
   const { reference } = await findShipment(reading, workspaceId, request.shipment);
-  const filters = { eventsOf: reference };
-  const after = pageToken === undefined ? 0 : readPosition(pageToken, filters);
+  const page = readPage(request, { eventsOf: reference }, readNumber);
   const found = await reading.find(
     Event,
-    { workspace: workspaceId, subject: reference, number: { $gt: after } },
-    { orderBy: { number: "asc" }, limit: pageSize + 1 },
+    { workspace: workspaceId, subject: reference, number: { $gt: page.after ?? 0 } },
+    { orderBy: { number: "asc" }, limit: page.limit },
   );
-  const page = found.slice(0, pageSize);
-  const last = found.length > pageSize ? page.at(-1) : undefined;
-  return create(ListShipmentEventsResponseSchema, {
-    data: page.map(eventMessage),
-    nextPageToken: last === undefined ? "" : writePageToken([last.number], filters),
-  });
+  const { rows, nextPageToken } = endPage(found, page, ({ number }) => [number]);
+  return create(ListShipmentEventsResponseSchema, { data: rows.map(eventMessage), nextPageToken });
 }
 
-function readPosition(token: string, filters: object): number {
-  const [number] = readPageToken(token, filters) ?? [];
-  if (!Number.isInteger(number) || (number as number) > 2 ** 31 - 1) throw invalidPageToken();
-  return number as number;
+/** Event numbers are 32-bit integers in the database. */
+function readNumber([number]: readonly unknown[]): number | undefined {
+  const isNumber = Number.isInteger(number) && (number as number) < 2 ** 31;
+  return isNumber ? (number as number) : undefined;
 }

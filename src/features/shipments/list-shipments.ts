@@ -6,27 +6,21 @@ import {
   type ListShipmentsRequestValid,
   type ListShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import {
-  DEFAULT_PAGE_SIZE,
-  invalidPageToken,
-  isInstant,
-  readPageToken,
-  writePageToken,
-} from "../../domain/page-token.ts";
+import { endPage, isInstant, readPage } from "../../domain/page-token.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { INDEX_HINT, listIndexFor } from "./index-hint.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
-import { Shipment, type ListIndex } from "./shipment.entity.ts";
+import { Shipment } from "./shipment.entity.ts";
 
 /**
- * Lists shipments of the workspace, the newest first. A page begins where the one before ended, by
- * the sort key and not by counting, so that it costs the same wherever it is, and rows that are
- * inserted meanwhile shift nothing.
+ * Lists shipments of the workspace, newest first. A page begins after the sort key of the last row
+ * of the page before, not at an offset: every page costs the same, and new rows shift nothing.
  *
- * @throws Refusal FIELD_INVALID for a page token of other filters, or that is none
+ * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
  */
 export async function listShipments(
   request: ListShipmentsRequestValid,
@@ -34,24 +28,20 @@ export async function listShipments(
   { em }: ShipmentDeps,
 ): Promise<ListShipmentsResponse> {
   const filters = filtersOf(caller.workspaceId, request);
-  const after =
-    request.pageToken === undefined ? undefined : readPosition(request.pageToken, filters);
+  const page = readPage(request, filters, readPosition);
   const state = narrowState(filters.status, filters.paymentStatus);
   if (state === undefined) return create(ListShipmentsResponseSchema);
 
-  const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
-  const found = await em.fork().find(Shipment, whereOf(state, filters, after), {
+  const found = await em.fork().find(Shipment, whereOf(state, filters, page.after), {
     orderBy: { createdAt: "desc", reference: "desc" },
-    limit: pageSize + 1,
+    limit: page.limit,
     populate: ["customer"],
   });
-  const page = found.slice(0, pageSize);
-  const last = found.length > pageSize ? page.at(-1) : undefined;
-  return create(ListShipmentsResponseSchema, {
-    data: page.map(shipmentMessage),
-    nextPageToken:
-      last === undefined ? "" : writePageToken([last.createdAt.getTime(), last.reference], filters),
-  });
+  const { rows, nextPageToken } = endPage(found, page, ({ createdAt, reference }) => [
+    createdAt.getTime(),
+    reference,
+  ]);
+  return create(ListShipmentsResponseSchema, { data: rows.map(shipmentMessage), nextPageToken });
 }
 
 type Filters = ReturnType<typeof filtersOf>;
@@ -61,7 +51,7 @@ function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
     workspace,
     status: statusOf(request.status),
     paymentStatus: paymentStatusOf(request.paymentStatus),
-    // An id that no customer can have is looked for all the same, and not found.
+    // 0 is no customer's id: what is not an id finds nothing.
     customerId:
       request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
     externalReference: request.externalReference,
@@ -70,10 +60,10 @@ function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
   };
 }
 
-/** 9999-12-31T23:59:59.999Z: rounded up further, it would be none that a database can read. */
+/** 9999-12-31T23:59:59.999Z, in milliseconds since the epoch; rounding up must not go beyond. */
 const LAST_INSTANT = 253_402_300_799_999;
 
-/** Whole milliseconds since the epoch, which is as fine as bookings are timed. */
+/** A timestamp in milliseconds since the epoch, rounded because bookings have whole ones. */
 function instantOf(
   timestamp: Timestamp | undefined,
   round: (milliseconds: number) => number,
@@ -83,15 +73,14 @@ function instantOf(
   return Math.min(instant, LAST_INSTANT);
 }
 
-/** Where a page begins: just after this shipment, in the order of the list. */
+/** The sort key of the last shipment of the page before. */
 interface Position {
   readonly createdAt: Date;
   readonly reference: string;
 }
 
-function readPosition(token: string, filters: Filters): Position {
-  const [createdAt, reference] = readPageToken(token, filters) ?? [];
-  if (!isInstant(createdAt) || !isReference(reference)) throw invalidPageToken();
+function readPosition([createdAt, reference]: readonly unknown[]): Position | undefined {
+  if (!isInstant(createdAt) || !isReference(reference)) return undefined;
   return { createdAt: new Date(createdAt), reference };
 }
 
@@ -101,9 +90,9 @@ function whereOf(
   after: Position | undefined,
 ): FilterQuery<Shipment> {
   const conditions: FilterQuery<Shipment>[] = [{ workspace, ...state }];
-  // An external reference has an index that leads to one shipment at most.
+  // An external reference is unique, and its own index finds the one shipment that has it.
   if (externalReference === undefined) {
-    conditions.push({ reference: { $ne: indexFor(state, customerId) } });
+    conditions.push(INDEX_HINT.condition(listIndexFor(state, customerId)));
   }
   if (customerId !== undefined) conditions.push({ customer: [workspace, customerId] });
   if (externalReference !== undefined) conditions.push({ externalReference });
@@ -111,20 +100,11 @@ function whereOf(
   if (createdBefore !== undefined) conditions.push({ createdAt: { $lt: new Date(createdBefore) } });
   if (after !== undefined) {
     const { createdAt, reference } = after;
-    // The first half bounds the index; the second only tells apart what was booked in one instant.
+    // The first condition bounds the index scan; the second orders shipments of one millisecond.
     conditions.push(
       { createdAt: { $lte: createdAt } },
       { $or: [{ createdAt: { $lt: createdAt } }, { reference: { $lt: reference } }] },
     );
   }
   return { $and: conditions };
-}
-
-/** The index that a list is read from; see `listIndex`. */
-function indexFor(state: StateFilter, customerId: number | undefined): ListIndex {
-  const side =
-    "status" in state ? "status" : "paymentStatus" in state ? "payment_status" : undefined;
-  if (customerId === undefined)
-    return side === undefined ? "shipment_by_age" : `shipment_by_${side}`;
-  return side === undefined ? "shipment_by_customer" : `shipment_by_customer_and_${side}`;
 }

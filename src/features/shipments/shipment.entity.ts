@@ -11,38 +11,25 @@ import {
 } from "../../domain/shipment/shipment-state.ts";
 import { TariffVersion } from "../tariffs/tariff.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import { INDEX_HINT, type ListIndex } from "./index-hint.ts";
 
-/** Each status with the payment statuses it goes with (contract, section 9). */
+/** The pairs of status and payment status that a shipment can have. */
 const STATUSES_AGREE = Object.entries(PAYMENTS_OF)
   .map(
     ([status, payments]) => `(status = '${status}' and payment_status in (${quoteAll(payments)}))`,
   )
   .join(" or ");
 
-/** The indexes that lists are read from, one for each set of columns that they are narrowed by. */
-export type ListIndex =
-  | "shipment_by_age"
-  | "shipment_by_status"
-  | "shipment_by_payment_status"
-  | "shipment_by_customer"
-  | "shipment_by_customer_and_status"
-  | "shipment_by_customer_and_payment_status";
-
-/**
- * An index in the order of lists, so that any page is read from where it begins. It is partial, on
- * something that is true of every reference, and so serves only queries that say the same: a list
- * names the one it is to be read from. Left to choose, PostgreSQL may take another that is in the
- * same order, and walk past every shipment that the list is not about.
- */
+/** An index in the order of lists, newest last, so that a page is read from wherever it begins. */
 function listIndex<Column extends string>(name: ListIndex, ...properties: readonly Column[]) {
-  return { name, properties: [...properties], where: `reference <> '${name}'` };
+  return { name, properties: [...properties], where: INDEX_HINT.predicate(name) };
 }
 
 const AMOUNTS = ["distance_fee", "weight_fee", "base_fee", "subtotal", "total"];
 
 /**
- * A booked delivery. Keyed by workspace and reference, so that a foreign one is simply not found.
- * Amounts are in minor units of the currency.
+ * A booked delivery. Keyed by workspace and reference, so that a look-up in another workspace finds
+ * nothing. Amounts are in minor units of the currency.
  */
 export const Shipment = defineEntity({
   name: "Shipment",
@@ -57,7 +44,7 @@ export const Shipment = defineEntity({
     customer: () =>
       p
         .manyToOne(Customer)
-        // The workspace column is shared: a shipment's customer is always of its own workspace.
+        // Both keys share the workspace column, so a customer is always of the shipment's workspace.
         .joinColumns("workspace_id", "customer_id")
         .ownColumns("customer_id")
         .updateRule("no action")
@@ -77,7 +64,7 @@ export const Shipment = defineEntity({
     subtotalMinor: p.bigint("number"),
     totalMinor: p.bigint("number"),
     currency: p.character().length(3),
-    /** The tariff version it was priced with. */
+    /** The tariff version that priced it. */
     tariff: () => p.manyToOne(TariffVersion).mapToPk(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -86,11 +73,11 @@ export const Shipment = defineEntity({
     cancelNote: p.text().nullable(),
     /** The caller's own name for it. */
     externalReference: p.text().nullable(),
-    /** The caller's own notes. */
+    /** The caller's own keys and values. */
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
-    /** Counts what happened to it; the number of its last event. */
+    /** The number of its last event. */
     eventCount: p.integer().default(0),
-    /** Counts changes; the etag. */
+    /** Goes up by one with every change; the etag. */
     version: p.integer().version(),
   },
   uniques: [

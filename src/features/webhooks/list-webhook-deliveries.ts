@@ -5,12 +5,7 @@ import {
   type ListWebhookDeliveriesResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import {
-  DEFAULT_PAGE_SIZE,
-  invalidPageToken,
-  readPageToken,
-  writePageToken,
-} from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
@@ -26,29 +21,26 @@ export async function listWebhookDeliveries(
   { caller }: Call,
   em: EntityManager,
 ): Promise<ListWebhookDeliveriesResponse> {
-  const { pageToken, pageSize = DEFAULT_PAGE_SIZE } = request;
   const reading = em.fork();
   const webhook = await findWebhook(reading, caller.workspaceId, request.webhook);
   const filters = { webhook: webhook.id, status: deliveryStatusOf(request.status) };
+  const page = readPage(request, filters, readId);
   const found = await reading.find(
     WebhookDelivery,
     {
       webhook,
       ...(filters.status === undefined ? {} : { status: filters.status }),
-      ...(pageToken === undefined ? {} : { id: { $lt: readPosition(pageToken, filters) } }),
+      ...(page.after === undefined ? {} : { id: { $lt: page.after } }),
     },
-    { orderBy: { id: "desc" }, limit: pageSize + 1 },
+    { orderBy: { id: "desc" }, limit: page.limit },
   );
-  const page = found.slice(0, pageSize);
-  const last = found.length > pageSize ? page.at(-1) : undefined;
+  const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   return create(ListWebhookDeliveriesResponseSchema, {
-    data: page.map(deliveryMessage),
-    nextPageToken: last === undefined ? "" : writePageToken([last.id], filters),
+    data: rows.map(deliveryMessage),
+    nextPageToken,
   });
 }
 
-function readPosition(token: string, filters: object): number {
-  const [id] = readPageToken(token, filters) ?? [];
-  if (!Number.isSafeInteger(id)) throw invalidPageToken();
-  return id as number;
+function readId([id]: readonly unknown[]): number | undefined {
+  return Number.isSafeInteger(id) ? (id as number) : undefined;
 }

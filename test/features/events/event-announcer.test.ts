@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOrm } from "../../../src/db/orm.ts";
+import {
+  createEventAnnouncer,
+  EVENTS_CHANNEL,
+} from "../../../src/features/events/event-announcer.ts";
+import { recordEvent } from "../../../src/features/events/record-event.ts";
+import { createWorkspace } from "../../../src/features/workspaces/create-workspace.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startReplica } from "../../support/service.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { eventClient, take } from "../../support/watch.ts";
+import { addWebhook, book } from "../../support/webhooks.ts";
+
+let database: TestDatabase;
+/** Listens to announcements as a replica does. */
+let listener: pg.Client;
+/** The payloads it has received. */
+let announced: string[];
+
+beforeEach(async () => {
+  database = await createDatabase();
+  announced = [];
+  listener = new pg.Client(database.url);
+  listener.on("notification", ({ payload }) => void announced.push(payload ?? ""));
+  await listener.connect();
+  await listener.query(`listen ${EVENTS_CHANNEL}`);
+});
+afterEach(async () => {
+  await listener.end();
+  await database.drop();
+});
+
+test("every kind of change is announced to other replicas, once for each transaction, and reaches their streams", async () => {
+  const webhookAnswer = Promise.withResolvers<number>();
+  const receiver = await startReceiver(async (response) => {
+    response.writeHead(await webhookAnswer.promise).end();
+  });
+  const writer = await startReplica(database.url);
+  const reader = await startReplica(database.url);
+  const { apiKey, id } = await writer.addWorkspace();
+  const webhook = await addWebhook(writer, apiKey, {
+    url: receiver.url,
+    types: ["webhook.disabled"],
+  });
+  const streamed = take(13, eventClient(reader, apiKey).watchEvents({}));
+
+  const call = async (path: string, options: object = { body: {} }): Promise<void> => {
+    const answer = await writer.request(path, { apiKey, ...options });
+    expect(answer.status, answer.text).toBeLessThan(300);
+  };
+  const announcementsOf = async (change: () => Promise<unknown>): Promise<string[]> => {
+    const before = announced.length;
+    await change();
+    await eventually("an announcement", () => announced.length > before);
+    return announced.slice(before);
+  };
+
+  let shipment = await book(writer, apiKey);
+  await eventually("the first announcement", () => announced.length === 1);
+  const path = () => `/v1/shipments/${shipment.reference}`;
+  const payment = { amount: shipment.total, currency: shipment.currency };
+  const changes: Record<string, () => Promise<unknown>> = {
+    update: () => call(path(), { method: "PATCH", body: { pickup_address: "Elsewhere" } }),
+    pay: () => call(`${path()}/payments`, { body: payment }),
+    advance: () => call(`${path()}/advance`),
+    "advance again": () => call(`${path()}/advance`),
+    "book another": async () => (shipment = await book(writer, apiKey)),
+    "pay another": () => call(`${path()}/payments`, { body: payment }),
+    cancel: () => call(`${path()}/cancel`),
+    refund: () => call(`${path()}/refunds`),
+    "test a webhook": () => call(`/v1/webhooks/${webhook.data.id}/test`),
+    "disable a webhook": async () => webhookAnswer.resolve(410),
+  };
+  for (const [kind, change] of Object.entries(changes)) {
+    expect(await announcementsOf(change), kind).toEqual([String(id)]);
+  }
+  expect((await streamed).map(({ data }) => data?.type)).toEqual([
+    "shipment.created",
+    "shipment.updated",
+    "shipment.paid",
+    "shipment.awaiting_pickup",
+    "shipment.in_transit",
+    "shipment.delivered",
+    "shipment.created",
+    "shipment.paid",
+    "shipment.awaiting_pickup",
+    "shipment.cancelled",
+    "shipment.refunded",
+    "webhook.test",
+    "webhook.disabled",
+  ]);
+  await Promise.all([writer.close(), reader.close()]);
+  await receiver.close();
+});
+
+test("an announcement that fails is sent again, with all that was written meanwhile, once the database is back", async () => {
+  const warnings: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line) => void warnings.push(line) });
+  const proxy = await startTcpProxy(database.url);
+  const announcing = createOrm(proxy.url, { entities: ENTITIES });
+  const announcer = createEventAnnouncer({ em: announcing.em, log });
+  const writing = createOrm(database.url, { entities: ENTITIES });
+  writing.em.getEventManager().registerSubscriber(announcer.subscriber);
+  const ids: number[] = [];
+  const write = async () => {
+    const { workspace } = await createWorkspace(writing.em, { name: "Test" });
+    const subject = { workspace: workspace.id, eventCount: 0 };
+    await writing.em.fork().transactional(async (tx) => {
+      const at = new Date();
+      recordEvent(tx, subject, "SHP-0123456789AB", { type: "shipment.paid", data: {}, at });
+    });
+    ids.push(workspace.id);
+  };
+
+  await proxy.goDown();
+  await write();
+  await eventually("a failed announcement", () => warnings.length > 0);
+  await write();
+  await sleep(50);
+  expect(announced).toEqual([]);
+  await proxy.comeBack();
+  await eventually("the announcement", () => announced.length > 0);
+  expect(announced).toEqual([ids.join(",")]);
+
+  await announcer.close();
+  await Promise.all([announcing.close(), writing.close()]);
+  await proxy.close();
+});
