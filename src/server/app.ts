@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import type { Config } from "../config.ts";
+import { createReader } from "../db/reader.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
 import { eventMessage } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
@@ -69,7 +70,15 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
 
   const validateQuote = compileValidateRequest(QuoteShipmentRequestSchema);
   const { http, grpc, inFlight } = createServers({
-    ...implementServices({ em, tariffs, now, validateQuote, events, allowLoopbackHttp }),
+    ...implementServices({
+      em,
+      reader: createReader(orm),
+      tariffs,
+      now,
+      validateQuote,
+      events,
+      allowLoopbackHttp,
+    }),
     apiKeys,
     closedBecause,
     limiter,

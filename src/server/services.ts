@@ -7,12 +7,16 @@ import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
+import { createFindProvider } from "../features/payments/find-provider.ts";
+import type { PaymentDeps } from "../features/payments/payment-deps.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
 import { advanceShipment } from "../features/shipments/advance-shipment.ts";
 import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
 import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
+import { createChangeShipment } from "../features/shipments/change-shipment.ts";
 import { createBookings } from "../features/shipments/create-shipment.ts";
+import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { getShipment } from "../features/shipments/get-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
 import { listShipments } from "../features/shipments/list-shipments.ts";
@@ -49,13 +53,21 @@ export const SERVICES = [
 ];
 
 /** What the RPCs work with. */
-export type ServiceDeps = ShipmentDeps & WatchDeps & WebhookDeps;
+export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
+  WatchDeps &
+  WebhookDeps;
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
-export function implementServices(deps: ServiceDeps): {
+export function implementServices(given: ServiceDeps): {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
 } {
+  const deps = {
+    ...given,
+    findShipment: createFindShipment(given.reader),
+    changeShipment: createChangeShipment(given.em),
+    findProvider: createFindProvider(given.reader),
+  };
   const events = eventFunctions(deps);
   return {
     rpcs: [
@@ -72,7 +84,9 @@ export function implementServices(deps: ServiceDeps): {
   };
 }
 
-function shipmentFunctions(deps: ShipmentDeps): ServiceFunctions<typeof ShipmentService> {
+function shipmentFunctions(
+  deps: ShipmentDeps & PaymentDeps,
+): ServiceFunctions<typeof ShipmentService> {
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
     batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
@@ -87,9 +101,9 @@ function shipmentFunctions(deps: ShipmentDeps): ServiceFunctions<typeof Shipment
   };
 }
 
-function eventFunctions(deps: WatchDeps): ServiceFunctions<typeof EventService> {
+function eventFunctions(deps: WatchDeps & ShipmentDeps): ServiceFunctions<typeof EventService> {
   return {
-    listShipmentEvents: (request, call) => listShipmentEvents(request, call, deps.em),
+    listShipmentEvents: (request, call) => listShipmentEvents(request, call, deps),
     listEvents: (request, call) => listEvents(request, call, deps.em),
     watchEvents: (request, call, signal) => watchEvents(request, call, deps, signal),
   };

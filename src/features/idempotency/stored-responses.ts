@@ -19,6 +19,7 @@ export const KEPT_FOR = "24 hours";
 
 /** A call of a method with what it asks for. */
 export interface KeyedCall<M extends DescMethodUnary> {
+  readonly method: M;
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;
 }
@@ -36,7 +37,6 @@ type Outcomes<M extends DescMethodUnary> = Map<KeyedCall<M>, Outcome<MessageShap
  */
 export async function findStoredResponses<M extends DescMethodUnary>(
   tx: EntityManager,
-  method: M,
   calls: readonly KeyedCall<M>[],
 ): Promise<Outcomes<M>> {
   const outcomes: Outcomes<M> = new Map();
@@ -49,7 +49,7 @@ export async function findStoredResponses<M extends DescMethodUnary>(
   keyed.forEach((asked, i) => {
     const answer = kept.get(i);
     if (!locked[i]) outcomes.set(asked, { refused: refuseInUse() });
-    else if (answer !== undefined) outcomes.set(asked, recall(method, asked, answer));
+    else if (answer !== undefined) outcomes.set(asked, recall(asked, answer));
   });
   return outcomes;
 }
@@ -57,8 +57,7 @@ export async function findStoredResponses<M extends DescMethodUnary>(
 /** Keeps the answer to a call that has a key, in the transaction of the call's effect. */
 export function storeResponse<M extends DescMethodUnary>(
   tx: EntityManager,
-  method: M,
-  { request, call }: KeyedCall<M>,
+  { method, request, call }: KeyedCall<M>,
   answer: MessageShape<M["output"]>,
 ): void {
   if (call.idempotencyKey === undefined) return;
@@ -128,8 +127,7 @@ async function findKept(
 }
 
 function recall<M extends DescMethodUnary>(
-  method: M,
-  { request, call }: KeyedCall<M>,
+  { method, request, call }: KeyedCall<M>,
   kept: FoundAnswer,
 ): Outcome<MessageShape<M["output"]>> {
   if (kept.method !== nameOf(method) || kept.requestDigest !== digestOf(method, request)) {

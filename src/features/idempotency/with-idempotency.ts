@@ -22,7 +22,7 @@ export function withIdempotency<M extends DescMethodUnary>(
   work: (tx: EntityManager) => Promise<MessageShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
   return em.fork().transactional(async (tx) => {
-    const [outcome] = await withIdempotencyEach(tx, method, [{ request, call }], async () => [
+    const [outcome] = await withIdempotencyEach(tx, [{ method, request, call }], async () => [
       { result: await work(tx) },
     ]);
     if ("result" in outcome!) return outcome.result;
@@ -39,17 +39,16 @@ export function withIdempotency<M extends DescMethodUnary>(
  */
 export async function withIdempotencyEach<M extends DescMethodUnary>(
   tx: EntityManager,
-  method: M,
   calls: readonly KeyedCall<M>[],
   work: (calls: readonly KeyedCall<M>[]) => Promise<Outcome<MessageShape<M["output"]>>[]>,
 ): Promise<Outcome<MessageShape<M["output"]>>[]> {
-  const outcomes = await findStoredResponses(tx, method, calls);
+  const outcomes = await findStoredResponses(tx, calls);
   const toDo = calls.filter((asked) => !outcomes.has(asked));
   const done = toDo.length === 0 ? [] : await work(toDo);
   toDo.forEach((asked, i) => {
     const outcome = done[i]!;
     outcomes.set(asked, outcome);
-    if ("result" in outcome) storeResponse(tx, method, asked, outcome.result);
+    if ("result" in outcome) storeResponse(tx, asked, outcome.result);
   });
   return calls.map((asked) => outcomes.get(asked)!);
 }

@@ -1,8 +1,6 @@
-import type { EntityManager } from "../../db/orm.ts";
-import {
-  PaymentConnection,
-  type PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+import { batchReads } from "../../db/batch-reads.ts";
+import type { Reader } from "../../db/reader.ts";
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { manualProvider } from "./manual-provider.ts";
 import type { PaymentProvider } from "./payment-provider.ts";
 
@@ -12,10 +10,22 @@ const PROVIDERS: Readonly<Record<PaymentProviderName, PaymentProvider>> = {
 };
 
 /**
- * The provider a workspace has connected. A workspace that disconnected since it booked still gets
- * its payments recorded, as manual ones: a payment is never turned away.
+ * Finds the provider that a workspace has connected. A workspace that disconnected since it booked
+ * still gets its payments recorded, as manual ones: a payment is never turned away.
  */
-export async function findProvider(em: EntityManager, workspace: number): Promise<PaymentProvider> {
-  const connection = await em.findOne(PaymentConnection, { workspace });
-  return PROVIDERS[connection?.provider ?? "manual"];
+export type FindProvider = (workspace: number) => Promise<PaymentProvider>;
+
+const FIND = `
+  select asked.place, connection.provider
+  from json_to_recordset($1) as asked (place int, workspace bigint)
+  join payment_connection as connection on connection.workspace_id = asked.workspace`;
+
+/** Builds the look-up; workspaces that are asked for at the same time share a statement. */
+export function createFindProvider(reader: Reader): FindProvider {
+  return batchReads(async (workspaces) => {
+    const asked = workspaces.map((workspace, place) => ({ place, workspace }));
+    const rows = await reader.rows(FIND, [JSON.stringify(asked)]);
+    const names = new Map(rows as [number, PaymentProviderName][]);
+    return workspaces.map((_, place) => PROVIDERS[names.get(place) ?? "manual"]);
+  });
 }

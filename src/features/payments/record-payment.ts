@@ -7,19 +7,18 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { Refusal, type Problem } from "../../domain/refusal.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
-import type { FoundShipment } from "../shipments/find-shipment.ts";
-import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
-import { findProvider } from "./find-provider.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import { Shipment } from "../shipments/shipment.entity.ts";
+import type { PaymentDeps } from "./payment-deps.ts";
 import { paymentMessage } from "./payment-message.ts";
 import { Payment } from "./payment.entity.ts";
 
 /**
- * Records that a shipment was paid: one that waits for payment then awaits its pickup; the payment
- * of one that was cancelled meanwhile is kept, to go back.
+ * Records that a shipment was paid: a pending one then awaits its pickup; the payment of one that
+ * was cancelled meanwhile is kept, to be refunded.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (it is paid already), PAYMENT_MISMATCH (amount
  * or currency are not the shipment's total)
@@ -27,38 +26,42 @@ import { Payment } from "./payment.entity.ts";
 export async function recordPayment(
   request: RecordPaymentRequestValid,
   call: Call,
-  { em, now }: ShipmentDeps,
+  { changeShipment, findProvider, now }: PaymentDeps,
 ): Promise<RecordPaymentResponse> {
-  const { workspaceId } = call.caller;
+  const workspace = call.caller.workspaceId;
   const { shipment: reference, amount, currency } = request;
-  const provider = await findProvider(em.fork(), workspaceId);
-  await provider.confirmPayment({ workspaceId, shipment: reference, amount, currency });
-  const method = ShipmentService.method.recordPayment;
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const recorded = await changeShipment(tx, workspaceId, reference, (shipment) => {
+  const provider = await findProvider(workspace);
+  await provider.confirmPayment({ workspaceId: workspace, shipment: reference, amount, currency });
+  let payment: Payment;
+  return changeShipment({
+    method: ShipmentService.method.recordPayment,
+    request,
+    call,
+    change(row, tx) {
       const paidAt = now();
-      applyTrigger(shipment, "pay", paidAt);
-      refuseMismatch(shipment, request);
-      const payment = tx.create(Payment, {
-        workspace: workspaceId,
-        shipment,
+      const paid = applyTrigger(row, "pay", paidAt);
+      assertTotal(row, request);
+      payment = tx.create(Payment, {
+        workspace,
+        shipment: tx.getReference(Shipment, [workspace, reference]),
         provider: provider.name,
-        amountMinor: shipment.totalMinor,
+        amountMinor: row.totalMinor,
         currency,
         paidAt,
         refundedAt: null,
       });
-      return { shipment, payment };
-    });
-    return create(RecordPaymentResponseSchema, {
-      data: shipmentMessage(recorded.shipment),
-      payment: paymentMessage(recorded.payment),
-    });
+      return paid;
+    },
+    respond: (row) =>
+      create(RecordPaymentResponseSchema, {
+        data: shipmentMessage(row),
+        payment: paymentMessage(payment),
+      }),
   });
 }
 
-function refuseMismatch(
-  { totalMinor, currency }: FoundShipment,
+function assertTotal(
+  { totalMinor, currency }: ShipmentRow,
   paid: { readonly amount: number; readonly currency: string },
 ): void {
   const total = toMajor(totalMinor, currency);

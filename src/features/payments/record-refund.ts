@@ -5,42 +5,44 @@ import {
   type RecordRefundRequestValid,
   type RecordRefundResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger, changeShipment } from "../shipments/change-shipment.ts";
-import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
-import { findProvider } from "./find-provider.ts";
+import type { PaymentDeps } from "./payment-deps.ts";
 import { paymentMessage } from "./payment-message.ts";
 import { Payment } from "./payment.entity.ts";
 
 /**
- * Records that the payment of a cancelled shipment went back.
+ * Records that the payment of a cancelled shipment was refunded.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to go back)
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to be refunded)
  */
 export async function recordRefund(
   request: RecordRefundRequestValid,
   call: Call,
-  { em, now }: ShipmentDeps,
+  { changeShipment, findProvider, now }: PaymentDeps,
 ): Promise<RecordRefundResponse> {
-  const { workspaceId } = call.caller;
+  const workspace = call.caller.workspaceId;
   const { shipment: reference } = request;
-  const provider = await findProvider(em.fork(), workspaceId);
-  await provider.confirmRefund({ workspaceId, shipment: reference });
-  const method = ShipmentService.method.recordRefund;
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const recorded = await changeShipment(tx, workspaceId, reference, async (shipment) => {
+  const provider = await findProvider(workspace);
+  await provider.confirmRefund({ workspaceId: workspace, shipment: reference });
+  let payment: Payment;
+  return changeShipment({
+    method: ShipmentService.method.recordRefund,
+    request,
+    call,
+    async change(row, tx) {
       const refundedAt = now();
-      applyTrigger(shipment, "refund", refundedAt);
-      const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
-      // Two processes' clocks may differ by more than the time between the two.
+      const refunded = applyTrigger(row, "refund", refundedAt);
+      payment = await tx.findOneOrFail(Payment, { workspace, shipment: [workspace, reference] });
+      // Two processes' clocks may differ by more than the time between payment and refund.
       payment.refundedAt = refundedAt < payment.paidAt ? payment.paidAt : refundedAt;
-      return { shipment, payment };
-    });
-    return create(RecordRefundResponseSchema, {
-      data: shipmentMessage(recorded.shipment),
-      payment: paymentMessage(recorded.payment),
-    });
+      return refunded;
+    },
+    respond: (row) =>
+      create(RecordRefundResponseSchema, {
+        data: shipmentMessage(row),
+        payment: paymentMessage(payment),
+      }),
   });
 }

@@ -5,9 +5,8 @@ import {
   type AdvanceShipmentRequestValid,
   type AdvanceShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger, changeShipment } from "./change-shipment.ts";
+import { applyTrigger } from "./change-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
@@ -19,13 +18,13 @@ import { shipmentMessage } from "./shipment-message.ts";
 export function advanceShipment(
   request: AdvanceShipmentRequestValid,
   call: Call,
-  { em, now }: ShipmentDeps,
+  { changeShipment, now }: ShipmentDeps,
 ): Promise<AdvanceShipmentResponse> {
-  const { workspaceId } = call.caller;
-  return withIdempotency(em, ShipmentService.method.advanceShipment, request, call, async (tx) => {
-    const advanced = await changeShipment(tx, workspaceId, request.shipment, (shipment) =>
-      applyTrigger(shipment, "advance", now()),
-    );
-    return create(AdvanceShipmentResponseSchema, { data: shipmentMessage(advanced) });
+  return changeShipment({
+    method: ShipmentService.method.advanceShipment,
+    request,
+    call,
+    change: (row) => applyTrigger(row, "advance", now()),
+    respond: (row) => create(AdvanceShipmentResponseSchema, { data: shipmentMessage(row) }),
   });
 }

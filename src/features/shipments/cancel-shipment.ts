@@ -5,32 +5,34 @@ import {
   type CancelShipmentRequestValid,
   type CancelShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger, changeShipment } from "./change-shipment.ts";
+import { applyTrigger } from "./change-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { cancelReasonOf, shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Cancels a shipment while it is pending or awaits pickup, for the reason given if one is.
+ * Cancels a shipment while it is pending or awaits pickup.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
  */
 export function cancelShipment(
   request: CancelShipmentRequestValid,
   call: Call,
-  { em, now }: ShipmentDeps,
+  { changeShipment, now }: ShipmentDeps,
 ): Promise<CancelShipmentResponse> {
-  const { workspaceId } = call.caller;
-  return withIdempotency(em, ShipmentService.method.cancelShipment, request, call, async (tx) => {
-    const cancelled = await changeShipment(tx, workspaceId, request.shipment, (shipment) => {
+  return changeShipment({
+    method: ShipmentService.method.cancelShipment,
+    request,
+    call,
+    change(row) {
       const cancelledAt = now();
-      applyTrigger(shipment, "cancel", cancelledAt);
-      shipment.cancelledAt = cancelledAt;
-      shipment.cancelReason = cancelReasonOf(request.reason) ?? null;
-      shipment.cancelNote = request.note ?? null;
-      return shipment;
-    });
-    return create(CancelShipmentResponseSchema, { data: shipmentMessage(cancelled) });
+      return {
+        ...applyTrigger(row, "cancel", cancelledAt),
+        cancelledAtMs: cancelledAt.getTime(),
+        cancelReason: cancelReasonOf(request.reason) ?? null,
+        cancelNote: request.note ?? null,
+      };
+    },
+    respond: (row) => create(CancelShipmentResponseSchema, { data: shipmentMessage(row) }),
   });
 }

@@ -1,46 +1,111 @@
-import { equals } from "@bufbuild/protobuf";
-import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import { createGroup } from "../../db/group-commit.ts";
+import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
-import { lockShipment, type FoundShipment } from "./find-shipment.ts";
-import { shipmentMessage } from "./shipment-message.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { createInFlightKeys } from "../idempotency/reject-if-in-flight.ts";
+import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import { shipmentNotFoundError } from "./find-shipment.ts";
+import { lockShipments } from "./lock-shipments.ts";
 import { recordShipmentEvents } from "./record-shipment-events.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
+import { writeShipments, type ChangedShipment } from "./write-shipments.ts";
 
-/**
- * Changes a shipment in the caller's transaction, writes the change, and records what happened. The
- * row is locked first, so that of two changes at the same time each sees what the other left.
- *
- * @returns what `change` returns
- * @throws Refusal SHIPMENT_NOT_FOUND, and whatever `change` throws
- */
-export async function changeShipment<T>(
-  tx: EntityManager,
-  workspaceId: number,
-  reference: string,
-  change: (shipment: FoundShipment) => T | Promise<T>,
-): Promise<T> {
-  const shipment = await lockShipment(tx, workspaceId, reference);
-  const state = { status: shipment.status, paymentStatus: shipment.paymentStatus };
-  const before = shipmentMessage(shipment);
-  const changed = await change(shipment);
-  if (!equals(ShipmentSchema, before, shipmentMessage(shipment))) {
-    recordShipmentEvents(tx, shipment, state);
-  }
-  await tx.flush();
-  return changed;
+/** A change of one shipment that a call asks for. */
+export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
+  readonly method: M;
+  readonly request: MessageShape<M["input"]> & { readonly shipment: string };
+  readonly call: Call;
+  /**
+   * Works out the shipment as the change leaves it, or gives the row back when nothing changes. May
+   * write entities of its own with the unit of work, once nothing can refuse the change any more.
+   *
+   * @throws Refusal when the change is not possible
+   */
+  readonly change: (row: ShipmentRow, tx: EntityManager) => ShipmentRow | Promise<ShipmentRow>;
+  readonly respond: (row: ShipmentRow) => MessageShape<M["output"]>;
 }
 
 /**
- * Takes a shipment to its next state, and gives it back.
+ * Changes a shipment, and resolves once that is committed together with its events. Changes that
+ * arrive at the same time share a transaction; changes of one shipment follow each other.
  *
- * @throws Refusal SHIPMENT_STATE when its state does not allow that
+ * @throws Refusal SHIPMENT_NOT_FOUND, and what `change` throws
  */
-export function applyTrigger(shipment: FoundShipment, trigger: Trigger, at: Date): FoundShipment {
-  const { next, refusal } = transition(trigger, shipment);
+export type ChangeShipment = <M extends DescMethodUnary>(
+  change: ShipmentChange<M>,
+) => Promise<MessageShape<M["output"]>>;
+
+/** How many changes one transaction makes at most. */
+const MAX_GROUP = 64;
+
+/** Builds the group commit of all changes of shipments. */
+export function createChangeShipment(em: EntityManager): ChangeShipment {
+  const rejectIfInFlight = createInFlightKeys();
+  const write = createGroup({
+    em,
+    maxMembers: MAX_GROUP,
+    serializeBy: ({ call, request }: ShipmentChange) =>
+      `${call.caller.workspaceId} ${request.shipment}`,
+    deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
+    work: (tx, changes) =>
+      withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun as typeof changes)),
+  });
+  return ((change: ShipmentChange) =>
+    rejectIfInFlight(change.call, () => write(change))) as ChangeShipment;
+}
+
+type Response = MessageShape<DescMethodUnary["output"]>;
+
+/** Makes changes of different shipments in one transaction; one that is refused is left out. */
+async function makeChanges(
+  tx: EntityManager,
+  changes: readonly ShipmentChange[],
+): Promise<Outcome<Response>[]> {
+  const rows = await lockShipments(tx, changes.map(keyOf));
+  const changed: ChangedShipment[] = [];
+  const outcomes: Outcome<Response>[] = [];
+  for (const [i, change] of changes.entries()) {
+    try {
+      const before = rows[i];
+      if (before === undefined) throw shipmentNotFoundError();
+      const after = await change.change(before, tx);
+      const { workspace } = keyOf(change);
+      const row = after === before ? before : count(tx, workspace, before, after);
+      if (row !== before) changed.push({ workspace, row });
+      outcomes.push({ result: change.respond(row) });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      outcomes.push({ refused: error });
+    }
+  }
+  await writeShipments(tx, changed);
+  return outcomes;
+}
+
+function keyOf({ call, request }: ShipmentChange) {
+  return { workspace: call.caller.workspaceId, reference: request.shipment };
+}
+
+/** Counts a change in the row's version, and records its events. */
+function count(
+  tx: EntityManager,
+  workspace: number,
+  before: ShipmentRow,
+  after: ShipmentRow,
+): ShipmentRow {
+  return recordShipmentEvents(tx, workspace, before, { ...after, version: before.version + 1 });
+}
+
+/**
+ * A shipment as a trigger leaves it.
+ *
+ * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger
+ */
+export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
+  const { next, refusal } = transition(trigger, row);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
-  shipment.status = next.status;
-  shipment.paymentStatus = next.paymentStatus;
-  shipment.updatedAt = at;
-  return shipment;
+  return { ...row, ...next, updatedAtMs: at.getTime() };
 }

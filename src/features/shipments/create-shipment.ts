@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { Loaded } from "@mikro-orm/postgresql";
 import {
   CreateShipmentResponseSchema,
   ShipmentService,
@@ -19,18 +20,22 @@ import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import { createInFlightKeys } from "../idempotency/reject-if-in-flight.ts";
 import type { PricedTariff } from "../tariffs/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { FoundShipment } from "./find-shipment.ts";
 import { mergeMetadata, type Metadata } from "./metadata.ts";
 import { refusePriceChange } from "./price-guard.ts";
 import { priceOf, problemsOf } from "./price.ts";
 import { readBeforeBooking, type BookingFacts, type SoughtBooking } from "./read-before-booking.ts";
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
+import { shipmentMessage } from "./shipment-message.ts";
+import { rowOfEntity } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 import { recordShipmentEvents } from "./record-shipment-events.ts";
 
 /** How many bookings one transaction makes at most. */
 const MAX_GROUP = 64;
+
+/** What bookings are made with. */
+type BookingDeps = Pick<ShipmentDeps, "em" | "tariffs" | "now">;
 
 /** Books a shipment for a caller. */
 type CreateShipment = (
@@ -47,7 +52,7 @@ type CreateShipment = (
  * WEIGHT_NOT_SERVED, PAYMENT_PROVIDER_NOT_CONNECTED; else PRICE_CHANGED or
  * EXTERNAL_REFERENCE_TAKEN.
  */
-export function createBookings(deps: ShipmentDeps): CreateShipment {
+export function createBookings(deps: BookingDeps): CreateShipment {
   const rejectIfInFlight = createInFlightKeys();
   const makeInGroup = createGroup({
     em: deps.em,
@@ -55,15 +60,17 @@ export function createBookings(deps: ShipmentDeps): CreateShipment {
     serializeBy: externalNameOf,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
     work: (tx, bookings: readonly Booking[]) =>
-      withIdempotencyEach(tx, ShipmentService.method.createShipment, bookings, (fresh) =>
-        book(tx, fresh as readonly Booking[], deps),
-      ),
+      withIdempotencyEach(tx, bookings, (fresh) => book(tx, fresh as readonly Booking[], deps)),
   });
-  return (request, call) => rejectIfInFlight(call, () => makeInGroup({ request, call }));
+  return (request, call) =>
+    rejectIfInFlight(call, () =>
+      makeInGroup({ method: ShipmentService.method.createShipment, request, call }),
+    );
 }
 
 /** A booking that a caller asks for. */
 interface Booking {
+  readonly method: typeof ShipmentService.method.createShipment;
   readonly request: CreateShipmentRequestValid;
   readonly call: Call;
 }
@@ -77,7 +84,7 @@ function externalNameOf({ request, call }: Booking): string | undefined {
 async function book(
   tx: EntityManager,
   bookings: readonly Booking[],
-  { tariffs, now }: ShipmentDeps,
+  { tariffs, now }: BookingDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
   const facts = await readBeforeBooking(tx, bookings.map(soughtFor));
   const tariff = await tariffs.readToBeInForce(tx, facts[0]!.tariffVersion);
@@ -141,9 +148,11 @@ function make(
     externalReference: request.externalReference ?? null,
     metadata,
     eventCount: 0,
-  }) as FoundShipment;
-  const data = recordShipmentEvents(tx, shipment, undefined);
-  return create(CreateShipmentResponseSchema, { data });
+  }) as Loaded<Shipment, "customer">;
+  const booked = { ...rowOfEntity(shipment), version: 1 };
+  const row = recordShipmentEvents(tx, call.caller.workspaceId, undefined, booked);
+  shipment.eventCount = row.eventCount;
+  return create(CreateShipmentResponseSchema, { data: shipmentMessage(row) });
 }
 
 const PROVIDER_MISSING: Problem = {

@@ -1,47 +1,63 @@
-import type { Loaded } from "@mikro-orm/postgresql";
-import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
-import { Shipment } from "./shipment.entity.ts";
+import { batchReads } from "../../db/batch-reads.ts";
+import type { Reader } from "../../db/reader.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import {
+  CUSTOMER_OF_SHIPMENT,
+  SHIPMENT_COLUMNS,
+  shipmentRow,
+  type ShipmentRow,
+} from "./shipment-row.ts";
 
-/** A shipment with its customer. */
-export type FoundShipment = Loaded<Shipment, "customer">;
-
-/**
- * A shipment of the workspace, with its customer.
- *
- * @throws Refusal SHIPMENT_NOT_FOUND, alike for an unknown shipment and one of another workspace
- */
-export async function findShipment(
-  em: EntityManager,
-  workspaceId: number,
-  reference: string,
-): Promise<FoundShipment> {
-  const found = await em.findOne(
-    Shipment,
-    { workspace: workspaceId, reference },
-    { populate: ["customer"] },
-  );
-  if (found === null) throw refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
-  return found;
+/** What a shipment is found by. */
+export interface ShipmentKey {
+  readonly workspace: number;
+  readonly reference: string;
 }
 
 /**
- * As `findShipment`, and nobody else changes the shipment until the transaction ends.
+ * Finds a shipment of a workspace with its customer.
  *
- * Locked first and read then: a change that was waited for may have linked another customer, and
- * the one that was joined before the wait would fit the shipment no more. Nor is the customer's row
- * locked, which many bookings may share.
- *
- * @throws Refusal SHIPMENT_NOT_FOUND
+ * @throws Refusal SHIPMENT_NOT_FOUND, alike for an unknown shipment and one of another workspace
  */
-export async function lockShipment(
-  tx: EntityManager,
-  workspaceId: number,
-  reference: string,
-): Promise<FoundShipment> {
-  await tx.execute("select from shipment where workspace_id = ? and reference = ? for update", [
-    workspaceId,
-    reference,
-  ]);
-  return findShipment(tx, workspaceId, reference);
+export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
+
+/** Builds the look-up; shipments that are asked for at the same time share a statement. */
+export function createFindShipment(reader: Reader): FindShipment {
+  const find = batchReads((keys: readonly ShipmentKey[]) => readShipments(reader, keys));
+  return async (key) => {
+    const found = await find(key);
+    if (found === undefined) throw shipmentNotFoundError();
+    return found;
+  };
+}
+
+/** The refusal of a reference that is not one of the workspace's shipments. */
+export function shipmentNotFoundError(): Refusal {
+  return refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+}
+
+/**
+ * Keys travel as JSON: PostgreSQL looks into arrays to guess how many rows they make, and plans the
+ * statement anew each time. The lateral join makes each of them an index look-up.
+ */
+const FIND = `
+  select asked.place, found.*
+  from json_to_recordset($1) as asked (place int, workspace bigint, reference text)
+  cross join lateral (
+    select ${SHIPMENT_COLUMNS}
+    from shipment s join ${CUSTOMER_OF_SHIPMENT}
+    where s.workspace_id = asked.workspace and s.reference = asked.reference
+    limit 1
+  ) as found`;
+
+async function readShipments(
+  reader: Reader,
+  keys: readonly ShipmentKey[],
+): Promise<(ShipmentRow | undefined)[]> {
+  const asked = keys.map(({ workspace, reference }, place) => ({ place, workspace, reference }));
+  const found = Array.from<ShipmentRow | undefined>({ length: keys.length });
+  for (const row of await reader.rows(FIND, [JSON.stringify(asked)])) {
+    found[row[0] as number] = shipmentRow(row, 1);
+  }
+  return found;
 }

@@ -1,12 +1,11 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  GetShipmentResponseSchema,
   type GetShipmentRequestValid,
   type GetShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { DualAnswer } from "../../pipeline/answer.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findShipment } from "./find-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
+import { shipmentJson } from "./shipment-json.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
 /**
@@ -17,8 +16,11 @@ import { shipmentMessage } from "./shipment-message.ts";
 export async function getShipment(
   request: GetShipmentRequestValid,
   { caller }: Call,
-  { em }: ShipmentDeps,
-): Promise<GetShipmentResponse> {
-  const shipment = await findShipment(em.fork(), caller.workspaceId, request.shipment);
-  return create(GetShipmentResponseSchema, { data: shipmentMessage(shipment) });
+  { findShipment }: Pick<ShipmentDeps, "findShipment">,
+): Promise<DualAnswer<GetShipmentResponse>> {
+  const row = await findShipment({ workspace: caller.workspaceId, reference: request.shipment });
+  return new DualAnswer(
+    () => ({ $typeName: "shipments.v1.GetShipmentResponse", data: shipmentMessage(row) }),
+    () => ({ data: shipmentJson(row) }),
+  );
 }

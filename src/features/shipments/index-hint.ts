@@ -19,10 +19,13 @@ export type ListIndex =
  * state its predicate, so a query that states one predicate can be read from that index alone.
  */
 export const INDEX_HINT = {
-  /** The `where` of the index. */
-  predicate: (index: ListIndex) => `reference <> '${index}'`,
-  /** The same as a condition for the ORM. */
-  condition: (index: ListIndex) => ({ reference: { $ne: index } }),
+  /**
+   * The `where` of the index, and of a query. The name is a literal: a value apart from the statement
+   * would not be known to match when the statement is planned.
+   *
+   * @param table `s.` where the query names its table
+   */
+  predicate: (index: ListIndex, table = "") => `${table}reference <> '${index}'`,
 };
 
 /** The index for a list that is filtered by a state and a customer, or by neither. */

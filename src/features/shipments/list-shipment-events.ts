@@ -4,10 +4,9 @@ import {
   type ListShipmentEventsRequestValid,
   type ListShipmentEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
 import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findShipment } from "./find-shipment.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
 import { eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
 
@@ -19,16 +18,17 @@ import { Event } from "../events/event.entity.ts";
 export async function listShipmentEvents(
   request: ListShipmentEventsRequestValid,
   { caller: { workspaceId } }: Call,
-  em: EntityManager,
+  { em, findShipment }: Pick<ShipmentDeps, "em" | "findShipment">,
 ): Promise<ListShipmentEventsResponse> {
-  const reading = em.fork();
-  const { reference } = await findShipment(reading, workspaceId, request.shipment);
+  const { reference } = await findShipment({ workspace: workspaceId, reference: request.shipment });
   const page = readPage(request, { eventsOf: reference }, readNumber);
-  const found = await reading.find(
-    Event,
-    { workspace: workspaceId, subject: reference, number: { $gt: page.after ?? 0 } },
-    { orderBy: { number: "asc" }, limit: page.limit },
-  );
+  const found = await em
+    .fork()
+    .find(
+      Event,
+      { workspace: workspaceId, subject: reference, number: { $gt: page.after ?? 0 } },
+      { orderBy: { number: "asc" }, limit: page.limit },
+    );
   const { rows, nextPageToken } = endPage(found, page, ({ number }) => [number]);
   return create(ListShipmentEventsResponseSchema, { data: rows.map(eventMessage), nextPageToken });
 }

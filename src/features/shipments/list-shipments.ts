@@ -1,20 +1,21 @@
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { FilterQuery } from "@mikro-orm/postgresql";
 import {
   ListShipmentsResponseSchema,
   type ListShipmentsRequestValid,
   type ListShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { endPage, isInstant, readPage } from "../../domain/page-token.ts";
+import { endPage, isInstant, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
+import { DualAnswer, type Answer } from "../../pipeline/answer.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { INDEX_HINT, listIndexFor } from "./index-hint.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
+import { shipmentJson } from "./shipment-json.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
-import { Shipment } from "./shipment.entity.ts";
+import { CUSTOMER_OF_SHIPMENT, SHIPMENT_COLUMNS, shipmentRow } from "./shipment-row.ts";
 
 /**
  * Lists shipments of the workspace, newest first. A page begins after the sort key of the last row
@@ -25,23 +26,27 @@ import { Shipment } from "./shipment.entity.ts";
 export async function listShipments(
   request: ListShipmentsRequestValid,
   { caller }: Call,
-  { em }: ShipmentDeps,
-): Promise<ListShipmentsResponse> {
+  { reader }: Pick<ShipmentDeps, "reader">,
+): Promise<Answer<ListShipmentsResponse>> {
   const filters = filtersOf(caller.workspaceId, request);
   const page = readPage(request, filters, readPosition);
   const state = narrowState(filters.status, filters.paymentStatus);
   if (state === undefined) return create(ListShipmentsResponseSchema);
 
-  const found = await em.fork().find(Shipment, whereOf(state, filters, page.after), {
-    orderBy: { createdAt: "desc", reference: "desc" },
-    limit: page.limit,
-    populate: ["customer"],
-  });
-  const { rows, nextPageToken } = endPage(found, page, ({ createdAt, reference }) => [
-    createdAt.getTime(),
+  const { sql, values } = listQuery(state, filters, page);
+  const found = (await reader.rows(sql, values)).map((row) => shipmentRow(row));
+  const { rows, nextPageToken } = endPage(found, page, ({ createdAtMs, reference }) => [
+    createdAtMs,
     reference,
   ]);
-  return create(ListShipmentsResponseSchema, { data: rows.map(shipmentMessage), nextPageToken });
+  return new DualAnswer<ListShipmentsResponse>(
+    () => ({
+      $typeName: "shipments.v1.ListShipmentsResponse",
+      data: rows.map(shipmentMessage),
+      nextPageToken,
+    }),
+    () => ({ data: rows.map(shipmentJson), next_page_token: nextPageToken }),
+  );
 }
 
 type Filters = ReturnType<typeof filtersOf>;
@@ -75,36 +80,46 @@ function instantOf(
 
 /** The sort key of the last shipment of the page before. */
 interface Position {
-  readonly createdAt: Date;
+  readonly createdAtMs: number;
   readonly reference: string;
 }
 
-function readPosition([createdAt, reference]: readonly unknown[]): Position | undefined {
-  if (!isInstant(createdAt) || !isReference(reference)) return undefined;
-  return { createdAt: new Date(createdAt), reference };
+function readPosition([createdAtMs, reference]: readonly unknown[]): Position | undefined {
+  if (!isInstant(createdAtMs) || !isReference(reference)) return undefined;
+  return { createdAtMs, reference };
 }
 
-function whereOf(
+/** The query of a page. Its text depends only on which filters are given. */
+function listQuery(
   state: StateFilter,
-  { workspace, customerId, externalReference, createdAfter, createdBefore }: Filters,
-  after: Position | undefined,
-): FilterQuery<Shipment> {
-  const conditions: FilterQuery<Shipment>[] = [{ workspace, ...state }];
+  filters: Filters,
+  { after, limit }: Page<Position>,
+): { sql: string; values: unknown[] } {
+  const { workspace, customerId, externalReference, createdAfter, createdBefore } = filters;
+  const values: unknown[] = [];
+  const conditions: string[] = [];
+  const where = (condition: string, ...given: unknown[]) => {
+    conditions.push(condition.replace(/\?/g, () => `$${values.push(given.shift())}`));
+  };
+  where("s.workspace_id = ?", workspace);
+  if ("status" in state) where("s.status = ?", state.status);
+  if ("paymentStatus" in state) where("s.payment_status = ?", state.paymentStatus);
   // An external reference is unique, and its own index finds the one shipment that has it.
   if (externalReference === undefined) {
-    conditions.push(INDEX_HINT.condition(listIndexFor(state, customerId)));
-  }
-  if (customerId !== undefined) conditions.push({ customer: [workspace, customerId] });
-  if (externalReference !== undefined) conditions.push({ externalReference });
-  if (createdAfter !== undefined) conditions.push({ createdAt: { $gt: new Date(createdAfter) } });
-  if (createdBefore !== undefined) conditions.push({ createdAt: { $lt: new Date(createdBefore) } });
+    where(INDEX_HINT.predicate(listIndexFor(state, customerId), "s."));
+  } else where("s.external_reference = ?", externalReference);
+  if (customerId !== undefined) where("s.customer_id = ?", customerId);
+  if (createdAfter !== undefined) where("s.created_at > ?", timeText(createdAfter));
+  if (createdBefore !== undefined) where("s.created_at < ?", timeText(createdBefore));
   if (after !== undefined) {
-    const { createdAt, reference } = after;
-    // The first condition bounds the index scan; the second orders shipments of one millisecond.
-    conditions.push(
-      { createdAt: { $lte: createdAt } },
-      { $or: [{ createdAt: { $lt: createdAt } }, { reference: { $lt: reference } }] },
-    );
+    where("(s.created_at, s.reference) < (?, ?)", timeText(after.createdAtMs), after.reference);
   }
-  return { $and: conditions };
+  const sql = `select ${SHIPMENT_COLUMNS} from shipment s join ${CUSTOMER_OF_SHIPMENT}
+    where ${conditions.join(" and ")}
+    order by s.created_at desc, s.reference desc limit $${values.push(limit)}`;
+  return { sql, values };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }

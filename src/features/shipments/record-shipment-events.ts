@@ -1,32 +1,30 @@
 import { toJson, type JsonObject } from "@bufbuild/protobuf";
-import {
-  ShipmentSchema,
-  type Shipment as ShipmentMessage,
-} from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { shipmentEventTypes } from "../../domain/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import { recordEvent } from "../events/record-event.ts";
-import type { FoundShipment } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
 
 /**
- * Writes what happened to a shipment that was changed, or booked if `before` is undefined, since
- * the unit of work began.
+ * Records, in the unit of work, what happened to a shipment whose row is locked or new.
  *
- * @returns the shipment as the change leaves it once it is written
+ * @param before its state before the change; undefined when it was just booked
+ * @param after the row as it will be written, but for `eventCount`, which does not count these yet
+ * @returns the row with these events counted
  */
 export function recordShipmentEvents(
   tx: EntityManager,
-  shipment: FoundShipment,
+  workspace: number,
   before: ShipmentState | undefined,
-): ShipmentMessage {
-  const message = shipmentMessage(shipment);
-  // The unit of work will count this change when it writes it.
-  message.etag = String(before === undefined ? 1 : shipment.version + 1);
-  const data = toJson(ShipmentSchema, message) as JsonObject;
-  for (const type of shipmentEventTypes(before, shipment)) {
-    recordEvent(tx, shipment, shipment.reference, { type, data, at: shipment.updatedAt });
+  after: ShipmentRow,
+): ShipmentRow {
+  const data = toJson(ShipmentSchema, shipmentMessage(after)) as JsonObject;
+  const at = new Date(after.updatedAtMs);
+  const subject = { workspace, eventCount: after.eventCount };
+  for (const type of shipmentEventTypes(before, after)) {
+    recordEvent(tx, subject, after.reference, { type, data, at });
   }
-  return message;
+  return { ...after, eventCount: subject.eventCount };
 }

@@ -1,9 +1,7 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   CancelReason as CancelReasonMessage,
   PaymentStatus as PaymentStatusMessage,
-  ShipmentSchema,
   ShipmentStatus as ShipmentStatusMessage,
   type Shipment as ShipmentMessage,
 } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -14,7 +12,7 @@ import type {
   PaymentStatus,
   ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
-import type { FoundShipment } from "./find-shipment.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
 
 const STATUS: Readonly<Record<ShipmentStatus, ShipmentStatusMessage>> = {
   pending: ShipmentStatusMessage.PENDING,
@@ -53,39 +51,37 @@ function inverse<Ours extends string, Theirs extends number>(
   return (theirs) => (theirs === undefined ? undefined : ours.get(theirs));
 }
 
-/**
- * A shipment, with its customer loaded, as callers see it. The only place where the two shapes
- * meet.
- */
-export function shipmentMessage(shipment: FoundShipment): ShipmentMessage {
-  const { currency } = shipment;
-  return create(ShipmentSchema, {
-    reference: shipment.reference,
-    status: STATUS[shipment.status],
-    paymentStatus: PAYMENT_STATUS[shipment.paymentStatus],
-    createdBy: shipment.createdBy ?? undefined,
-    pickupAddress: shipment.pickupAddress,
-    pickupLat: shipment.pickupLat,
-    pickupLng: shipment.pickupLng,
-    dropoffAddress: shipment.dropoffAddress,
-    dropoffLat: shipment.dropoffLat,
-    dropoffLng: shipment.dropoffLng,
-    weightKg: shipment.weightKg,
-    distanceKm: shipment.distanceKm,
-    distanceFee: toMajor(shipment.distanceFeeMinor, currency),
-    weightFee: toMajor(shipment.weightFeeMinor, currency),
-    baseFee: toMajor(shipment.baseFeeMinor, currency),
-    subtotal: toMajor(shipment.subtotalMinor, currency),
-    total: toMajor(shipment.totalMinor, currency),
+/** A shipment as callers see it: the only place where rows become messages. */
+export function shipmentMessage(row: ShipmentRow): ShipmentMessage {
+  const { currency } = row;
+  return {
+    $typeName: "shipments.v1.Shipment",
+    reference: row.reference,
+    status: STATUS[row.status],
+    paymentStatus: PAYMENT_STATUS[row.paymentStatus],
+    createdBy: row.createdBy ?? undefined,
+    pickupAddress: row.pickupAddress,
+    pickupLat: row.pickupLat,
+    pickupLng: row.pickupLng,
+    dropoffAddress: row.dropoffAddress,
+    dropoffLat: row.dropoffLat,
+    dropoffLng: row.dropoffLng,
+    weightKg: row.weightKg,
+    distanceKm: row.distanceKm,
+    distanceFee: toMajor(row.distanceFeeMinor, currency),
+    weightFee: toMajor(row.weightFeeMinor, currency),
+    baseFee: toMajor(row.baseFeeMinor, currency),
+    subtotal: toMajor(row.subtotalMinor, currency),
+    total: toMajor(row.totalMinor, currency),
     currency,
-    customer: customerMessage(shipment.customer),
-    createdAt: timestampFromDate(shipment.createdAt),
-    updatedAt: timestampFromDate(shipment.updatedAt),
-    cancelledAt: shipment.cancelledAt ? timestampFromDate(shipment.cancelledAt) : undefined,
-    cancelReason: shipment.cancelReason ? CANCEL_REASON[shipment.cancelReason] : undefined,
-    cancelNote: shipment.cancelNote ?? undefined,
-    externalReference: shipment.externalReference ?? undefined,
-    metadata: { ...shipment.metadata },
-    etag: String(shipment.version),
-  });
+    customer: customerMessage(row.customer),
+    createdAt: timestampFromMs(row.createdAtMs),
+    updatedAt: timestampFromMs(row.updatedAtMs),
+    cancelledAt: row.cancelledAtMs === null ? undefined : timestampFromMs(row.cancelledAtMs),
+    cancelReason: row.cancelReason === null ? undefined : CANCEL_REASON[row.cancelReason],
+    cancelNote: row.cancelNote ?? undefined,
+    externalReference: row.externalReference ?? undefined,
+    metadata: { ...row.metadata },
+    etag: String(row.version),
+  };
 }

@@ -1,9 +1,10 @@
+import type { Loaded } from "@mikro-orm/postgresql";
 import type {
   CancelReason,
   PaymentStatus,
   ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
-import type { FoundShipment } from "./find-shipment.ts";
+import type { Shipment } from "./shipment.entity.ts";
 
 /** A shipment with its customer, as stored. Amounts are in minor units of the currency. */
 export interface ShipmentRow {
@@ -62,8 +63,8 @@ export const SHIPMENT_COLUMNS = `
   s.distance_fee_minor::float8, s.weight_fee_minor::float8, s.base_fee_minor::float8,
   s.subtotal_minor::float8, s.total_minor::float8, s.currency,
   c.id::float8, c.name, c.email, c.id_number,
-  date_part('epoch', s.created_at), date_part('epoch', s.updated_at),
-  date_part('epoch', s.cancelled_at),
+  date_part('epoch', s.created_at) as created_at, date_part('epoch', s.updated_at) as updated_at,
+  date_part('epoch', s.cancelled_at) as cancelled_at,
   s.cancel_reason, s.cancel_note, s.external_reference, s.metadata::text,
   s.version, s.event_count, s.tariff_version`;
 
@@ -106,9 +107,13 @@ type Columns = readonly [
   tariff: number,
 ];
 
-/** Reads the values of `SHIPMENT_COLUMNS`, in their order. */
-export function shipmentRow(values: readonly unknown[]): ShipmentRow {
-  const columns = values as unknown as Columns;
+/**
+ * Reads the values of `SHIPMENT_COLUMNS`, in their order.
+ *
+ * @param skip how many values of other columns come before them
+ */
+export function shipmentRow(values: readonly unknown[], skip = 0): ShipmentRow {
+  const columns = (skip === 0 ? values : values.slice(skip)) as unknown as Columns;
   const cancelledAt = columns[24];
   return {
     reference: columns[0],
@@ -155,8 +160,8 @@ function milliseconds(seconds: number): number {
   return Math.round(seconds * 1_000);
 }
 
-/** A shipment of a unit of work, as it will be stored. */
-export function rowOfEntity(shipment: FoundShipment): ShipmentRow {
+/** A shipment of a unit of work with its customer, as it will be stored. */
+export function rowOfEntity(shipment: Loaded<Shipment, "customer">): ShipmentRow {
   const { customer } = shipment;
   return {
     reference: shipment.reference,

@@ -1,32 +1,30 @@
 import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import {
-  ShipmentService,
   UpdateShipmentResponseSchema,
+  ShipmentService,
   type UpdateShipmentRequestValid,
   type UpdateShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { Customer } from "../customers/customer.entity.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { quote } from "../../domain/pricing/pricing.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { changeShipment } from "./change-shipment.ts";
-import type { FoundShipment } from "./find-shipment.ts";
+import { Customer } from "../customers/customer.entity.ts";
+import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import { mergeMetadata } from "./metadata.ts";
 import { priceOf, problemsOf } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
+import type { CustomerRow, ShipmentRow } from "./shipment-row.ts";
 
 /**
  * Changes what is given and leaves the rest: until delivery the addresses' text, the customer and
  * the metadata; while pending also coordinates and weight, at the price of the tariff in force.
- * Nothing is written, and the etag stays, when nothing differs.
+ * When nothing differs, nothing is written and the etag stays.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, ETAG_STALE, SHIPMENT_STATE, FIELD_INVALID (an unknown
  * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED
@@ -34,29 +32,30 @@ import { shipmentMessage } from "./shipment-message.ts";
 export function updateShipment(
   request: UpdateShipmentRequestValid,
   call: Call,
-  { em, tariffs, now }: ShipmentDeps,
+  { changeShipment, tariffs, now }: ShipmentDeps,
 ): Promise<UpdateShipmentResponse> {
   const { workspaceId } = call.caller;
-  return withIdempotency(em, ShipmentService.method.updateShipment, request, call, async (tx) => {
-    const updated = await changeShipment(tx, workspaceId, request.shipment, async (shipment) => {
-      refuseStaleEtag(shipment, request.etag);
-      if (hasEnded(shipment.status)) throw refuseChange("The shipment", shipment);
-      const changes = {
-        ...changedTexts(shipment, request),
-        ...(await changedRoute(shipment, request, tx, tariffs)),
-        customer: await changedCustomer(shipment, request, tx),
+  return changeShipment({
+    method: ShipmentService.method.updateShipment,
+    request,
+    call,
+    async change(row, tx) {
+      assertEtag(row, request.etag);
+      if (hasEnded(row.status)) throw stateError("The shipment", row);
+      const changes: Partial<ShipmentRow> = {
+        ...changedTexts(row, request),
+        ...(await changedRoute(row, request, tx, tariffs)),
+        customer: await changedCustomer(row, request, tx, workspaceId),
       };
-      if (differs(shipment, changes)) tx.assign(shipment, { ...changes, updatedAt: now() });
-      // The ORM takes every customer that it has loaded for another one, and would count a change.
-      else tx.clear();
-      return shipment;
-    });
-    return create(UpdateShipmentResponseSchema, { data: shipmentMessage(updated) });
+      if (!differs(row, changes)) return row;
+      return { ...row, ...changes, updatedAtMs: now().getTime() };
+    },
+    respond: (row) => create(UpdateShipmentResponseSchema, { data: shipmentMessage(row) }),
   });
 }
 
-function refuseStaleEtag(shipment: FoundShipment, etag: string | undefined): void {
-  if (etag === undefined || etag === String(shipment.version)) return;
+function assertEtag({ version }: ShipmentRow, etag: string | undefined): void {
+  if (etag === undefined || etag === String(version)) return;
   throw refuse(
     "ETAG_STALE",
     "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
@@ -64,35 +63,34 @@ function refuseStaleEtag(shipment: FoundShipment, etag: string | undefined): voi
   );
 }
 
-function refuseChange(what: string, { status }: FoundShipment): Refusal {
+function stateError(what: string, { status }: ShipmentRow): Refusal {
   const text = `${what} cannot be changed because it is ${status.replace("_", " ")}.`;
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
-function changedTexts(shipment: FoundShipment, request: UpdateShipmentRequestValid) {
+function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
   return {
-    pickupAddress: request.pickupAddress ?? shipment.pickupAddress,
-    dropoffAddress: request.dropoffAddress ?? shipment.dropoffAddress,
-    metadata: mergeMetadata(shipment.metadata, request.metadata),
+    pickupAddress: request.pickupAddress ?? row.pickupAddress,
+    dropoffAddress: request.dropoffAddress ?? row.dropoffAddress,
+    metadata: mergeMetadata(row.metadata, request.metadata),
   };
 }
 
 async function changedRoute(
-  shipment: FoundShipment,
+  row: ShipmentRow,
   request: UpdateShipmentRequestValid,
   tx: EntityManager,
   tariffs: TariffCache,
-) {
+): Promise<Partial<ShipmentRow>> {
   const route = {
-    pickupLat: request.pickupLat ?? shipment.pickupLat,
-    pickupLng: request.pickupLng ?? shipment.pickupLng,
-    dropoffLat: request.dropoffLat ?? shipment.dropoffLat,
-    dropoffLng: request.dropoffLng ?? shipment.dropoffLng,
-    weightKg: request.weightKg ?? shipment.weightKg,
+    pickupLat: request.pickupLat ?? row.pickupLat,
+    pickupLng: request.pickupLng ?? row.pickupLng,
+    dropoffLat: request.dropoffLat ?? row.dropoffLat,
+    dropoffLng: request.dropoffLng ?? row.dropoffLng,
+    weightKg: request.weightKg ?? row.weightKg,
   };
-  if (!differs(shipment, route)) return {};
-  if (shipment.status !== "pending")
-    throw refuseChange("The shipment's route and weight", shipment);
+  if (!differs(row, route)) return {};
+  if (row.status !== "pending") throw stateError("The shipment's route and weight", row);
   const { version, pricing } = await tariffs.inForce(tx);
   const result = quote(pricing, routeOf(route));
   if (!result.covered) throw new Refusal(problemsOf(result) as [Problem, ...Problem[]]);
@@ -100,21 +98,25 @@ async function changedRoute(
 }
 
 async function changedCustomer(
-  shipment: FoundShipment,
+  row: ShipmentRow,
   request: UpdateShipmentRequestValid,
   tx: EntityManager,
-): Promise<Customer> {
-  if (request.customerId === undefined) return shipment.customer;
+  workspace: number,
+): Promise<CustomerRow> {
+  if (request.customerId === undefined) return row.customer;
   const id = readRecordId(request.customerId) ?? 0;
-  const customer = await tx.findOne(Customer, { workspace: shipment.workspace, id });
-  if (customer !== null) return customer;
-  throw refuse("FIELD_INVALID", "customer_id is no customer of the workspace.", {
-    subject: "customer_id",
-  });
+  const customer = await tx.findOne(Customer, { workspace, id });
+  if (customer === null) {
+    throw refuse("FIELD_INVALID", "customer_id is no customer of the workspace.", {
+      subject: "customer_id",
+    });
+  }
+  const { name, email, idNumber } = customer;
+  return { id, name, email, idNumber: idNumber ?? null };
 }
 
-function differs(shipment: FoundShipment, changes: Partial<FoundShipment>): boolean {
+function differs(row: ShipmentRow, changes: Partial<ShipmentRow>): boolean {
   return Object.entries(changes).some(
-    ([name, value]) => !isDeepStrictEqual(value, shipment[name as keyof FoundShipment]),
+    ([name, value]) => !isDeepStrictEqual(value, row[name as keyof ShipmentRow]),
   );
 }

@@ -122,7 +122,7 @@ async function listQuery(path: string): Promise<SentQuery> {
     expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
   });
   const [query, ...more] = queries.filter(({ sql: text }) =>
-    /from "(shipment|customer)"/.test(text),
+    /from "?(shipment|customer)"?/.test(text),
   );
   expect(more).toEqual([]);
   return query!;
@@ -137,7 +137,7 @@ async function laterQueries(path: string): Promise<SentQuery[]> {
   const last = body.data.at(-1);
   const params = second.params.map((param) => {
     if (param === last.reference) return middle.reference;
-    if (param instanceof Date && param.toISOString() === last.created_at) return middle.created_at;
+    if (param === last.created_at) return middle.created_at;
     return param;
   });
   expect(params).not.toEqual(second.params);
