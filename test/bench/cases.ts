@@ -55,7 +55,9 @@ export const CASES: Readonly<Record<string, Case>> = {
   }),
   coverage: { title: "Coverage", measure: coverage },
   growth: contest("Growth: ours, by how many shipments there are", {
-    sides: [10_000, SETTINGS.manyShipments].map((count) => ours(count.toLocaleString("en"), count)),
+    sides: [10_000, SETTINGS.manyShipments].map((count) =>
+      ours(count.toLocaleString("en"), { shipments: count }),
+    ),
     // One client at a time, so that the rate is the inverse of what a request costs.
     loads: [
       [operation.list, 1],
@@ -64,7 +66,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     ],
   }),
   replicas: contest("Replicas of ours on one database", {
-    sides: [ours("two", undefined, 2), ours("one")],
+    sides: [ours("two", { replicas: 2 }), ours("one")],
     loads: [
       [operation.create, 64],
       [operation.get, 64],

@@ -137,7 +137,7 @@ export async function restore({ url }: Database, [status, paymentStatus]: State)
 }
 
 /** The rows that were written or changed since databases were made, in the order they were. */
-export async function newRows(url: string): Promise<object> {
+export async function newRows(url: string) {
   const begun = sqlOf(BEGUN);
   const rowsOf = async (table: string, time: string, order: string) =>
     query<{ row: object }>(

@@ -7,7 +7,6 @@ import {
   peer,
   startSide,
   type Bench,
-  type Round,
   type Side,
 } from "../contest.ts";
 import { createDatabase } from "../database.ts";
@@ -25,31 +24,29 @@ const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
 
 /** Time to ready, memory at rest, and memory and times under a steady load of quotes. */
 export async function startAndMemory(bench: Bench): Promise<string> {
-  return `${await measureStarts(bench)}\n\n${await measureSoaks(bench)}`;
+  return `${await measureStarts(bench)}
+
+Quotes for ${SETTINGS.soakSeconds} seconds at half the highest rate, ${SOAK_CLIENTS} at once:
+
+${await measureSoaks(bench)}`;
 }
 
-type Start = readonly [
-  name: string,
-  start: (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>,
-];
+type Start = (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>;
 
 async function measureStarts({ databases }: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const database = await createDatabase(owned, databases, 1);
   // A data folder as an earlier run leaves it.
-  const dataDir = join(databases.folder, "embedded");
-  await runCommand(["tariff", "publish", databases.tariffFile], { DATA_DIR: dataDir });
-  const starts: readonly Start[] = [
-    [
-      "ours, which starts its PostgreSQL",
-      async (it) => [await startProduct(it, { DATA_DIR: dataDir })],
-    ],
-    ["ours, on a PostgreSQL that runs", (it) => OURS.start(it, database)],
-    [FASTIFY.name, (it) => FASTIFY.start(it, database)],
-  ];
-  for (const start of starts) await measureStart(start);
-  const rounds = await interleave(starts, measureStart);
-  const rows = starts.map(([name], i) => [
+  const embedded = { DATA_DIR: join(databases.folder, "embedded") };
+  await runCommand(["tariff", "publish", databases.tariffFile], embedded);
+  const starts: Readonly<Record<string, Start>> = {
+    "ours, which starts its PostgreSQL": async (it) => [await startProduct(it, embedded)],
+    "ours, on a PostgreSQL that runs": (it) => OURS.start(it, database),
+    [FASTIFY.name]: (it) => FASTIFY.start(it, database),
+  };
+  for (const start of Object.values(starts)) await measureStart(start);
+  const rounds = await interleave(Object.values(starts), measureStart);
+  const rows = Object.keys(starts).map((name, i) => [
     name,
     spread(
       rounds[i]!.map((it) => it.readyMs),
@@ -63,57 +60,43 @@ async function measureStarts({ databases }: Bench): Promise<string> {
   return table(["", "ready after, ms", "memory at rest, MiB"], rows);
 }
 
-async function measureStart([, start]: Start) {
+async function measureStart(start: Start) {
   await using owned = new AsyncDisposableStack();
   const begunMs = performance.now();
   const [server] = await start(owned);
   const readyMs = performance.now() - begunMs;
-  await sleep(SETTLE_MS, undefined, { signal: interrupted });
-  return { readyMs, restMiB: residentMiB(server!.pid) };
+  return { readyMs, restMiB: await memoryAfter(server!, SETTLE_MS / 1_000) };
 }
 
+async function memoryAfter({ pid }: ServerProcess, seconds: number): Promise<number | undefined> {
+  await sleep(seconds * 1_000, undefined, { signal: interrupted });
+  return residentMiB(pid);
+}
+
+/** One after the other, since two at once would disturb each other. */
 async function measureSoaks(bench: Bench): Promise<string> {
-  const rows: string[][] = [];
-  // One after the other, since two at once would disturb each other.
-  for (const side of [OURS, FASTIFY]) rows.push([side.name, ...cellsOf(await soak(bench, side))]);
-  const columns = ["", "p99 ÷ median", "memory at the end ÷ after a fifth"];
+  const rows = [await soak(bench, OURS), await soak(bench, FASTIFY)];
+  const ratios = ["p99 ÷ median", "memory at the end ÷ after a fifth"];
   const figures = ["requests/s", "median, ms", "p99, ms", "CPU, µs"];
-  const memory = ["MiB after a fifth", "MiB at the end"];
-  return `Quotes for ${SETTINGS.soakSeconds} seconds at half the highest rate, ${SOAK_CLIENTS} at once:
-
-${table([...columns, ...figures, ...memory], rows)}`;
-}
-
-/** What a long, steady load of quotes showed; memory in MiB. */
-interface Soak {
-  readonly round: Round;
-  readonly early: number | undefined;
-  readonly late: number | undefined;
+  return table(["", ...ratios, ...figures, "MiB after a fifth", "MiB at the end"], rows);
 }
 
 /** Finds out how many quotes a second a server gives at most, and asks it for half as many. */
-async function soak(bench: Bench, side: Side): Promise<Soak> {
+async function soak(bench: Bench, side: Side): Promise<string[]> {
   await using owned = new AsyncDisposableStack();
   const contestant = await startSide(owned, bench, side);
   const load = { clients: SOAK_CLIENTS };
   await measureRound(bench, contestant, quoteJson, load);
-  const { requestsPerSecond } = await measureRound(bench, contestant, quoteJson, load);
-  const memoryAfter = async (seconds: number) => {
-    await sleep(seconds * 1_000, undefined, { signal: interrupted });
-    return residentMiB(contestant.processes[0]!.pid);
-  };
+  const highest = await measureRound(bench, contestant, quoteJson, load);
   const seconds = SETTINGS.soakSeconds;
-  const steady = { ...load, seconds, requestsPerSecond: requestsPerSecond / 2 };
+  const steady = { ...load, seconds, requestsPerSecond: highest.requestsPerSecond / 2 };
   const [round, early, late] = await Promise.all([
     measureRound(bench, contestant, quoteJson, steady),
-    memoryAfter(seconds / 5),
-    memoryAfter(seconds - 0.5),
+    memoryAfter(contestant.processes[0]!, seconds / 5),
+    memoryAfter(contestant.processes[0]!, seconds - 0.5),
   ]);
-  return { round, early, late };
-}
-
-function cellsOf({ round, early, late }: Soak): string[] {
   return [
+    side.name,
     number(round.p99Ms / round.medianMs, 2),
     number(early === undefined ? undefined : late! / early, 3),
     number(round.requestsPerSecond, 0),

@@ -45,22 +45,25 @@ function run(load: Load, idle: Send[]): Promise<Outcome> {
   const beganMs = performance.now();
   const endMs = beganMs + seconds * 1_000;
   let issued = 0;
+  let answeredInTime = 0;
   let fault: string | undefined;
   return new Promise((resolve) => {
     const ticker = setInterval(pump, requestsPerSecond === Infinity ? END_TICK_MS : TICK_MS);
-    pump();
+    setImmediate(pump);
 
     function pump(): void {
       const nowMs = performance.now();
-      const due =
-        requestsPerSecond === Infinity ? Infinity : ((nowMs - beganMs) / 1_000) * requestsPerSecond;
+      // The first is due at once.
+      const due = ((nowMs - beganMs) / 1_000) * requestsPerSecond + 1;
       while (idle.length > 0 && issued < due && nowMs < endMs && fault === undefined) {
         issue(idle.pop()!);
       }
       if (nowMs > endMs + LATE_MS) fault ??= `no answer within ${LATE_MS} ms`;
       if (fault !== undefined || (nowMs >= endMs && idle.length === clients)) {
         clearInterval(ticker);
-        resolve(outcomeOf(latencies, seconds, issued, fault));
+        const sorted = Float64Array.from(latencies).sort();
+        const [medianMs, p99Ms] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+        resolve({ issued, requestsPerSecond: answeredInTime / seconds, medianMs, p99Ms, fault });
       }
     }
 
@@ -70,7 +73,8 @@ function run(load: Load, idle: Send[]): Promise<Outcome> {
       send(request, (failure) => {
         const answeredMs = performance.now();
         fault ??= failure;
-        if (answeredMs <= endMs) latencies.push(answeredMs - sentMs);
+        latencies.push(answeredMs - sentMs);
+        if (answeredMs <= endMs) answeredInTime++;
         idle.push(send);
         pump();
       });
@@ -97,20 +101,4 @@ function placesOf(token: string, bytes: Buffer): number[] {
   const places: number[] = [];
   for (let at = bytes.indexOf(token); at >= 0; at = bytes.indexOf(token, at + 1)) places.push(at);
   return places;
-}
-
-function outcomeOf(
-  latencies: readonly number[],
-  seconds: number,
-  issued: number,
-  fault: string | undefined,
-): Outcome {
-  const sorted = Float64Array.from(latencies).sort();
-  return {
-    issued,
-    requestsPerSecond: latencies.length / seconds,
-    medianMs: quantile(sorted, 0.5),
-    p99Ms: quantile(sorted, 0.99),
-    fault: fault ?? (latencies.length === 0 ? "no answer came in time" : undefined),
-  };
 }

@@ -7,7 +7,7 @@ export interface Load {
     | { readonly protocol: "HTTP/1.1"; readonly bytes: Uint8Array }
     | {
         readonly protocol: "HTTP/2";
-        readonly headers: readonly (readonly [name: string, value: string])[];
+        readonly headers: Readonly<Record<string, string>>;
         readonly body: Uint8Array;
       };
   /** How many requests are in flight, each client waiting for its answer before it asks again. */
@@ -25,7 +25,7 @@ export interface Load {
 export interface Outcome {
   /** How many requests were made; all of them were answered if there is no fault. */
   readonly issued: number;
-  /** Of answers that came before the time was over, as are the times below. */
+  /** Of answers that came before the time was over; the times below are of all. */
   readonly requestsPerSecond: number;
   readonly medianMs: number;
   readonly p99Ms: number;

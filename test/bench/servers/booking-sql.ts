@@ -32,7 +32,8 @@ export const SQL = {
       dropoff_lng, weight_kg, distance_km, distance_fee_minor, weight_fee_minor, base_fee_minor,
       subtotal_minor, total_minor, currency, tariff_version, created_at, updated_at, event_count)
     values ($1, $2, 'pending', 'awaiting_payment', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-      $14, $15, $16, $17, $18, $19, $19, 1)`,
+      $14, $15, $16, $17, $18, $19, $19, 1)
+    returning *`,
   /** Events about $2 of the types $3, the last of which has the number $4, with the data $5, at $6. */
   insertEvents: `insert into event (workspace_id, subject, number, type, data, created_at)
     select $1, $2, $4 - cardinality($3::text[]) + n, type, $5::jsonb, $6

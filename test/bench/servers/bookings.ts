@@ -27,20 +27,6 @@ const tariffs = await pool.query<Row>("select document from tariff_version");
 /** The only tariff there is. */
 const pricing = createPricing(readTariff(tariffs.rows[0]!.document).tariff!);
 
-/** The columns of every shipment that has just been booked. */
-const BOOKED = {
-  status: "pending",
-  payment_status: "awaiting_payment",
-  created_by: null,
-  cancelled_at: null,
-  cancel_reason: null,
-  cancel_note: null,
-  external_reference: null,
-  metadata: {},
-  event_count: 1,
-  version: 1,
-};
-
 type Run = (statement: keyof typeof SQL, ...values: unknown[]) => Promise<Row[]>;
 
 /** Runs statements of the workspace, which each connection prepares once. */
@@ -91,20 +77,13 @@ export async function book(body: Row): Promise<Row> {
     const at = new Date();
     const price = priceOf(body);
     const customer = await linkCustomer(run, body, at);
-    const reference = mintReference();
-    const route = {
-      pickup_address: body.pickup_address.trim(),
-      pickup_lat: body.pickup_lat,
-      pickup_lng: body.pickup_lng,
-      dropoff_address: body.dropoff_address.trim(),
-      dropoff_lat: body.dropoff_lat,
-      dropoff_lng: body.dropoff_lng,
-      weight_kg: body.weight_kg,
-      ...price,
-    };
-    const columns = Object.values(route);
-    await run("insertShipment", reference, customer.customer_id, ...columns, inForce!.tariff, at);
-    const row = { ...BOOKED, ...route, ...customer, reference, created_at: at, updated_at: at };
+    const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg } = body;
+    const pickup = [body.pickup_address.trim(), pickup_lat, pickup_lng];
+    const dropoff = [body.dropoff_address.trim(), dropoff_lat, dropoff_lng];
+    const shipment = [mintReference(), customer.customer_id, ...pickup, ...dropoff, weight_kg];
+    const values = [...shipment, ...Object.values(price), inForce!.tariff, at];
+    const [booked] = await run("insertShipment", ...values);
+    const row = { ...booked, ...customer };
     await insertEvents(run, row, ["shipment.created"]);
     return row;
   });
@@ -164,24 +143,17 @@ export async function update(reference: string, metadata: object): Promise<Row> 
 }
 
 /** Records that a shipment was paid; gives the payment, too. */
-export async function pay(
-  reference: string,
-  { amount, currency }: Row,
-): Promise<{ row: Row; payment: Row }> {
+export async function pay(reference: string, { amount, currency }: Row) {
   const [connection] = await runOn(pool)("provider");
   const provider = connection?.provider ?? "manual";
-  const row = await change(
-    reference,
-    (unpaid) => {
-      const { types, ...state } = nextState(unpaid, "awaiting_pickup", { pending: "paid" });
-      return { types: ["shipment.paid", ...types], ...state };
-    },
-    async (run, paid) => {
-      const isTotal = toDollars(paid.total_minor) === amount && paid.currency === currency;
-      if (!isTotal) refuse("amount must be the total.");
-      await run("insertPayment", reference, provider, paid.total_minor, currency, paid.updated_at);
-    },
-  );
+  const row = await change(reference, async (unpaid, at, run) => {
+    const { total_minor } = unpaid;
+    const isTotal = toDollars(total_minor) === amount && unpaid.currency === currency;
+    if (!isTotal) refuse("amount must be the total.");
+    const { types, ...state } = nextState(unpaid, "awaiting_pickup", { pending: "paid" });
+    await run("insertPayment", reference, provider, total_minor, currency, at);
+    return { types: ["shipment.paid", ...types], ...state };
+  });
   const payment = { provider, amount, currency, paid_at: row.updated_at, refunded_at: null };
   return { row, payment };
 }
@@ -197,20 +169,18 @@ function nextState(row: Row, status: string, payments: Readonly<Record<string, s
 
 async function change(
   reference: string,
-  changesOf: (row: Row, at: Date) => Changes,
-  andThen?: (run: Run, changed: Row) => Promise<void>,
+  changesOf: (row: Row, at: Date, run: Run) => Changes | Promise<Changes>,
 ): Promise<Row> {
   return transaction(async (run) => {
     const [row] = await run("lockShipment", reference);
     if (row === undefined) return refuse("There is no such shipment.");
     const at = new Date();
-    const { types, ...changes } = changesOf(row, at);
+    const { types, ...changes } = await changesOf(row, at, run);
     const counts = { event_count: row.event_count + types.length, version: row.version + 1 };
     const changed: Row = { ...row, ...changes, ...counts, updated_at: at };
     const { status, payment_status, cancelled_at, metadata, event_count } = changed;
     const state = [status, payment_status, cancelled_at, metadata, at, event_count];
     await run("updateShipment", reference, ...state);
-    await andThen?.(run, changed);
     await insertEvents(run, changed, types);
     return changed;
   });
@@ -223,17 +193,13 @@ async function insertEvents(run: Run, row: Row, types: string[]): Promise<void> 
 
 /** A shipment as its events hold it: the protobuf JSON of the product, which leaves empty maps out. */
 function eventData(row: Row): object {
+  const { customer_id, name, email, id_number } = row;
   return {
     ...messageFields(row),
     metadata: Object.keys(row.metadata).length === 0 ? undefined : row.metadata,
     status: `SHIPMENT_STATUS_${row.status.toUpperCase()}`,
     paymentStatus: `PAYMENT_STATUS_${row.payment_status.toUpperCase()}`,
-    customer: {
-      id: String(row.customer_id),
-      name: row.name,
-      email: row.email,
-      idNumber: row.id_number ?? undefined,
-    },
+    customer: { id: String(customer_id), name, email, idNumber: id_number ?? undefined },
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     cancelledAt: row.cancelled_at ?? undefined,
