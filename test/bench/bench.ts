@@ -5,28 +5,12 @@
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { coverage } from "./cases/coverage.ts";
-import { createCase } from "./cases/create.ts";
-import { growth } from "./cases/growth.ts";
-import { quoteGrpc } from "./cases/quote-grpc.ts";
-import { quoteJson } from "./cases/quote-json.ts";
-import { readsAndCancel } from "./cases/reads-and-cancel.ts";
-import { startAndMemory } from "./cases/start-and-memory.ts";
-import { startDatabaseServer, type Server } from "./database.ts";
-import { interrupted } from "./interruption.ts";
+import { CASES } from "./cases.ts";
+import type { Bench } from "./contest.ts";
+import { startDatabaseServer } from "./database.ts";
+import type { Load, Outcome } from "./load/load.ts";
 import { describeMachine } from "./machine.ts";
-
-/** What is measured: each gives Markdown. */
-const CASES: Readonly<Record<string, readonly [title: string, measure: Measure]>> = {
-  "quote-json": ["Quote, JSON", quoteJson],
-  "quote-grpc": ["Quote, gRPC", quoteGrpc],
-  create: ["Create", createCase],
-  "reads-and-cancel": ["Get, list, cancel", readsAndCancel],
-  coverage: ["Coverage", coverage],
-  growth: ["Growth", growth],
-  "start-and-memory": ["Start and memory", startAndMemory],
-};
-type Measure = (server: Server) => Promise<string>;
+import { interrupted, startWorker } from "./processes.ts";
 
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
 const INTRODUCTION = `Every figure is the median of interleaved rounds, with the least and the most; ratios, too, are
@@ -37,9 +21,8 @@ its threads together, without the database's.`;
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !(name in CASES));
 if (unknown.length > 0) {
-  process.stderr.write(
-    `no such case: ${unknown.join(", ")}; there are ${Object.keys(CASES).join(", ")}\n`,
-  );
+  const known = Object.keys(CASES).join(", ");
+  process.stderr.write(`no such case: ${unknown.join(", ")}; there are ${known}\n`);
   process.exit(2);
 }
 try {
@@ -53,12 +36,15 @@ try {
 process.exit();
 
 async function measureCases(names: readonly string[]): Promise<string> {
-  await using server = await startDatabaseServer();
-  const parts = ["# The bench", INTRODUCTION, await describeMachine(server.url)];
+  await using owned = new AsyncDisposableStack();
+  const databases = await startDatabaseServer(owned);
+  const generator = await startWorker<Load, Outcome>(owned, "load/load-process.ts");
+  const bench: Bench = { databases, generator };
+  const parts = ["# The bench", INTRODUCTION, await describeMachine(databases.url)];
   process.stdout.write(`${parts.join("\n\n")}\n`);
   for (const name of names) {
-    const [title, measure] = CASES[name]!;
-    const part = `## ${title}\n\n${await measure(server)}`;
+    const { title, measure } = CASES[name]!;
+    const part = `## ${title}\n\n${await measure(bench)}`;
     process.stdout.write(`\n${part}\n`);
     parts.push(part);
   }

@@ -1,100 +1,179 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import pg from "pg";
-import { createApp, type App } from "../../src/server/app.ts";
 import { holdEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { LIMIT_CLASSES } from "../../src/domain/rate-limit.ts";
-import { setLimit } from "../../src/features/workspaces/set-limit.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
+import { countyTariff } from "./county-tariff.ts";
+import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL } from "./numbering.ts";
+import { ADDRESSES, ROUTE, type State } from "./operations.ts";
+import { runCommand } from "./processes.ts";
 
-/** A folder of the bench's own, and the embedded PostgreSQL in it with the product's settings. */
-export interface Server extends AsyncDisposable {
+/** An embedded PostgreSQL with the product's settings, in a folder of the bench's own. */
+export interface DatabaseServer {
   readonly folder: string;
-  /** A database in which nothing is. */
+  /** A database of no case's. */
   readonly url: string;
-}
-
-/** Starts PostgreSQL on an empty folder; disposing of it stops it and removes the folder. */
-export async function startDatabaseServer(): Promise<Server> {
-  await using owned = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "shipments-bench-"));
-  owned.defer(() => rm(folder, { recursive: true, force: true }));
-  const held = await holdEmbeddedPostgres(join(folder, "data"));
-  owned.defer(() => held.release());
-  const kept = owned.move();
-  return { folder, url: held.url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
-}
-
-/** A database with a tariff and one workspace, which may call as often as it likes. */
-export interface Prepared {
-  readonly url: string;
+  /** What every database holds: a tariff, and one workspace that may call as often as it likes. */
+  readonly tariffFile: string;
   readonly workspace: number;
   readonly apiKey: string;
 }
 
-/** Makes a database, or if another is given, a copy of it, which nobody may be connected to. */
-export async function createDatabase(
-  server: Server,
-  name: string,
-  original?: string,
-): Promise<string> {
-  const copied = original === undefined ? "" : ` template ${original} strategy file_copy`;
-  await withClient(server.url, (client) => client.query(`create database ${name}${copied}`));
-  const url = new URL(server.url);
-  url.pathname = name;
-  return url.href;
+/** A database of one case. */
+export interface Database {
+  readonly url: string;
+  readonly workspace: number;
+  readonly apiKey: string;
+  /** How many shipments it began with. */
+  readonly shipments: number;
 }
 
-/** Makes a database that is ready to quote and book in. */
-export async function prepareDatabase(
-  server: Server,
-  name: string,
-  tariff: object,
-): Promise<Prepared> {
-  const url = await createDatabase(server, name);
-  return { url, ...(await prepare(url, tariff)) };
-}
+/** All shipments that databases begin with are older; whatever a case writes is younger. */
+const BEGUN = new Date();
+const TEMPLATE = "bench_template";
+/** What `ROUTE` costs with the tariff, in minor units, by column. */
+const PRICE = {
+  distance_km: 9.532,
+  distance_fee_minor: 1144,
+  weight_fee_minor: 125,
+  base_fee_minor: 500,
+  subtotal_minor: 1269,
+  total_minor: 1269,
+};
 
-/** Migrates a database, publishes a tariff and makes a workspace with a key. */
-export async function prepare(url: string, tariff: object): Promise<Omit<Prepared, "url">> {
-  await migrate(url);
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: url };
-  const app = createApp(config, pino({ level: "silent" }));
-  try {
-    return await fill(app, tariff);
-  } finally {
-    await app.close();
-  }
-}
-
-async function fill({ em }: App, tariff: object): Promise<Omit<Prepared, "url">> {
-  const { faults } = await publishTariff(em, tariff, undefined);
-  if (faults !== undefined) throw new Error(`the bench's tariff: ${JSON.stringify(faults)}`);
-  const { workspace, apiKey } = await createWorkspace(em, {
-    name: "Bench",
-    paymentProvider: "manual",
-  });
+/** Starts PostgreSQL on an empty folder, with a database that those of the cases are copies of. */
+export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<DatabaseServer> {
+  const folder = await mkdtemp(join(tmpdir(), "shipments-bench-"));
+  owned.defer(() => rm(folder, { recursive: true, force: true }));
+  const held = await holdEmbeddedPostgres(join(folder, "data"));
+  owned.defer(() => held.release());
+  await query(held.url, `create database ${TEMPLATE}`);
+  const url = urlOf(held.url, TEMPLATE);
+  const tariffFile = join(folder, "tariff.json");
+  await writeFile(tariffFile, JSON.stringify(countyTariff()));
+  await runCommand(["tariff", "publish", tariffFile], { DATABASE_URL: url });
+  const create = ["workspace", "create", "--name", "Bench", "--payment-provider", "manual"];
+  const made = JSON.parse(await runCommand([...create, "--json"], { DATABASE_URL: url })) as {
+    workspace: { id: number };
+    api_key: string;
+  };
   // Limits are not what is measured.
-  for (const limitClass of LIMIT_CLASSES) {
-    await setLimit(em, workspace.id, limitClass, { rate: 1_000_000, burst: 1_000_000 });
-  }
-  return { workspace: workspace.id, apiKey };
+  await query(
+    url,
+    `insert into workspace_limit (workspace_id, limit_class, rate, burst)
+     select ${made.workspace.id}, c, 1000000, 1000000 from unnest('{quote,read,write}'::text[]) c`,
+  );
+  return { folder, url: held.url, tariffFile, workspace: made.workspace.id, apiKey: made.api_key };
 }
 
-/** Does something with a connection of its own to a database. */
-export async function withClient<T>(
+/**
+ * Makes a database with the known customers and so many pending shipments, each a second younger
+ * than the one before it, with an event each. All that are made with one number are the same.
+ */
+export async function createDatabase(
+  owned: AsyncDisposableStack,
+  { url: serverUrl, workspace, apiKey }: DatabaseServer,
+  shipments: number,
+): Promise<Database> {
+  const name = `bench_${++databases}`;
+  await query(serverUrl, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+  owned.defer(async () => void (await query(serverUrl, `drop database ${name} with (force)`)));
+  const url = urlOf(serverUrl, name);
+  await query(
+    url,
+    "set synchronous_commit = off",
+    WITHOUT_TRIGGERS,
+    `insert into customer (workspace_id, name, email, email_lower, created_at)
+     select ${workspace}, 'Customer ' || n, 'customer' || n || '@example.org',
+       'customer' || n || '@example.org', ${sqlOf(BEGUN)} - interval '1 day'
+     from (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c`,
+    insertShipments(workspace, shipments),
+    `insert into event (workspace_id, subject, number, type, data, created_at)
+     select workspace_id, reference, 1, 'shipment.created',
+       jsonb_build_object('reference', reference), created_at from shipment`,
+    "vacuum analyze",
+  );
+  return { url, workspace, apiKey, shipments };
+}
+
+let databases = 0;
+
+/** Neither triggers nor foreign keys: nobody waits for these events, and the keys are right. */
+const WITHOUT_TRIGGERS = "set session_replication_role = replica";
+
+function insertShipments(workspace: number, count: number): string {
+  const columns = { ...ROUTE, ...PRICE };
+  return `insert into shipment (workspace_id, reference, status, payment_status, customer_id,
+      pickup_address, dropoff_address, ${Object.keys(columns).join(", ")}, currency,
+      tariff_version, created_at, updated_at, event_count)
+    select ${workspace}, 'SHP-' || ${SHIPMENT_DIGITS_SQL}, 'pending', 'awaiting_payment',
+      (select min(id) from customer) + i % ${KNOWN_CUSTOMERS},
+      '${ADDRESSES.pickup_address}', '${ADDRESSES.dropoff_address}',
+      ${Object.values(columns).join(", ")}, 'USD', 1, at, at, 1
+    from generate_series(1, ${count}) i,
+      lateral (select ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second' as at)`;
+}
+
+/**
+ * Takes back what was written since, and puts all shipments in a state, so that every round finds
+ * the same. New customers stay: processes may remember them.
+ */
+export async function restore({ url }: Database, [status, paymentStatus]: State): Promise<void> {
+  const begun = sqlOf(BEGUN);
+  await query(
+    url,
+    WITHOUT_TRIGGERS,
+    "delete from webhook_attempt",
+    "delete from webhook_delivery",
+    `delete from event where created_at >= ${begun}`,
+    `delete from payment where paid_at >= ${begun}`,
+    `delete from shipment where created_at >= ${begun}`,
+    `update shipment set status = '${status}', payment_status = '${paymentStatus}',
+       cancelled_at = null, metadata = '{}', updated_at = created_at, event_count = 1, version = 1
+     where updated_at >= ${begun} or status <> '${status}'`,
+    "vacuum shipment, event, payment, webhook_attempt, webhook_delivery",
+    "checkpoint",
+  );
+}
+
+/** The rows that were written or changed since databases were made, in the order they were. */
+export async function newRows(url: string) {
+  const begun = sqlOf(BEGUN);
+  const rowsOf = async (table: string, time: string, order: string) =>
+    query<{ row: object }>(
+      url,
+      `select to_jsonb(t) as row from ${table} t where ${time} >= ${begun} order by ${order}`,
+    );
+  return {
+    customers: await rowsOf("customer", "created_at", "id"),
+    shipments: await rowsOf("shipment", "updated_at", "updated_at"),
+    payments: await rowsOf("payment", "paid_at", "paid_at"),
+    events: await rowsOf("event", "created_at", "created_at, number"),
+  };
+}
+
+/** Runs statements one after the other on a connection of their own; gives the rows of the last. */
+export async function query<R extends pg.QueryResultRow>(
   url: string,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
+  ...statements: readonly string[]
+): Promise<R[]> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    return await work(client);
+    let rows: R[] = [];
+    for (const statement of statements) ({ rows } = await client.query<R>(statement));
+    return rows;
   } finally {
     await client.end();
   }
+}
+
+function urlOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = database;
+  return url.href;
+}
+
+function sqlOf(time: Date): string {
+  return `'${time.toISOString()}'::timestamptz`;
 }

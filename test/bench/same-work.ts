@@ -1,89 +1,84 @@
 import assert from "node:assert/strict";
-import type { Contestant } from "./contestant.ts";
-import { withClient, type Prepared } from "./database.ts";
-import { booking, shipmentName } from "./shipments.ts";
+import { fromJson, toJson } from "@bufbuild/protobuf";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Contestant } from "./contest.ts";
+import { newRows, restore } from "./database.ts";
+import { fillIn } from "./numbering.ts";
+import { isGrpc, type GrpcCall, type JsonCall, type Operation } from "./operations.ts";
 
-/** A contestant, and the database that it works on. */
-export interface Booker {
-  readonly contestant: Contestant;
-  readonly database: Prepared;
-}
+/** How often each operation is called before it is measured. */
+export const PROOF_CALLS = 2;
 
-/** What is never the same twice. */
-const OWN = ["reference", "created_at", "updated_at", "cancelled_at"];
-const OWN_IN_EVENTS = ["reference", "createdAt", "updatedAt", "cancelledAt"];
+/** What is never the same twice in what was written just now. */
+const OWN = /^(reference|subject|transaction|(created|updated|cancelled|paid)(_at|At))$/;
+/** How a page is continued is each one's own affair. */
+const PAGE_TOKEN = /^next_?page_?token$/i;
 
 /**
- * Proves that two contestants do the same work, on databases that are the same: they answer the
- * same requests alike, but for references and times, and leave the same rows. The last of the
- * `shipments` there are is cancelled, which no load comes to.
+ * Proves that the peers do the same work as the first contestant: they answer the same requests
+ * alike, but for new references and times, and leave the same rows.
  */
-export async function proveSameWork(ours: Booker, peer: Booker, shipments: number): Promise<void> {
-  const work = await workOf(ours, shipments);
-  assert.deepEqual(await workOf(peer, shipments), work);
-  const { customers, shipments: changed, events } = work.rows;
-  assert.deepEqual([customers.length, changed.length, events.length], [1, 3, 3]);
+export async function proveSameWork(
+  [first, ...others]: readonly Contestant[],
+  operations: readonly Operation[],
+): Promise<void> {
+  const peers = others.filter(({ isPeer }) => isPeer);
+  for (const operation of peers.length === 0 ? [] : operations) {
+    const work = await workOf(first!, operation);
+    for (const peer of peers) {
+      assert.deepEqual(await workOf(peer, operation), work, `${peer.name}, ${operation.name}`);
+    }
+  }
 }
 
-async function workOf({ contestant, database }: Booker, shipments: number) {
-  const call = (method: string, path: string, body?: object) =>
-    answerOf(contestant, database.apiKey, method, path, body);
-  const begun = new Date();
-  const answers = [
-    await call("GET", "/v1/shipments"),
-    await call("GET", `/v1/shipments/${shipmentName(1)}`),
-    await call("POST", "/v1/shipments", booking(7)),
-    await call("POST", "/v1/shipments", {
-      ...booking(999),
-      customer_email: "Somebody@example.org",
-    }),
-    await call("POST", `/v1/shipments/${shipmentName(shipments)}/cancel`),
-  ];
-  return { answers, rows: await rowsSince(database.url, begun) };
+async function workOf(contestant: Contestant, { call, from }: Operation): Promise<object> {
+  const { database } = contestant;
+  if (from !== undefined) await restore(database, from);
+  const answers: object[] = [];
+  for (let number = 0; number < PROOF_CALLS; number++) {
+    const fill = <T>(value: T) =>
+      JSON.parse(fillIn(JSON.stringify(value), number, database.shipments)) as T;
+    if (isGrpc(call)) answers.push(await callByGrpc(contestant, [call[0], fill(call[1])]));
+    else answers.push(await callByJson(contestant, fill(call)));
+  }
+  if (from === undefined) return without(answers, PAGE_TOKEN);
+  const rows = await newRows(database.url);
+  assert.ok(rows.events.length >= PROOF_CALLS, `${contestant.name} writes no events`);
+  await restore(database, from);
+  return without({ answers, rows }, OWN);
 }
 
-async function answerOf(
-  { url }: Contestant,
-  apiKey: string,
-  method: string,
-  path: string,
-  body: object | undefined,
-) {
-  const response = await fetch(url + path, {
+async function callByJson(
+  { processes, database }: Contestant,
+  [method, path, body]: JsonCall,
+): Promise<object> {
+  const response = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}${path}`, {
     method,
     headers: {
-      authorization: `Bearer ${apiKey}`,
+      authorization: `Bearer ${database.apiKey}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const { data } = (await response.json()) as { data: object | object[] };
-  // Of old shipments the two give the same times as well.
-  return { status: response.status, data: method === "GET" ? data : without(data, OWN) };
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path}: ${text}`);
+  return { status: response.status, body: JSON.parse(text) as object };
 }
 
-/** The rows that were written or changed since a moment. */
-async function rowsSince(url: string, moment: Date) {
-  return withClient(url, async (client) => {
-    const rowsOf = async (table: string, time: string, order: string) => {
-      const text = `select to_jsonb(t) as row from ${table} t where ${time} >= $1 order by ${order}`;
-      const { rows } = await client.query<{ row: Record<string, unknown> }>(text, [moment]);
-      return rows.map(({ row }) => row);
-    };
-    const events = await rowsOf("event", "created_at", "created_at, number");
-    return {
-      customers: (await rowsOf("customer", "created_at", "id")).map((it) => without(it, OWN)),
-      shipments: (await rowsOf("shipment", "updated_at", "updated_at")).map((it) =>
-        without(it, OWN),
-      ),
-      events: events.map((event) => ({
-        ...without(event, ["subject", "created_at", "transaction"]),
-        data: without(event["data"] as object, OWN_IN_EVENTS),
-      })),
-    };
-  });
+async function callByGrpc(
+  { processes, database }: Contestant,
+  [method, request]: GrpcCall,
+): Promise<object> {
+  const baseUrl = `http://127.0.0.1:${processes[0]!.ports.grpc}`;
+  const headers = { authorization: `Bearer ${database.apiKey}` };
+  const input = fromJson(method.input, request);
+  const transport = createGrpcTransport({ baseUrl });
+  const { message } = await transport.unary(method, undefined, undefined, headers, input);
+  return toJson(method.output, message) as object;
 }
 
-function without(value: object, names: readonly string[]): object {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+/** A value without the fields whose names match, however deep. */
+function without(value: object, names: RegExp): object {
+  const keep = (name: string, field: unknown) => (names.test(name) ? undefined : field);
+  return JSON.parse(JSON.stringify(value, keep)) as object;
 }

@@ -1,115 +1,109 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdEmbeddedPostgres } from "../../../src/embedded-postgres/embedded-postgres.ts";
-import { startOurs, startPeer, type Contestant } from "../contestant.ts";
-import { countyTariff } from "../county-tariff.ts";
-import { prepare, type Server } from "../database.ts";
-import { figureOf } from "../figure.ts";
-import { interrupted } from "../interruption.ts";
-import { prepareQuotes, type PreparedQuotes } from "../prepare-quotes.ts";
+import {
+  interleave,
+  measureRound,
+  ours,
+  peer,
+  startSide,
+  type Bench,
+  type Side,
+} from "../contest.ts";
+import { createDatabase } from "../database.ts";
+import { number, spread, table } from "../figures.ts";
+import { quoteJson } from "../operations.ts";
 import { residentMiB } from "../process-cost.ts";
-import { interleave } from "../round.ts";
+import { interrupted, runCommand, startProduct, type ServerProcess } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
-import { soak, type Soak } from "../soak.ts";
-import { number, spread, table } from "../table.ts";
 
 /** How long a server that has just started is left alone, in milliseconds. */
 const SETTLE_MS = 2_000;
-
-type Start = (owned: AsyncDisposableStack) => Promise<Contestant>;
+const SOAK_CLIENTS = 8;
+const OURS = ours("ours");
+const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
 
 /** Time to ready, memory at rest, and memory and times under a steady load of quotes. */
-export async function startAndMemory(server: Server): Promise<string> {
-  const prepared = await prepareQuotes(server, "soak");
-  const dataDir = await prepareDataDir(server);
-  const onDatabase: Start = (owned) => startOurs(owned, { DATABASE_URL: prepared.url });
-  const peer: Start = (owned) =>
-    startPeer(owned, "Fastify, quotes alone", "fastify-quote.ts", prepared.environment);
-  const starts = await measureStarts([
-    ["ours, which starts its PostgreSQL", (owned) => startOurs(owned, { DATA_DIR: dataDir })],
-    ["ours, on a PostgreSQL that runs", onDatabase],
-    ["Fastify, quotes alone, without a database", peer],
+export async function startAndMemory(bench: Bench): Promise<string> {
+  return `${await measureStarts(bench)}
+
+Quotes for ${SETTINGS.soakSeconds} seconds at half the highest rate, ${SOAK_CLIENTS} at once:
+
+${await measureSoaks(bench)}`;
+}
+
+type Start = (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>;
+
+async function measureStarts({ databases }: Bench): Promise<string> {
+  await using owned = new AsyncDisposableStack();
+  const database = await createDatabase(owned, databases, 1);
+  // A data folder as an earlier run leaves it.
+  const embedded = { DATA_DIR: join(databases.folder, "embedded") };
+  await runCommand(["tariff", "publish", databases.tariffFile], embedded);
+  const starts: Readonly<Record<string, Start>> = {
+    "ours, which starts its PostgreSQL": async (it) => [await startProduct(it, embedded)],
+    "ours, on a PostgreSQL that runs": (it) => OURS.start(it, database),
+    [FASTIFY.name]: (it) => FASTIFY.start(it, database),
+  };
+  for (const start of Object.values(starts)) await measureStart(start);
+  const rounds = await interleave(Object.values(starts), measureStart);
+  const rows = Object.keys(starts).map((name, i) => [
+    name,
+    spread(
+      rounds[i]!.map((it) => it.readyMs),
+      0,
+    ),
+    spread(
+      rounds[i]!.map((it) => it.restMiB),
+      0,
+    ),
   ]);
-  return `${starts}\n\n${await measureSoaks(server, prepared, [onDatabase, peer])}`;
+  return table(["", "ready after, ms", "memory at rest, MiB"], rows);
 }
 
-/** A data folder of ours as an earlier run leaves it, with the counties published. */
-async function prepareDataDir(server: Server): Promise<string> {
-  const dataDir = join(server.folder, "warm");
-  const held = await holdEmbeddedPostgres(dataDir);
-  try {
-    await prepare(held.url, countyTariff());
-  } finally {
-    await held.release();
-  }
-  return dataDir;
-}
-
-async function measureStarts(ways: readonly (readonly [string, Start])[]): Promise<string> {
-  for (const [, start] of ways) await measureStart(start);
-  const rounds = await interleave(ways, ([, start]) => measureStart(start));
-  return table(
-    ["", "ready after, ms", "memory at rest, MiB"],
-    ways.map(([name], i) => [
-      name,
-      spread(figureOf(rounds[i]!.map((it) => it.readyMs)), 0),
-      spread(figureOf(rounds[i]!.map((it) => it.restMiB)), 0),
-    ]),
-  );
-}
-
-async function measureStart(start: Start): Promise<{ readyMs: number; restMiB?: number }> {
-  interrupted.throwIfAborted();
+async function measureStart(start: Start) {
   await using owned = new AsyncDisposableStack();
   const begunMs = performance.now();
-  const { pid } = await start(owned);
+  const [server] = await start(owned);
   const readyMs = performance.now() - begunMs;
-  await sleep(SETTLE_MS);
-  const restMiB = residentMiB(pid);
-  return restMiB === undefined ? { readyMs } : { readyMs, restMiB };
+  return { readyMs, restMiB: await memoryAfter(server!, SETTLE_MS / 1_000) };
+}
+
+async function memoryAfter({ pid }: ServerProcess, seconds: number): Promise<number | undefined> {
+  await sleep(seconds * 1_000, undefined, { signal: interrupted });
+  return residentMiB(pid);
 }
 
 /** One after the other, since two at once would disturb each other. */
-async function measureSoaks(
-  server: Server,
-  { apiKey }: PreparedQuotes,
-  starts: readonly Start[],
-): Promise<string> {
-  const rows: string[][] = [];
-  let way: Soak["way"] | undefined;
-  for (const start of starts) {
-    await using owned = new AsyncDisposableStack();
-    const contestant = await start(owned);
-    const soaked = await soak(contestant, apiKey, server.folder);
-    way = soaked.way;
-    rows.push([contestant.name, ...cells(soaked)]);
-  }
-  const columns = [
-    "",
-    "p99 ÷ median",
-    "memory at the end ÷ after a fifth",
-    "requests/s",
-    "median, ms",
-    "p99, ms",
-    "CPU, µs",
-    "MiB after a fifth",
-    "MiB at the end",
-  ];
-  return `Quotes for ${SETTINGS.soakSeconds} seconds at half the highest rate, ${way}:\n\n${table(columns, rows)}`;
+async function measureSoaks(bench: Bench): Promise<string> {
+  const rows = [await soak(bench, OURS), await soak(bench, FASTIFY)];
+  const ratios = ["p99 ÷ median", "memory at the end ÷ after a fifth"];
+  const figures = ["requests/s", "median, ms", "p99, ms", "CPU, µs"];
+  return table(["", ...ratios, ...figures, "MiB after a fifth", "MiB at the end"], rows);
 }
 
-function cells({ round, earlyMiB, lateMiB }: Soak): string[] {
-  const growth = earlyMiB === undefined ? undefined : lateMiB! / earlyMiB;
-  // autocannon knows whole milliseconds only.
-  const tail = round.medianMs === 0 ? undefined : round.p99Ms / round.medianMs;
+/** Finds out how many quotes a second a server gives at most, and asks it for half as many. */
+async function soak(bench: Bench, side: Side): Promise<string[]> {
+  await using owned = new AsyncDisposableStack();
+  const contestant = await startSide(owned, bench, side);
+  const load = { clients: SOAK_CLIENTS };
+  await measureRound(bench, contestant, quoteJson, load);
+  const highest = await measureRound(bench, contestant, quoteJson, load);
+  const seconds = SETTINGS.soakSeconds;
+  const steady = { ...load, seconds, requestsPerSecond: highest.requestsPerSecond / 2 };
+  const [round, early, late] = await Promise.all([
+    measureRound(bench, contestant, quoteJson, steady),
+    memoryAfter(contestant.processes[0]!, seconds / 5),
+    memoryAfter(contestant.processes[0]!, seconds - 0.5),
+  ]);
   return [
-    number(tail, 2),
-    number(growth, 3),
+    side.name,
+    number(round.p99Ms / round.medianMs, 2),
+    number(early === undefined ? undefined : late! / early, 3),
     number(round.requestsPerSecond, 0),
     number(round.medianMs, 2),
     number(round.p99Ms, 2),
     number(round.cpuMicros, 0),
-    number(earlyMiB, 0),
-    number(lateMiB, 0),
+    number(early, 0),
+    number(late, 0),
   ];
 }

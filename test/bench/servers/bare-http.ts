@@ -1,6 +1,7 @@
-/** The limit: a bare node:http server that reads the body and echoes a constant quote. */
+/** The limit: a bare node:http server that reads the body and gives a constant quote. */
 import { createServer } from "node:http";
-import { announce } from "./announce.ts";
+import type { AddressInfo } from "node:net";
+import { announce } from "./peer.ts";
 
 const ANSWER = JSON.stringify({
   covered: true,
@@ -14,17 +15,14 @@ const ANSWER = JSON.stringify({
   total: 12.69,
   currency: "USD",
 });
+const HEADERS = { "content-type": "application/json", "content-length": ANSWER.length };
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     JSON.parse(Buffer.concat(chunks).toString());
-    response.writeHead(200, {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(ANSWER),
-    });
-    response.end(ANSWER);
+    response.writeHead(200, HEADERS).end(ANSWER);
   });
 });
-announce(server);
+server.listen(0, "127.0.0.1", () => announce({ http: (server.address() as AddressInfo).port }));

@@ -1,0 +1,81 @@
+import { coverage } from "./cases/coverage.ts";
+import { startAndMemory } from "./cases/start-and-memory.ts";
+import { webhooks } from "./cases/webhooks.ts";
+import { measureContest, ours, peer, type Bench, type Contest } from "./contest.ts";
+import * as operation from "./operations.ts";
+import { SETTINGS } from "./settings.ts";
+
+/** What is measured, under a name that `npm run bench` takes. */
+export interface Case {
+  readonly title: string;
+  /** Gives Markdown. */
+  readonly measure: (bench: Bench) => Promise<string>;
+}
+
+const OURS = ours("ours");
+const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
+const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
+
+/** Every case, in the order of the results. */
+export const CASES: Readonly<Record<string, Case>> = {
+  "quote-json": contest("Quote, JSON", {
+    sides: [OURS, FASTIFY, peer("bare node:http, a constant (the limit)", "bare-http.ts")],
+    loads: [[operation.quoteJson, 64]],
+  }),
+  "quote-grpc": contest("Quote, gRPC", {
+    sides: [OURS, GRPC_JS],
+    loads: [[operation.quoteGrpc, 64]],
+  }),
+  create: contest("Create", {
+    sides: [OURS, FASTIFY],
+    loads: [[operation.create, 1, 16, 64]],
+  }),
+  reads: contest("Get and list, JSON", {
+    sides: [OURS, FASTIFY],
+    loads: [
+      [operation.get, 1, 16, 64],
+      [operation.list, 1, 16, 64],
+    ],
+  }),
+  "reads-grpc": contest("Get and list, gRPC", {
+    sides: [OURS, GRPC_JS],
+    loads: [
+      [operation.getGrpc, 1, 16, 64],
+      [operation.listGrpc, 1, 16, 64],
+    ],
+  }),
+  changes: contest("Cancel, pay, advance, update", {
+    sides: [OURS, FASTIFY],
+    loads: [
+      [operation.cancel, 1, 16, 64],
+      [operation.pay, 1, 64],
+      [operation.advance, 1, 64],
+      [operation.update, 1, 64],
+    ],
+  }),
+  coverage: { title: "Coverage", measure: coverage },
+  growth: contest("Growth: ours, by how many shipments there are", {
+    sides: [10_000, SETTINGS.manyShipments].map((count) =>
+      ours(count.toLocaleString("en"), { shipments: count }),
+    ),
+    // One client at a time, so that the rate is the inverse of what a request costs.
+    loads: [
+      [operation.list, 1],
+      [operation.cancel, 1],
+      [operation.create, 1],
+    ],
+  }),
+  replicas: contest("Replicas of ours on one database", {
+    sides: [ours("two", { replicas: 2 }), ours("one")],
+    loads: [
+      [operation.create, 64],
+      [operation.get, 64],
+    ],
+  }),
+  webhooks: { title: "Webhooks", measure: webhooks },
+  start: { title: "Start and memory", measure: startAndMemory },
+};
+
+function contest(title: string, of: Contest): Case {
+  return { title, measure: (bench) => measureContest(bench, of) };
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { interleave, measureRound, ours, startSide, type Bench } from "../contest.ts";
+import { query, restore } from "../database.ts";
+import { quantile, spread, table } from "../figures.ts";
+import { create } from "../operations.ts";
+import { interrupted } from "../processes.ts";
+import { SETTINGS } from "../settings.ts";
+
+const RATE = { clients: 8, requestsPerSecond: 100 };
+const BACKLOG = 250 * SETTINGS.seconds;
+/** How long the last delivery may take, in milliseconds. */
+const DELIVERY_TIMEOUT_MS = 60_000;
+/** How long the last deliveries' outcomes may take to be recorded, in milliseconds. */
+const SETTLE_MS = 500;
+
+/** Deliveries to a receiver on this machine: of a backlog, and of bookings as they are made. */
+export async function webhooks(bench: Bench): Promise<string> {
+  await using owned = new AsyncDisposableStack();
+  const { lagsMs, url } = await startReceiver(owned);
+  const environment = { WEBHOOK_ALLOW_LOOPBACK_HTTP: "true" };
+  const product = await startSide(owned, bench, ours("ours", { environment }));
+  const { database, processes } = product;
+  const added = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}/v1/webhooks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${database.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ url }),
+  });
+  assert.equal(added.status, 201);
+
+  const writeBacklog = async () => {
+    const insert = `insert into event (workspace_id, subject, number, type, data, created_at)
+      select workspace_id, subject, 2, 'shipment.updated', data, now() from event limit ${BACKLOG}`;
+    await query(database.url, insert);
+    return BACKLOG;
+  };
+  const book = async () => {
+    // What a round wrote is taken back only once it is delivered.
+    const { issued } = await measureRound(
+      bench,
+      product,
+      { name: create.name, call: create.call },
+      RATE,
+    );
+    return issued;
+  };
+  const measure = async (write: () => Promise<number>) => {
+    lagsMs.clear();
+    const beganMs = performance.now();
+    const count = await write();
+    while (lagsMs.size < count) {
+      const hasTime = performance.now() < beganMs + SETTINGS.seconds * 1_000 + DELIVERY_TIMEOUT_MS;
+      assert.ok(hasTime, `${lagsMs.size} of ${count} events were delivered`);
+      await sleep(5, undefined, { signal: interrupted });
+    }
+    const perSecond = (count * 1_000) / (performance.now() - beganMs);
+    const sorted = [...lagsMs.values()].toSorted((a, b) => a - b);
+    await sleep(SETTLE_MS);
+    await restore(database, create.from!);
+    return { perSecond, medianMs: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
+  };
+  const writers = [writeBacklog, book];
+  for (const write of writers) await measure(write);
+  const rounds = await interleave(writers, measure);
+  const names = [`a backlog of ${BACKLOG}`, `${RATE.requestsPerSecond} bookings a second`];
+  const rows = names.map((name, i) => [
+    name,
+    spread(
+      rounds[i]!.map((it) => it.perSecond),
+      0,
+    ),
+    spread(
+      rounds[i]!.map((it) => it.medianMs),
+      0,
+    ),
+    spread(
+      rounds[i]!.map((it) => it.p99Ms),
+      0,
+    ),
+  ]);
+  return table(["", "deliveries/s", "median lag, ms", "p99, ms"], rows);
+}
+
+/** By the event's id, how long after the event its first delivery came, in milliseconds. */
+type Lags = Map<string, number>;
+
+async function startReceiver(owned: AsyncDisposableStack): Promise<{ url: string; lagsMs: Lags }> {
+  const lagsMs: Lags = new Map();
+  const server = createServer(async (request, response) => {
+    const { id, timestamp } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    if (!lagsMs.has(id)) lagsMs.set(id, Date.now() - Date.parse(timestamp));
+    response.writeHead(204).end();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  owned.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, lagsMs };
+}

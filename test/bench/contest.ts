@@ -1,0 +1,201 @@
+/**
+ * How a case is measured: its servers are started, each on a database of its own with the same
+ * shipments; they are shown to do the same work; then, for each operation and number of clients,
+ * every server is put under load once, then every server once more, and so on, so that what
+ * disturbs the machine for a while disturbs them alike. After each round, what it wrote is taken
+ * back.
+ */
+import { createDatabase, restore, type Database, type DatabaseServer } from "./database.ts";
+import { ratios, spread, table } from "./figures.ts";
+import type { Load, Outcome } from "./load/load.ts";
+import { isGrpc, requestOf, type Operation } from "./operations.ts";
+import { cpuMicros } from "./process-cost.ts";
+import { startProduct, startWorker } from "./processes.ts";
+import type { Ports, ServerProcess, Worker } from "./processes.ts";
+import { PROOF_CALLS, proveSameWork } from "./same-work.ts";
+import { SETTINGS } from "./settings.ts";
+
+/** What the cases share. */
+export interface Bench {
+  readonly databases: DatabaseServer;
+  readonly generator: Worker<Load, Outcome>;
+}
+
+/** One side of a contest. */
+export interface Side {
+  readonly name: string;
+  /** Whether it is to be shown to do the same work as the first side. */
+  readonly isPeer: boolean;
+  /** How many shipments its database begins with. */
+  readonly shipments: number;
+  /** Starts its server, or several that share the load. */
+  readonly start: (owned: AsyncDisposableStack, database: Database) => Promise<ServerProcess[]>;
+}
+
+/** Enough for a round in which each request takes another one. */
+const SHIPMENTS = Math.min(1_000_000, 10_000 + 4_000 * SETTINGS.seconds);
+
+/** The product, in as many processes as asked for. */
+export function ours(
+  name: string,
+  { shipments = SHIPMENTS, replicas = 1, environment = {} } = {},
+): Side {
+  return {
+    name,
+    isPeer: false,
+    shipments,
+    async start(owned, { url }) {
+      const processes: ServerProcess[] = [];
+      while (processes.length < replicas) {
+        processes.push(await startProduct(owned, { DATABASE_URL: url, ...environment }));
+      }
+      return processes;
+    },
+  };
+}
+
+/** One of `servers/`. */
+export function peer(name: string, script: string): Side {
+  return {
+    name,
+    isPeer: true,
+    shipments: SHIPMENTS,
+    async start(owned, { url, apiKey, workspace }) {
+      const environment = { DATABASE_URL: url, API_KEY: apiKey, WORKSPACE: String(workspace) };
+      const { pid, hello } = await startWorker(owned, `servers/${script}`, environment);
+      return [{ pid, ports: hello as Ports }];
+    },
+  };
+}
+
+/** A side whose server runs. */
+export interface Contestant extends Side {
+  readonly database: Database;
+  readonly processes: readonly ServerProcess[];
+  /** The number of its next request: no two in a case have the same. */
+  next: number;
+}
+
+/** Starts a side, on a new database. */
+export async function startSide(
+  owned: AsyncDisposableStack,
+  { databases }: Bench,
+  side: Side,
+): Promise<Contestant> {
+  const database = await createDatabase(owned, databases, side.shipments);
+  return { ...side, database, processes: await side.start(owned, database), next: PROOF_CALLS };
+}
+
+/** Which sides are compared, the first with each of the others, under which loads. */
+export interface Contest {
+  readonly sides: readonly Side[];
+  readonly loads: readonly (readonly [operation: Operation, ...clients: number[]])[];
+}
+
+/** Measures a contest, and gives its table. */
+export async function measureContest(bench: Bench, { sides, loads }: Contest): Promise<string> {
+  await using owned = new AsyncDisposableStack();
+  const contestants: Contestant[] = [];
+  for (const side of sides) contestants.push(await startSide(owned, bench, side));
+  await proveSameWork(
+    contestants,
+    loads.map(([operation]) => operation),
+  );
+  const rows: string[][] = [];
+  for (const [operation, ...clientCounts] of loads) {
+    for (const contestant of contestants) {
+      if (operation.from !== undefined) await restore(contestant.database, operation.from);
+      const clients = Math.min(16, Math.max(...clientCounts));
+      await measureRound(bench, contestant, operation, { clients });
+    }
+    for (const clients of clientCounts) {
+      const rounds = await interleave(contestants, (contestant) =>
+        measureRound(bench, contestant, operation, { clients }),
+      );
+      rows.push(...rowsOf(`${operation.name}, ${clients} at once`, contestants, rounds));
+    }
+  }
+  return table(["", "", `${sides[0]!.name} ÷ it`, ...COLUMNS], rows);
+}
+
+/** Does something with each once, then with each once more, and so on: the rounds of each. */
+export async function interleave<T, R>(
+  all: readonly T[],
+  measure: (one: T) => Promise<R>,
+): Promise<R[][]> {
+  const rounds = all.map((): R[] => []);
+  for (let round = 0; round < SETTINGS.rounds; round++) {
+    for (const [i, one] of all.entries()) rounds[i]!.push(await measure(one));
+  }
+  return rounds;
+}
+
+/** What one round of load saw. */
+export interface Round extends Outcome {
+  /** Processor time of the servers for each request, in microseconds; undefined if not known. */
+  readonly cpuMicros: number | undefined;
+}
+
+/**
+ * Puts load on a contestant, and takes back what it wrote.
+ *
+ * @throws Error when any request was not answered as it should be
+ */
+export async function measureRound(
+  { generator }: Bench,
+  contestant: Contestant,
+  operation: Operation,
+  load: Pick<Load, "clients" | "requestsPerSecond"> & { readonly seconds?: number },
+): Promise<Round> {
+  const { processes, database } = contestant;
+  const protocol = isGrpc(operation.call) ? "grpc" : "http";
+  const used = () => processes.reduce((sum, { pid }) => sum + (cpuMicros(pid) ?? Number.NaN), 0);
+  const before = used();
+  const outcome = await generator.ask({
+    seconds: SETTINGS.seconds,
+    ...load,
+    request: requestOf(operation, database.apiKey),
+    ports: processes.map(({ ports }) => ports[protocol]),
+    first: contestant.next,
+    shipments: database.shipments,
+  });
+  const cpu = (used() - before) / outcome.issued;
+  contestant.next += outcome.issued;
+  if (outcome.fault !== undefined) {
+    throw new Error(`${contestant.name}, ${operation.name}: ${outcome.fault}`);
+  }
+  if (operation.from !== undefined) await restore(database, operation.from);
+  return { ...outcome, cpuMicros: Number.isNaN(cpu) ? undefined : cpu };
+}
+
+const COLUMNS = ["requests/s", "median, ms", "p99, ms", "CPU, µs"];
+
+function rowsOf(
+  load: string,
+  contestants: readonly Contestant[],
+  rounds: readonly (readonly Round[])[],
+): string[][] {
+  const [first] = rounds.map(ratesOf);
+  return rounds.map((of, i) => [
+    i === 0 ? load : "",
+    contestants[i]!.name,
+    i === 0 ? "" : spread(ratios(first!, ratesOf(of)), 2),
+    spread(ratesOf(of), 0),
+    spread(
+      of.map((round) => round.medianMs),
+      2,
+    ),
+    spread(
+      of.map((round) => round.p99Ms),
+      2,
+    ),
+    spread(
+      of.map((round) => round.cpuMicros),
+      0,
+    ),
+  ]);
+}
+
+function ratesOf(rounds: readonly Round[]): number[] {
+  return rounds.map((round) => round.requestsPerSecond);
+}

@@ -1,0 +1,35 @@
+/** A Markdown table. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [columns, columns.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+/** What several rounds saw, as `median (least to most)` with so many decimals. */
+export function spread(values: readonly (number | undefined)[], decimals: number): string {
+  if (values.length === 0 || values.includes(undefined)) return "n/a";
+  const sorted = (values as number[]).toSorted((a, b) => a - b);
+  const [median, least, most] = [quantile(sorted, 0.5), sorted[0], sorted.at(-1)].map((value) =>
+    number(value, decimals),
+  );
+  return `**${median}** (${least} to ${most})`;
+}
+
+/** How many times the other each value is, round by round. */
+export function ratios(values: readonly number[], others: readonly number[]): number[] {
+  return values.map((value, round) => value / others[round]!);
+}
+
+/** The value that this share of sorted values, from 0 to 1, is not above. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+}
+
+/** A number with thousands separated; `n/a` for none. */
+export function number(value: number | undefined, decimals: number): string {
+  if (value === undefined) return "n/a";
+  return value.toLocaleString("en", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+}

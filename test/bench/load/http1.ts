@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { Connection } from "./load.ts";
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Opens a kept-alive HTTP/1.1 connection, on which one request is in flight at a time. It
+ * understands no more of answers than a status and a Content-Length, so that it takes little of
+ * the machine that it shares with the server.
+ */
+export async function openHttp1(port: number): Promise<Connection> {
+  const socket = connect(port, "127.0.0.1").setNoDelay();
+  await once(socket, "connect");
+  let received: Buffer = NOTHING;
+  let waiting: ((fault?: string) => void) | undefined;
+  const settle = (fault?: string) => {
+    const done = waiting;
+    waiting = undefined;
+    received = NOTHING;
+    done?.(fault);
+  };
+  socket.on("data", (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    const headEnd = received.indexOf("\r\n\r\n");
+    if (headEnd < 0) return;
+    const head = received.toString("latin1", 0, headEnd);
+    const bodyLength = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    if (bodyLength === undefined) return settle(`an answer without Content-Length: ${head}`);
+    if (received.length < headEnd + 4 + Number(bodyLength)) return;
+    settle(head.startsWith("HTTP/1.1 2") ? undefined : received.toString());
+  });
+  socket.on("error", (error) => settle(error.message));
+  socket.on("close", () => settle("the connection was closed"));
+  return {
+    sends: [
+      (request, done) => {
+        waiting = done;
+        socket.write(request);
+      },
+    ],
+    close: () => socket.destroy(),
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * The load generator, a process of its own: for every message with a load, answers with what became
+ * of it. It lives as long as the bench, so that its code is warm in every round.
+ */
+import { quantile } from "../figures.ts";
+import { CUSTOMER, customerDigits, SHIPMENT, shipmentDigits } from "../numbering.ts";
+import { openHttp1 } from "./http1.ts";
+import { openHttp2 } from "./http2.ts";
+import type { Connection, Load, Outcome, Send } from "./load.ts";
+
+/** More HTTP/2 connections than this are not opened; clients share them. */
+const MAX_HTTP2_CONNECTIONS = 8;
+/** How long answers may take beyond the time of the load, in milliseconds. */
+const LATE_MS = 10_000;
+/** How often a load with a rate looks whether requests are due, in milliseconds. */
+const TICK_MS = 1;
+/** How often others look whether their time is over, in milliseconds. */
+const END_TICK_MS = 50;
+
+process.on("message", async (load: Load) => {
+  const connections = await Promise.all(open(load));
+  process.send!(
+    await run(
+      load,
+      connections.flatMap(({ sends }) => sends),
+    ),
+  );
+  for (const connection of connections) connection.close();
+});
+process.send!("ready");
+
+function open({ request, ports, clients }: Load): Promise<Connection>[] {
+  const isHttp1 = request.protocol === "HTTP/1.1";
+  const count = isHttp1 ? clients : Math.min(clients, MAX_HTTP2_CONNECTIONS);
+  return Array.from({ length: count }, (_, i) => {
+    const port = ports[i % ports.length]!;
+    return isHttp1 ? openHttp1(port) : openHttp2(port, request, clients / count);
+  });
+}
+
+function run(load: Load, idle: Send[]): Promise<Outcome> {
+  const { seconds, requestsPerSecond = Infinity, first, clients } = load;
+  const fill = filler(load);
+  const latencies: number[] = [];
+  const beganMs = performance.now();
+  const endMs = beganMs + seconds * 1_000;
+  let issued = 0;
+  let answeredInTime = 0;
+  let fault: string | undefined;
+  return new Promise((resolve) => {
+    const ticker = setInterval(pump, requestsPerSecond === Infinity ? END_TICK_MS : TICK_MS);
+    setImmediate(pump);
+
+    function pump(): void {
+      const nowMs = performance.now();
+      // The first is due at once.
+      const due = ((nowMs - beganMs) / 1_000) * requestsPerSecond + 1;
+      while (idle.length > 0 && issued < due && nowMs < endMs && fault === undefined) {
+        issue(idle.pop()!);
+      }
+      if (nowMs > endMs + LATE_MS) fault ??= `no answer within ${LATE_MS} ms`;
+      if (fault !== undefined || (nowMs >= endMs && idle.length === clients)) {
+        clearInterval(ticker);
+        const sorted = Float64Array.from(latencies).sort();
+        const [medianMs, p99Ms] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+        resolve({ issued, requestsPerSecond: answeredInTime / seconds, medianMs, p99Ms, fault });
+      }
+    }
+
+    function issue(send: Send): void {
+      const request = fill(first + issued++);
+      const sentMs = performance.now();
+      send(request, (failure) => {
+        const answeredMs = performance.now();
+        fault ??= failure;
+        latencies.push(answeredMs - sentMs);
+        if (answeredMs <= endMs) answeredInTime++;
+        idle.push(send);
+        pump();
+      });
+    }
+  });
+}
+
+/** Makes requests of a load, each a copy of its own with digits in the places of the tokens. */
+function filler({ request, shipments }: Load): (number: number) => Buffer {
+  const bytes = Buffer.from(request.protocol === "HTTP/1.1" ? request.bytes : request.body);
+  const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) => placesOf(it, bytes));
+  if (shipmentPlaces!.length + customerPlaces!.length === 0) return () => bytes;
+  return (number) => {
+    const filled = Buffer.from(bytes);
+    for (const place of shipmentPlaces!) {
+      filled.write(shipmentDigits((number % shipments) + 1), place, "latin1");
+    }
+    for (const place of customerPlaces!) filled.write(customerDigits(number), place, "latin1");
+    return filled;
+  };
+}
+
+function placesOf(token: string, bytes: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(token); at >= 0; at = bytes.indexOf(token, at + 1)) places.push(at);
+  return places;
+}

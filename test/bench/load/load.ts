@@ -1,0 +1,43 @@
+/** What the load generator is to do; see `load-process.ts`. */
+export interface Load {
+  /** Of servers on the loopback address, which the clients are shared out between. */
+  readonly ports: readonly number[];
+  /** May hold tokens of `numbering.ts`, which are filled in anew for each request. */
+  readonly request:
+    | { readonly protocol: "HTTP/1.1"; readonly bytes: Uint8Array }
+    | {
+        readonly protocol: "HTTP/2";
+        readonly headers: Readonly<Record<string, string>>;
+        readonly body: Uint8Array;
+      };
+  /** How many requests are in flight, each client waiting for its answer before it asks again. */
+  readonly clients: number;
+  readonly seconds: number;
+  /** Of all clients together; as many as can be, if not given. */
+  readonly requestsPerSecond?: number;
+  /** The number of the first request. */
+  readonly first: number;
+  /** How many shipments there are to name, after which they begin anew. */
+  readonly shipments: number;
+}
+
+/** What became of a load. */
+export interface Outcome {
+  /** How many requests were made; all of them were answered if there is no fault. */
+  readonly issued: number;
+  /** Of answers that came before the time was over; the times below are of all. */
+  readonly requestsPerSecond: number;
+  readonly medianMs: number;
+  readonly p99Ms: number;
+  /** What went wrong first; undefined when every request was answered as it should. */
+  readonly fault: string | undefined;
+}
+
+/** Sends a request; `done` is called once, with what went wrong if anything did. */
+export type Send = (request: Buffer, done: (fault?: string) => void) => void;
+
+/** A connection, with a way to send for each request that may be in flight on it. */
+export interface Connection {
+  readonly sends: readonly Send[];
+  close(): void;
+}

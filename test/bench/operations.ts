@@ -1,0 +1,99 @@
+import { fromJson, toBinary, type DescMethodUnary, type JsonObject } from "@bufbuild/protobuf";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import type { Load } from "./load/load.ts";
+import { CUSTOMER, SHIPMENT } from "./numbering.ts";
+
+/** Both statuses of a shipment. */
+export type State = readonly [status: string, paymentStatus: string];
+
+/** One kind of request, by JSON or by gRPC. Tokens of `numbering.ts` in it vary. */
+export interface Operation {
+  readonly name: string;
+  readonly call: JsonCall | GrpcCall;
+  /** The state that all shipments are in before each round; absent for what only reads. */
+  readonly from?: State;
+}
+export type JsonCall = readonly [method: string, path: string, body?: object];
+export type GrpcCall = readonly [method: DescMethodUnary, request: JsonObject];
+
+/** Whether an operation is called by gRPC. */
+export function isGrpc(call: Operation["call"]): call is GrpcCall {
+  return typeof call[0] !== "string";
+}
+
+/** A route in the middle of New York City, and where it begins and ends, for people. */
+export const ROUTE = {
+  pickup_lat: 40.758,
+  pickup_lng: -73.9855,
+  dropoff_lat: 40.6782,
+  dropoff_lng: -73.9442,
+  weight_kg: 2.5,
+};
+export const ADDRESSES = {
+  pickup_address: "1 Times Square, New York",
+  dropoff_address: "95 Prospect Park West, Brooklyn",
+};
+
+const BOOKING = {
+  customer_name: `Customer ${CUSTOMER}`,
+  customer_email: `customer${CUSTOMER}@example.org`,
+  ...ADDRESSES,
+  ...ROUTE,
+};
+const ALL = "/v1/shipments";
+const ONE = `${ALL}/SHP-${SHIPMENT}`;
+const PAGE = "list, 25 a page";
+const NOTES = { metadata: { order: SHIPMENT } };
+const PAYMENT = { amount: 12.69, currency: "USD" };
+const PENDING: State = ["pending", "awaiting_payment"];
+const PAID: State = ["awaiting_pickup", "paid"];
+const { quoteShipment, getShipment, listShipments } = ShipmentService.method;
+
+export const quoteJson: Operation = { name: "quote", call: ["POST", `${ALL}/quote`, ROUTE] };
+export const quoteGrpc: Operation = { name: "quote", call: [quoteShipment, ROUTE] };
+export const create: Operation = { name: "create", call: ["POST", ALL, BOOKING], from: PENDING };
+export const get: Operation = { name: "get", call: ["GET", ONE] };
+export const getGrpc: Operation = {
+  name: "get",
+  call: [getShipment, { shipment: `SHP-${SHIPMENT}` }],
+};
+export const list: Operation = { name: PAGE, call: ["GET", ALL] };
+export const listGrpc: Operation = { name: PAGE, call: [listShipments, {}] };
+export const update: Operation = { name: "update", call: ["PATCH", ONE, NOTES], from: PENDING };
+export const pay: Operation = {
+  name: "pay",
+  call: ["POST", `${ONE}/payments`, PAYMENT],
+  from: PENDING,
+};
+export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/advance`], from: PAID };
+export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
+
+/** An operation's request as the load generator sends it. */
+export function requestOf({ call }: Operation, apiKey: string): Load["request"] {
+  return isGrpc(call) ? grpcRequest(call, apiKey) : jsonRequest(call, apiKey);
+}
+
+function jsonRequest([method, path, given]: JsonCall, apiKey: string): Load["request"] {
+  const body = given === undefined ? "" : JSON.stringify(given);
+  const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${apiKey}\r\n`;
+  const type = body === "" ? "" : "content-type: application/json\r\n";
+  const length = method === "GET" ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
+  return { protocol: "HTTP/1.1", bytes: Buffer.from(`${head}${type}${length}\r\n${body}`) };
+}
+
+function grpcRequest([{ parent, name, input }, given]: GrpcCall, apiKey: string): Load["request"] {
+  const message = toBinary(input, fromJson(input, given));
+  // Whether it is compressed and its length come first (gRPC over HTTP2, Length-Prefixed-Message).
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  const headers = {
+    ":method": "POST",
+    ":scheme": "http",
+    ":path": `/${parent.typeName}/${name}`,
+    ":authority": "127.0.0.1",
+    "content-type": "application/grpc",
+    te: "trailers",
+    authorization: `Bearer ${apiKey}`,
+  };
+  return { protocol: "HTTP/2", headers, body: Buffer.concat([prefix, message]) };
+}

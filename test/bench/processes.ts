@@ -1,0 +1,136 @@
+import { execFile, fork, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const interruption = new AbortController();
+/**
+ * Aborts at SIGINT or SIGTERM: whatever is waited for is given up, and each case then ends the
+ * processes that it started. A terminal and npm may both send the signal.
+ */
+export const interrupted: AbortSignal = interruption.signal;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)));
+}
+
+const CLI = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+/** What processes see of the environment: nothing that configures them otherwise. */
+const { PATH, HOME, TMPDIR } = process.env;
+const ENVIRONMENT = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
+/** How long a server may take until it serves, in milliseconds. */
+const READY_MS = 60_000;
+/** How often it is asked whether it does, in milliseconds. */
+const POLL_MS = 5;
+
+/** The loopback ports of a server; 0 where it does not speak the protocol. */
+export interface Ports {
+  readonly http: number;
+  readonly grpc: number;
+}
+
+/** A server that runs in a process of its own. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly ports: Ports;
+}
+
+/**
+ * Starts the product as it is run: `serve`, its log going nowhere; waits until it is ready.
+ *
+ * @param environment DATABASE_URL, or DATA_DIR for the embedded database
+ */
+export async function startProduct(
+  owned: AsyncDisposableStack,
+  environment: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const ports = { http: await freePort(), grpc: await freePort() };
+  const listening = { HOST: "127.0.0.1", PORT: `${ports.http}`, GRPC_PORT: `${ports.grpc}` };
+  const child = spawn(process.execPath, [CLI, "serve"], {
+    env: { ...ENVIRONMENT, ...listening, ...environment },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  owned.defer(() => end(child, () => child.kill("SIGTERM")));
+  const deadline = performance.now() + READY_MS;
+  while (performance.now() < deadline) {
+    interrupted.throwIfAborted();
+    if (child.exitCode !== null) throw new Error("the product ended before it was ready");
+    const answer = await fetch(`http://127.0.0.1:${ports.http}/readyz`).catch(() => undefined);
+    if (answer?.status === 200) return { pid: child.pid!, ports };
+    await sleep(POLL_MS);
+  }
+  throw new Error(`the product was not ready after ${READY_MS} ms`);
+}
+
+/** Runs one of the product's commands, and gives what it printed. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args], {
+    env: { ...ENVIRONMENT, ...environment },
+    signal: interrupted,
+  });
+  return stdout;
+}
+
+/** A script of the bench in a process of its own, which answers one message at a time. */
+export interface Worker<Question, Answer> {
+  readonly pid: number;
+  /** Its first message, sent when it is ready. */
+  readonly hello: unknown;
+  ask(question: Question): Promise<Answer>;
+}
+
+/** Starts a script of this folder, which ends when it is disconnected. */
+export async function startWorker<Question extends object, Answer>(
+  owned: AsyncDisposableStack,
+  script: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Worker<Question, Answer>> {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
+    env: { ...ENVIRONMENT, ...environment },
+    serialization: "advanced",
+  });
+  owned.defer(() => end(child, () => child.disconnect()));
+  const hello = await nextMessage(child, script);
+  return {
+    pid: child.pid!,
+    hello,
+    async ask(question) {
+      child.send(question);
+      return (await nextMessage(child, script)) as Answer;
+    },
+  };
+}
+
+async function nextMessage(child: ChildProcess, script: string): Promise<unknown> {
+  const settled = new AbortController();
+  const signal = AbortSignal.any([interrupted, settled.signal]);
+  const exited = once(child, "exit", { signal }).then(() => {
+    throw new Error(`${script} ended unexpectedly`);
+  });
+  try {
+    const [message] = await Promise.race([once(child, "message", { signal }), exited]);
+    return message;
+  } finally {
+    settled.abort();
+  }
+}
+
+async function end(child: ChildProcess, ask: () => void): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  ask();
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,239 @@
+/**
+ * What the Fastify and the gRPC peer do: the product's work with hand-written SQL, prepared
+ * statements and the same domain code for coverage and price; it leaves the same rows. Their
+ * environment gives DATABASE_URL, API_KEY and WORKSPACE.
+ */
+import { randomInt } from "node:crypto";
+import pg from "pg";
+import { createPricing, quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
+import { readTariff } from "../../../src/domain/pricing/tariff.ts";
+import { SQL } from "./booking-sql.ts";
+
+/** A row by its columns: of a shipment, with those of its customer. */
+export type Row = Readonly<Record<string, any>>;
+
+/** A request that is refused. */
+export class Refused extends Error {}
+
+const WORKSPACE = Number(process.env.WORKSPACE);
+const PAGE_SIZE = 25;
+const REFERENCE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+// Ids and amounts are safe integers.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+/** As many connections as the product has. */
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 20 });
+const tariffs = await pool.query<Row>("select document from tariff_version");
+/** The only tariff there is. */
+const pricing = createPricing(readTariff(tariffs.rows[0]!.document).tariff!);
+
+type Run = (statement: keyof typeof SQL, ...values: unknown[]) => Promise<Row[]>;
+
+/** Runs statements of the workspace, which each connection prepares once. */
+function runOn(on: pg.Pool | pg.PoolClient): Run {
+  return async (name, ...values) =>
+    (await on.query<Row>({ name, text: SQL[name], values: [WORKSPACE, ...values] })).rows;
+}
+
+async function transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    const done = await work(runOn(client));
+    await client.query("commit");
+    return done;
+  } catch (error) {
+    await client.query("rollback");
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+/** What a route costs, by column of a shipment. */
+export function priceOf(route: Row) {
+  const priced = quote(pricing, {
+    pickup: { lat: route.pickup_lat, lng: route.pickup_lng },
+    dropoff: { lat: route.dropoff_lat, lng: route.dropoff_lng },
+    weightKg: route.weight_kg,
+  });
+  if (!priced.covered) throw new Refused(priced.problems[0].message);
+  return {
+    distance_km: roundKm(priced.distanceKm),
+    distance_fee_minor: priced.distanceFeeMinor,
+    weight_fee_minor: priced.weightFeeMinor,
+    base_fee_minor: priced.baseFeeMinor,
+    subtotal_minor: priced.subtotalMinor,
+    total_minor: priced.totalMinor,
+    currency: priced.currency,
+  };
+}
+
+/** Books a shipment. */
+export async function book(body: Row): Promise<Row> {
+  return transaction(async (run) => {
+    const [inForce] = await run("inForce");
+    if (inForce!.provider === null) throw new Refused("There is no payment provider.");
+    const at = new Date();
+    const price = priceOf(body);
+    const customer = await linkCustomer(run, body, at);
+    const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg } = body;
+    const pickup = [body.pickup_address.trim(), pickup_lat, pickup_lng];
+    const dropoff = [body.dropoff_address.trim(), dropoff_lat, dropoff_lng];
+    const shipment = [mintReference(), customer.customer_id, ...pickup, ...dropoff, weight_kg];
+    const values = [...shipment, ...Object.values(price), inForce!.tariff, at];
+    const [booked] = await run("insertShipment", ...values);
+    const row = { ...booked, ...customer };
+    await insertEvents(run, row, ["shipment.created"]);
+    return row;
+  });
+}
+
+async function linkCustomer(run: Run, body: Row, at: Date): Promise<Row> {
+  const [name, email] = [body.customer_name.trim(), body.customer_email.trim()];
+  const link = () => run("linkCustomer", name, email.toLowerCase(), email, at);
+  // When another transaction has just made this customer, the next statement sees it.
+  return (await link())[0] ?? (await link())[0]!;
+}
+
+function mintReference(): string {
+  const characters = Array.from({ length: 12 }, () => REFERENCE_CHARACTERS[randomInt(32)]);
+  return `SHP-${characters.join("")}`;
+}
+
+/** One shipment. */
+export async function get(reference: string): Promise<Row> {
+  const [row] = await runOn(pool)("getShipment", reference);
+  return row ?? refuse("There is no such shipment.");
+}
+
+/** The newest shipments, and what leads to those after them. */
+export async function list(): Promise<{ page: Row[]; nextPageToken: string }> {
+  const rows = await runOn(pool)("listShipments", PAGE_SIZE + 1);
+  const page = rows.slice(0, PAGE_SIZE);
+  const last = rows.length > PAGE_SIZE ? page.at(-1) : undefined;
+  const position = JSON.stringify([last?.created_at, last?.reference]);
+  const nextPageToken = last === undefined ? "" : Buffer.from(position).toString("base64url");
+  return { page, nextPageToken };
+}
+
+/** Cancels a shipment. */
+export async function cancel(reference: string): Promise<Row> {
+  return change(reference, (row, at) => ({
+    ...nextState(row, "cancelled", { pending: "voided", awaiting_pickup: "refund_pending" }),
+    cancelled_at: at,
+  }));
+}
+
+/** Takes a shipment one step along its way. */
+export async function advance(reference: string): Promise<Row> {
+  return change(reference, (row) =>
+    row.status === "in_transit"
+      ? nextState(row, "delivered", { in_transit: "paid" })
+      : nextState(row, "in_transit", { awaiting_pickup: "paid" }),
+  );
+}
+
+/** Adds to the notes of a shipment. */
+export async function update(reference: string, metadata: object): Promise<Row> {
+  return change(reference, (row) => {
+    if (["delivered", "cancelled"].includes(row.status)) refuse(`The shipment is ${row.status}.`);
+    return { types: ["shipment.updated"], metadata: { ...row.metadata, ...metadata } };
+  });
+}
+
+/** Records that a shipment was paid; gives the payment, too. */
+export async function pay(reference: string, { amount, currency }: Row) {
+  const [connection] = await runOn(pool)("provider");
+  const provider = connection?.provider ?? "manual";
+  const row = await change(reference, async (unpaid, at, run) => {
+    const { total_minor } = unpaid;
+    const isTotal = toDollars(total_minor) === amount && unpaid.currency === currency;
+    if (!isTotal) refuse("amount must be the total.");
+    const { types, ...state } = nextState(unpaid, "awaiting_pickup", { pending: "paid" });
+    await run("insertPayment", reference, provider, total_minor, currency, at);
+    return { types: ["shipment.paid", ...types], ...state };
+  });
+  const payment = { provider, amount, currency, paid_at: row.updated_at, refunded_at: null };
+  return { row, payment };
+}
+
+/** What changes of a shipment, and the types of the events that tell it. */
+type Changes = Row & { readonly types: string[] };
+
+/** The next state, with the payment status that goes with it by the status it is reached from. */
+function nextState(row: Row, status: string, payments: Readonly<Record<string, string>>): Changes {
+  const payment_status = payments[row.status] ?? refuse(`The shipment is ${row.status}.`);
+  return { types: [`shipment.${status}`], status, payment_status };
+}
+
+async function change(
+  reference: string,
+  changesOf: (row: Row, at: Date, run: Run) => Changes | Promise<Changes>,
+): Promise<Row> {
+  return transaction(async (run) => {
+    const [row] = await run("lockShipment", reference);
+    if (row === undefined) return refuse("There is no such shipment.");
+    const at = new Date();
+    const { types, ...changes } = await changesOf(row, at, run);
+    const counts = { event_count: row.event_count + types.length, version: row.version + 1 };
+    const changed: Row = { ...row, ...changes, ...counts, updated_at: at };
+    const { status, payment_status, cancelled_at, metadata, event_count } = changed;
+    const state = [status, payment_status, cancelled_at, metadata, at, event_count];
+    await run("updateShipment", reference, ...state);
+    await insertEvents(run, changed, types);
+    return changed;
+  });
+}
+
+async function insertEvents(run: Run, row: Row, types: string[]): Promise<void> {
+  const data = JSON.stringify(eventData(row));
+  await run("insertEvents", row.reference, types, row.event_count, data, row.updated_at);
+}
+
+/** A shipment as its events hold it: the protobuf JSON of the product, which leaves empty maps out. */
+function eventData(row: Row): object {
+  const { customer_id, name, email, id_number } = row;
+  return {
+    ...messageFields(row),
+    metadata: Object.keys(row.metadata).length === 0 ? undefined : row.metadata,
+    status: `SHIPMENT_STATUS_${row.status.toUpperCase()}`,
+    paymentStatus: `PAYMENT_STATUS_${row.payment_status.toUpperCase()}`,
+    customer: { id: String(customer_id), name, email, idNumber: id_number ?? undefined },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    cancelledAt: row.cancelled_at ?? undefined,
+  };
+}
+
+/** The fields of the message `Shipment`, but for statuses, times and the customer. */
+export function messageFields(row: Row) {
+  return {
+    reference: row.reference,
+    pickupAddress: row.pickup_address,
+    pickupLat: row.pickup_lat,
+    pickupLng: row.pickup_lng,
+    dropoffAddress: row.dropoff_address,
+    dropoffLat: row.dropoff_lat,
+    dropoffLng: row.dropoff_lng,
+    weightKg: row.weight_kg,
+    distanceKm: row.distance_km,
+    distanceFee: toDollars(row.distance_fee_minor),
+    weightFee: toDollars(row.weight_fee_minor),
+    baseFee: toDollars(row.base_fee_minor),
+    subtotal: toDollars(row.subtotal_minor),
+    total: toDollars(row.total_minor),
+    currency: row.currency,
+    metadata: row.metadata,
+    etag: String(row.version),
+  };
+}
+
+/** An amount in major units of US dollars, which are all that the bench's tariff knows. */
+export function toDollars(minor: number): number {
+  return minor / 100;
+}
+
+function refuse(message: string): never {
+  throw new Refused(message);
+}

@@ -1,0 +1,68 @@
+/** The peer that speaks JSON: Fastify with ajv and response schemas. */
+import type { AddressInfo } from "node:net";
+import fastify from "fastify";
+import { advance, book, cancel, get, list, pay, priceOf, toDollars, update } from "./bookings.ts";
+import { Refused, type Row } from "./bookings.ts";
+import * as schemas from "./fastify-schemas.ts";
+import { announce, carriesKnownKey } from "./peer.ts";
+
+type Request = { Params: { shipment: string }; Body: Row };
+const ONE = "/v1/shipments/:shipment";
+
+const app = fastify({ logger: false, bodyLimit: 64 * 1024 });
+app.addHook("onRequest", async (request, reply) => {
+  if (!carriesKnownKey(request.headers.authorization)) {
+    return reply.code(401).send({ message: "The credential is unknown.", errors: {} });
+  }
+});
+app.setErrorHandler(async (error, _request, reply) =>
+  reply.code(error instanceof Refused ? 422 : 500).send({ message: String(error), errors: {} }),
+);
+
+app.post<Request>("/v1/shipments/quote", { schema: schemas.quote }, async ({ body }) => {
+  const price = { covered: true, message: null, failure_type: null, ...priceOf(body) };
+  return withFees(price);
+});
+app.post<Request>("/v1/shipments", { schema: schemas.create }, async ({ body }, reply) =>
+  reply.code(201).send({ data: shipmentOf(await book(body)) }),
+);
+app.get("/v1/shipments", { schema: schemas.page }, async () => {
+  const { page, nextPageToken } = await list();
+  return { data: page.map(shipmentOf), next_page_token: nextPageToken };
+});
+app.get<Request>(ONE, { schema: schemas.shipment }, async ({ params }) => ({
+  data: shipmentOf(await get(params.shipment)),
+}));
+app.patch<Request>(ONE, { schema: schemas.update }, async ({ params, body }) => ({
+  data: shipmentOf(await update(params.shipment, body.metadata)),
+}));
+app.post<Request>(`${ONE}/cancel`, { schema: schemas.shipment }, async ({ params }) => ({
+  data: shipmentOf(await cancel(params.shipment)),
+}));
+app.post<Request>(`${ONE}/advance`, { schema: schemas.shipment }, async ({ params }) => ({
+  data: shipmentOf(await advance(params.shipment)),
+}));
+app.post<Request>(`${ONE}/payments`, { schema: schemas.pay }, async ({ params, body }) => {
+  const { row, payment } = await pay(params.shipment, body);
+  return { data: shipmentOf(row), payment };
+});
+
+/** As callers see it; what the schema does not name is left out. */
+function shipmentOf(row: Row): Row {
+  const { customer_id: id, name, email, id_number, version } = row;
+  return { ...withFees(row), customer: { id, name, email, id_number }, etag: String(version) };
+}
+
+function withFees(row: Row): Row {
+  return {
+    ...row,
+    distance_fee: toDollars(row.distance_fee_minor),
+    weight_fee: toDollars(row.weight_fee_minor),
+    base_fee: toDollars(row.base_fee_minor),
+    subtotal: toDollars(row.subtotal_minor),
+    total: toDollars(row.total_minor),
+  };
+}
+
+await app.listen({ port: 0, host: "127.0.0.1" });
+announce({ http: (app.server.address() as AddressInfo).port });
