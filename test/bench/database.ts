@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import pg from "pg";
 import { createApp, type App } from "../../src/server/app.ts";
-import { holdEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { LIMIT_CLASSES } from "../../src/domain/rate-limit.ts";
 import { setLimit } from "../../src/features/workspaces/set-limit.ts";
@@ -23,10 +23,10 @@ export async function startDatabaseServer(): Promise<Server> {
   await using owned = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "shipments-bench-"));
   owned.defer(() => rm(folder, { recursive: true, force: true }));
-  const held = await holdEmbeddedPostgres(join(folder, "data"));
-  owned.defer(() => held.release());
+  const lease = await acquireEmbeddedPostgres(join(folder, "data"));
+  owned.defer(() => lease.release());
   const kept = owned.move();
-  return { folder, url: held.url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { folder, url: lease.url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** A database with a tariff and one workspace, which may call as often as it likes. */

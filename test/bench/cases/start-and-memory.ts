@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdEmbeddedPostgres } from "../../../src/embedded-postgres/embedded-postgres.ts";
+import { acquireEmbeddedPostgres } from "../../../src/embedded-postgres/embedded-postgres.ts";
 import { startOurs, startPeer, type Contestant } from "../contestant.ts";
 import { countyTariff } from "../county-tariff.ts";
 import { prepare, type Server } from "../database.ts";
@@ -36,11 +36,11 @@ export async function startAndMemory(server: Server): Promise<string> {
 /** A data folder of ours as an earlier run leaves it, with the counties published. */
 async function prepareDataDir(server: Server): Promise<string> {
   const dataDir = join(server.folder, "warm");
-  const held = await holdEmbeddedPostgres(dataDir);
+  const lease = await acquireEmbeddedPostgres(dataDir);
   try {
-    await prepare(held.url, countyTariff());
+    await prepare(lease.url, countyTariff());
   } finally {
-    await held.release();
+    await lease.release();
   }
   return dataDir;
 }
