@@ -20,7 +20,7 @@ export function accountFor({ cluster, root }: DataFolder): Account | undefined {
   const owner = ownerOf(cluster) ?? ownerOf(root) ?? findAccount("postgres");
   const account = owner ?? findAccount(OWN_ACCOUNT) ?? makeAccount() ?? findAccount("nobody");
   if (account && process.platform === "linux") return account;
-  throw new Error("PostgreSQL does not run as root: use an ordinary account, or set DATABASE_URL");
+  throw new Error("PostgreSQL does not run as root: use another account, or set DATABASE_URL");
 }
 
 function ownerOf(folder: string): Account | undefined {

@@ -1,10 +1,11 @@
-import { mkdirSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { attempt } from "./attempt.ts";
 
 /** The places inside a data folder; all are absolute paths without symbolic links. */
 export interface DataFolder {
   root: string;
-  /** The cluster, PostgreSQL's own folder. */
+  /** PostgreSQL's own folder. */
   cluster: string;
   password: string;
   log: string;
@@ -12,13 +13,19 @@ export interface DataFolder {
 
 /** Makes the data folder (mode 0700) if it is missing. */
 export function openDataFolder(path: string): DataFolder {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(resolve(path));
   const root = realpathSync(path);
-  const [cluster, password, log] = ["postgres", "password", "postgres.log"];
+  const inside = (name: string) => join(root, name);
   return {
     root,
-    cluster: join(root, cluster),
-    password: join(root, password),
-    log: join(root, log),
+    cluster: inside("postgres"),
+    password: inside("password"),
+    log: inside("postgres.log"),
   };
+}
+
+/** Node's own recursive way never ends where no folder can be made, such as in /proc. */
+function makeFolder(path: string): void {
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  attempt(() => mkdirSync(path, 0o700), "EEXIST");
 }

