@@ -16,7 +16,8 @@ const OWN_ACCOUNT = "shipment-booking";
  * else one of our own, made if the system lets us, else `nobody`.
  */
 export function accountFor({ cluster, root }: DataFolder): Account | undefined {
-  if (process.getuid?.() !== 0) return undefined;
+  if (process.getuid === undefined) throw new Error("it needs Linux or macOS; set DATABASE_URL");
+  if (process.getuid() !== 0) return undefined;
   const owner = ownerOf(cluster) ?? ownerOf(root) ?? findAccount("postgres");
   const account = owner ?? findAccount(OWN_ACCOUNT) ?? makeAccount() ?? findAccount("nobody");
   if (account && process.platform === "linux") return account;
