@@ -2,7 +2,7 @@ import { readConfig } from "../config.ts";
 import { migrate } from "../db/migrate.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
 import { ENTITIES } from "../server/entities.ts";
-import { holdEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
+import { acquireEmbeddedPostgres, type Lease } from "../embedded-postgres/embedded-postgres.ts";
 
 /**
  * A command that could not be done, for a reason the operator can act on; the message is all there
@@ -25,9 +25,8 @@ export async function runCommand(
   command: (em: EntityManager, migrated: readonly string[]) => Promise<CommandResult>,
 ): Promise<void> {
   const config = readConfig(process.env);
-  const embedded =
-    config.databaseUrl === undefined ? await holdEmbeddedPostgres(config.dataDir) : undefined;
-  const databaseUrl = config.databaseUrl ?? embedded!.url;
+  const lease = config.databaseUrl === undefined ? await acquireForRun(config.dataDir) : undefined;
+  const databaseUrl = config.databaseUrl ?? lease!.url;
   const orm = createOrm(databaseUrl, { entities: ENTITIES });
   try {
     const migrated = await migrate(databaseUrl);
@@ -36,6 +35,16 @@ export async function runCommand(
     process.stdout.write(`${text}\n`);
   } finally {
     await orm.close();
-    await embedded?.release();
+    await lease?.release();
   }
+}
+
+/** Leases the embedded PostgreSQL; a signal that ends the command releases it first. */
+async function acquireForRun(dataDir: string): Promise<Lease> {
+  const acquiring = acquireEmbeddedPostgres(dataDir);
+  const end = () => {
+    void acquiring.then((lease) => lease.release()).finally(() => process.exit(1));
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+  return acquiring;
 }

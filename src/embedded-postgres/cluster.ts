@@ -1,142 +1,91 @@
-import { execFile } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import {
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync } from "node:fs";
+import { mkdtempSync, openSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import type { Account } from "./account.ts";
-import { type Binaries, POSTGRES_ENVIRONMENT } from "./binaries.ts";
-import { type DataFolder, syncToDisk } from "./data-folder.ts";
-import { errorCode } from "./until.ts";
-
-/** What runs on a cluster, and how. */
-export interface Server {
-  binaries: Binaries;
-  /** Undefined for ourselves. */
-  account: Account | undefined;
-  /** False does without waiting for the disk. */
-  durable: boolean;
-}
+import { attempt } from "./attempt.ts";
+import type { DataFolder } from "./data-folder.ts";
+import { commandOn, type Programs } from "./programs.ts";
 
 /** The database's superuser, whom the URL names. */
 export const USER = "shipments";
 
 const DRAFT_PREFIX = "postgres.new-";
 
-/**
- * The path by which PostgreSQL finds its folder when it is started inside it. Another account
- * than ours may be barred from the folders above (a clone under /root); this link of the
- * kernel's leads there without walking through them.
- */
-const FOLDER_WE_ARE_IN = "/proc/self/cwd";
+/** How long initdb may take; a draft twice as old was left behind by a process that was killed. */
+const INITDB_MS = 60_000;
 
-/** What PostgreSQL gets as -D: `cluster` itself, unless another account has to reach it. */
-export function pathSeenBy(account: Account | undefined, cluster: string): string {
-  return account === undefined ? cluster : FOLDER_WE_ARE_IN;
-}
+/** The same order of strings on every machine, whatever its own locales are. */
+const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
 /**
- * Makes the cluster if there is none. Call it under the folder's lock.
+ * Makes the cluster if there is none. Processes that do so at once end up with the same one.
  *
- * @param deadline epoch milliseconds
+ * @param durable false does without waiting for the disk
  * @throws Error when there is a cluster of another major version
  */
-export async function haveCluster(
-  folder: DataFolder,
-  server: Server,
-  deadline: number,
-): Promise<void> {
-  const major = majorOf(folder.cluster);
-  const ours = server.binaries.major;
-  if (major === undefined) return makeCluster(folder, server, deadline);
-  if (major === String(ours)) return;
+export function haveCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
+  const version = join(folder.cluster, "PG_VERSION");
+  if (!existsSync(version)) makeCluster(folder, programs, durable);
+  if (!existsSync(version)) throw new Error(`${folder.cluster} is in the way, and is no cluster`);
+  const major = readFileSync(version, "utf8").trim();
+  if (major === String(programs.major)) return;
   throw new Error(
     `${folder.cluster} was made by PostgreSQL ${major} and this is PostgreSQL ` +
-      `${ours}: move the data with pg_dump, or use another DATA_DIR`,
+      `${programs.major}: move the data with pg_dump, or use another DATA_DIR`,
   );
 }
 
-function majorOf(cluster: string): string | undefined {
-  try {
-    return readFileSync(join(cluster, "PG_VERSION"), "utf8").trim();
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
 /** Made apart and renamed when complete, so that a half-made cluster is never taken for one. */
-async function makeCluster(folder: DataFolder, server: Server, deadline: number): Promise<void> {
-  removeDrafts(folder);
+function makeCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
+  removeOldDrafts(folder.root);
   const draft = mkdtempSync(join(folder.root, DRAFT_PREFIX));
   try {
-    const password = randomBytes(24).toString("base64url");
-    await initdb(draft, password, server, deadline);
-    writeFileSync(folder.password, password);
-    if (server.durable) syncToDisk(folder.password);
-    renameSync(join(draft, "cluster"), folder.cluster);
-    if (server.durable) syncToDisk(folder.root);
-  } catch (error) {
-    if (errorCode(error) !== "ENOTEMPTY") throw error;
-    throw new Error(`${folder.cluster} is in the way, and is no cluster`, { cause: error });
+    havePassword(folder, draft);
+    initdb(draft, programs, durable);
+    attempt(() => renameSync(join(draft, "cluster"), folder.cluster), "ENOTEMPTY");
+    if (durable) syncToDisk(folder.root);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
 }
 
-/** Left behind by a process that was killed while it made a cluster. */
-function removeDrafts(folder: DataFolder): void {
-  for (const name of readdirSync(folder.root)) {
-    if (!name.startsWith(DRAFT_PREFIX)) continue;
-    rmSync(join(folder.root, name), { recursive: true, force: true });
+function removeOldDrafts(root: string): void {
+  for (const name of readdirSync(root).filter((entry) => entry.startsWith(DRAFT_PREFIX))) {
+    const draft = join(root, name);
+    const made = statSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - made > 2 * INITDB_MS) rmSync(draft, { recursive: true, force: true });
   }
 }
 
-async function initdb(
-  draft: string,
-  password: string,
-  server: Server,
-  deadline: number,
-): Promise<void> {
-  const { binaries, account, durable } = server;
+/** A link is made whole and only once, so processes that make a password at once share one. */
+function havePassword(folder: DataFolder, draft: string): void {
+  const proposed = join(draft, "proposed-password");
+  writeFileSync(proposed, randomBytes(24).toString("base64url"), { mode: 0o600, flush: true });
+  attempt(() => linkSync(proposed, folder.password), "EEXIST");
+  linkSync(folder.password, join(draft, "password"));
+}
+
+function initdb(draft: string, programs: Programs, durable: boolean): void {
   const cluster = join(draft, "cluster");
-  const passwordFile = join(draft, "password");
-  mkdirSync(cluster, { mode: 0o700 });
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (account) {
-    for (const path of [draft, cluster, passwordFile]) chownSync(path, account.uid, account.gid);
+  mkdirSync(cluster, 0o700);
+  const { uid, gid } = programs.account ?? {};
+  for (const path of [draft, cluster, join(draft, "password")]) {
+    if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
   }
-  const args = [
-    "-D",
-    pathSeenBy(account, cluster),
-    "--pwfile=../password",
-    "--auth=scram-sha-256",
-    `--username=${USER}`,
-    // The same order of strings on every machine, whatever its own locales are.
-    "--encoding=UTF8",
-    "--locale=C",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
-    ...(durable ? [] : ["--no-sync"]),
-  ];
-  try {
-    await promisify(execFile)(join(binaries.root, "bin", "initdb"), args, {
-      ...account,
-      cwd: cluster,
-      env: POSTGRES_ENVIRONMENT,
-      timeout: Math.max(1, deadline - Date.now()),
-      killSignal: "SIGKILL",
-    });
-  } catch (cause) {
-    const { stderr = "", message } = cause as { stderr?: string; message: string };
-    throw new Error(`initdb failed: ${stderr.trim() || message}`, { cause });
-  }
+  const { file, args, options } = commandOn(cluster, programs, "initdb");
+  args.push(`--username=${USER}`, "--pwfile=../password", "--auth=scram-sha-256");
+  args.push("--encoding=UTF8", ...LOCALE, ...(durable ? [] : ["--no-sync"]));
+  const limits = { timeout: INITDB_MS, encoding: "utf8" } as const;
+  const { status, stderr, error } = spawnSync(file, args, { ...options, ...limits });
+  const reason = error?.message ?? /(?:FATAL|error): +(.*)/.exec(stderr)?.[1] ?? stderr;
+  if (status !== 0) throw new Error(`initdb failed: ${reason}`);
+}
+
+/** Makes the names in a folder survive a power cut. */
+function syncToDisk(folder: string): void {
+  const fd = openSync(folder, "r");
+  fsyncSync(fd);
+  closeSync(fd);
 }

@@ -1,55 +1,53 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { holdEmbeddedPostgres } from "./embedded-postgres.ts";
+import { acquireEmbeddedPostgres, type Lease } from "./embedded-postgres.ts";
 
-/** An embedded PostgreSQL that is started again whenever it ends without being told to. */
-export interface KeptPostgres {
-  readonly url: string;
-  /** Lets go of it for good; it stops if nobody else holds it. */
-  release(): Promise<void>;
-}
-
-/** How often to look whether it still runs, in milliseconds. */
-const LOOK_MS = 500;
+/** How long to wait before another try to restart it, in milliseconds. */
+const RETRY_MS = 1_000;
 
 /**
- * Holds the embedded PostgreSQL of a data folder, as `holdEmbeddedPostgres` does, for a process
- * that is to outlive it: when somebody kills it, it is started again on the port it had, so that
- * `url` stays good.
+ * Leases the embedded PostgreSQL of a data folder for as long as a service runs: when somebody
+ * kills it, it is started again on the port it had, so that `url` stays good until `release`.
  */
-export async function keepEmbeddedPostgres(dataDir: string, log: Logger): Promise<KeptPostgres> {
+export async function superviseEmbeddedPostgres(
+  dataDir: string,
+  log: Logger,
+): Promise<Pick<Lease, "url" | "release">> {
+  let lease = await acquireEmbeddedPostgres(dataDir);
+  const { url } = lease;
   const stopping = new AbortController();
-  let held = await holdEmbeddedPostgres(dataDir);
-  const { url } = held;
+  const { signal } = stopping;
+  const stopped = once(signal, "abort");
   const watching = watch();
 
   async function watch(): Promise<void> {
-    while (await pause(stopping.signal)) {
-      if (held.isUp()) continue;
+    for (;;) {
+      await Promise.race([lease.lost, stopped]);
+      if (signal.aborted) return;
       log.warn("the embedded database has ended; starting it again");
-      await hold().catch((error: unknown) => log.error({ err: error }, "the database is down"));
+      try {
+        lease = await acquireAgain(dataDir, url);
+        log.info("the embedded database is back");
+      } catch (error) {
+        log.error({ err: error }, "the embedded database is down");
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
     }
   }
 
-  async function hold(): Promise<void> {
-    await held.release();
-    held = await holdEmbeddedPostgres(dataDir);
-    if (held.url !== url) throw new Error("its port was taken meanwhile; restart the service");
-    log.info("the embedded database is back");
+  async function release(): Promise<void> {
+    stopping.abort();
+    await watching;
+    await lease.release();
   }
 
-  return {
-    url,
-    async release() {
-      stopping.abort();
-      await watching;
-      await held.release();
-    },
-  };
+  return { url, release };
 }
 
-/** Waits; false when there is nothing more to wait for. */
-async function pause(signal: AbortSignal): Promise<boolean> {
-  await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-  return !signal.aborted;
+async function acquireAgain(dataDir: string, url: string): Promise<Lease> {
+  const lease = await acquireEmbeddedPostgres(dataDir, { port: Number(new URL(url).port) });
+  if (lease.url === url) return lease;
+  await lease.release();
+  throw new Error(`another process started it at ${new URL(lease.url).host} meanwhile`);
 }

@@ -21,8 +21,3 @@ export async function until<T>(
     await sleep(POLL_MS);
   }
 }
-
-/** The `code` of a system error such as ENOENT; undefined for anything else. */
-export function errorCode(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code;
-}

@@ -4,13 +4,13 @@ import { destination, pino, type Logger } from "pino";
 import { createApp } from "./app.ts";
 import type { Config } from "../config.ts";
 import { introduce } from "./demo.ts";
-import { keepEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
+import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
 const END_MS = 9_500;
 
 /**
- * Runs the service until SIGTERM or SIGINT: takes hold of the database, opens the doors, migrates,
+ * Runs the service until SIGTERM or SIGINT: leases the database, opens the doors, migrates,
  * serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
  * @throws when the database cannot be had or migrated, or an address is taken
@@ -19,7 +19,9 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   const { log, flush } = createLog(config);
   const told = untilToldToEnd();
   const embedded =
-    config.databaseUrl === undefined ? await keepEmbeddedPostgres(config.dataDir, log) : undefined;
+    config.databaseUrl === undefined
+      ? await superviseEmbeddedPostgres(config.dataDir, log)
+      : undefined;
   const databaseUrl = config.databaseUrl ?? embedded!.url;
   const app = createApp({ ...config, databaseUrl }, log);
   try {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { holdEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { countyTariff } from "./county-tariff.ts";
 import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
@@ -45,10 +45,10 @@ const PRICE = {
 export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<DatabaseServer> {
   const folder = await mkdtemp(join(tmpdir(), "shipments-bench-"));
   owned.defer(() => rm(folder, { recursive: true, force: true }));
-  const held = await holdEmbeddedPostgres(join(folder, "data"));
-  owned.defer(() => held.release());
-  await query(held.url, `create database ${TEMPLATE}`);
-  const url = urlOf(held.url, TEMPLATE);
+  const lease = await acquireEmbeddedPostgres(join(folder, "data"));
+  owned.defer(() => lease.release());
+  await query(lease.url, `create database ${TEMPLATE}`);
+  const url = urlOf(lease.url, TEMPLATE);
   const tariffFile = join(folder, "tariff.json");
   await writeFile(tariffFile, JSON.stringify(countyTariff()));
   await runCommand(["tariff", "publish", tariffFile], { DATABASE_URL: url });
@@ -63,7 +63,7 @@ export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
      select ${made.workspace.id}, c, 1000000, 1000000 from unnest('{quote,read,write}'::text[]) c`,
   );
-  return { folder, url: held.url, tariffFile, workspace: made.workspace.id, apiKey: made.api_key };
+  return { folder, url: lease.url, tariffFile, workspace: made.workspace.id, apiKey: made.api_key };
 }
 
 /**

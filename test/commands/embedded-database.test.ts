@@ -1,6 +1,8 @@
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { run, runJson, startServing } from "../support/command.ts";
+import { run, runJson, start, startServing } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -8,7 +10,11 @@ const SAMPLE_FILE = "src/server/sample-tariff.json";
 
 function makeDataFolder(): string {
   const folder = makeTemporaryFolder("commands");
-  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
+  onTestFinished(() => {
+    const postmaster = postmasterOf(folder);
+    if (postmaster !== undefined) process.kill(postmaster, "SIGQUIT");
+    rmSync(folder, { recursive: true, maxRetries: 10 });
+  });
   return folder;
 }
 
@@ -44,8 +50,62 @@ test("every command works on the embedded database, whether or not the server ru
   });
 });
 
+test("what a killed server leaves running is used by commands, which stop it", async () => {
+  const environment = { DATA_DIR: makeDataFolder() };
+  const served = await startServing(environment);
+  await runJson(["workspace", "create", "--name", "Acme"], environment);
+  served.process.kill("SIGKILL");
+  await served.ended;
+  const postmaster = postmasterOf(environment.DATA_DIR);
+  expect(postmaster).toBeDefined();
+
+  const { workspaces } = await runJson(["workspace", "list"], environment);
+  expect(workspaces).toMatchObject([{ name: "Acme" }]);
+  expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
+});
+
+test("a server that starts while a command runs keeps the command's database", async () => {
+  const environment = { DATA_DIR: makeDataFolder() };
+  const [served] = await Promise.all([
+    startServing(environment),
+    runJson(["migrate"], environment),
+    runJson(["tariff", "publish", SAMPLE_FILE], environment),
+  ]);
+  await served.untilReady();
+
+  served.process.kill("SIGINT");
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
+});
+
+test("a command that is interrupted leaves nothing running", async () => {
+  const environment = { DATA_DIR: makeDataFolder() };
+  const command = start(["migrate"], environment);
+  await eventually("the database to start", () => postmasterOf(environment.DATA_DIR));
+  command.process.kill("SIGINT");
+  expect(await command.ended).toMatchObject({ code: 1, stdout: "" });
+  expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
+});
+
 test("a data folder that cannot be had is the reason", async () => {
   const { code, stdout, stderr } = await run(["migrate", "--json"], { DATA_DIR: "/dev/null" });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^no embedded PostgreSQL in \/dev\/null: .+\n$/);
 });
+
+test.runIf(process.platform === "linux")(
+  "a data folder is not waited for where none can be",
+  async () => {
+    const { code, stderr } = await run(["migrate"], { DATA_DIR: "/proc/nowhere" });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^no embedded PostgreSQL in \/proc\/nowhere: .+; choose a DATA_DIR .+\n$/,
+    );
+  },
+);
+
+/** The number of the PostgreSQL that runs in the data folder. */
+function postmasterOf(dataDir: string): number | undefined {
+  const file = join(dataDir, "postgres/postmaster.pid");
+  return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8")) : undefined;
+}

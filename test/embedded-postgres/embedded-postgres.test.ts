@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -19,14 +19,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
-  type HeldPostgres,
-  holdEmbeddedPostgres,
+  acquireEmbeddedPostgres,
+  type Lease,
 } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { isAlive } from "../../src/embedded-postgres/processes.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const repository = join(import.meta.dirname, "../..");
-const holderScript = "test/support/postgres-holder.ts";
+const holderScript = "test/support/lease-holder.ts";
 const asRoot = process.getuid?.() === 0;
 
 /** A data folder whose cluster is made, to copy: making one takes a second or two. */
@@ -34,14 +33,14 @@ let prepared: string;
 
 beforeAll(async () => {
   prepared = makeTemporaryFolder("embedded-postgres");
-  await (await holdEmbeddedPostgres(prepared, { durable: false })).release();
+  await (await acquireEmbeddedPostgres(prepared, { durable: false })).release();
 });
 
 afterAll(() => rmSync(prepared, { recursive: true, force: true }));
 
 test("an empty folder becomes a PostgreSQL that only the password in a private file opens", async () => {
   const dataDir = join(emptyFolder(), "not", "yet", "there");
-  const { url } = await hold(dataDir, true);
+  const { url } = await acquire(dataDir, true);
 
   expect(await query(url, "select current_database() as name")).toEqual([{ name: "shipments" }]);
   expect(await query(url, "show server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
@@ -60,31 +59,23 @@ test("an empty folder becomes a PostgreSQL that only the password in a private f
 
 test("a second start finds the data of the first, on the same port", async () => {
   const dataDir = preparedFolder();
-  const first = await hold(dataDir);
+  const first = await acquire(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
   await first.release();
 
-  const second = await hold(dataDir);
+  const second = await acquire(dataDir);
   expect(second.url).toBe(first.url);
   expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
 test("a released database has stopped, so that its folder can be removed", async () => {
   const dataDir = preparedFolder();
-  const { release } = await hold(dataDir);
-  const processes = [postmasterOf(dataDir), ...guardiansOf(dataDir)];
+  const { release } = await acquire(dataDir);
+  const postmaster = postmasterOf(dataDir);
   await Promise.all([release(), release()]);
 
-  expect(processes.filter(isAlive)).toEqual([]);
-  expect(readdirSync(dataDir).sort()).toEqual([
-    "arrivals",
-    "hold",
-    "lock",
-    "password",
-    "port",
-    "postgres",
-    "postgres.log",
-  ]);
+  expect(isAlive(postmaster)).toBe(false);
+  expect(readdirSync(dataDir).sort()).toEqual(["password", "postgres", "postgres.log"]);
   expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
 });
 
@@ -115,7 +106,7 @@ test("processes that come and go all the time always find a database", async () 
   const dataDir = preparedFolder();
   const comeAndGo = async () => {
     for (let round = 0; round < 10; round++) {
-      const { url, release } = await hold(dataDir);
+      const { url, release } = await acquire(dataDir);
       expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
       await release();
     }
@@ -124,12 +115,27 @@ test("processes that come and go all the time always find a database", async () 
   expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
 });
 
-test("the database stops when its last holder is killed", async () => {
+test("holders that leave at once leave nothing running", async () => {
+  const dataDir = preparedFolder();
+  const leases = await Promise.all([1, 2, 3, 4].map(() => acquire(dataDir)));
+  const postmaster = postmasterOf(dataDir);
+  await Promise.all(leases.map(({ release }) => release()));
+  expect(isAlive(postmaster)).toBe(false);
+});
+
+test("a database whose only holder was killed is adopted, and then stopped, by the next", async () => {
   const dataDir = preparedFolder();
   const holder = await startHolder(dataDir);
-  const processes = [postmasterOf(dataDir), ...guardiansOf(dataDir)];
+  await query(holder.url, "create table kept as select 42 as answer");
+  const postmaster = postmasterOf(dataDir);
   await holder.kill();
-  await untilDead(processes);
+
+  const next = await acquire(dataDir);
+  expect(next.url).toBe(holder.url);
+  expect(postmasterOf(dataDir)).toBe(postmaster);
+  expect(await query(next.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  await next.release();
+  expect(isAlive(postmaster)).toBe(false);
 });
 
 test("who comes right after the last holder was killed gets a database that stays", async () => {
@@ -137,42 +143,38 @@ test("who comes right after the last holder was killed gets a database that stay
   for (let round = 0; round < 5; round++) {
     const holder = await startHolder(dataDir);
     await holder.kill();
-    const { url, release } = await hold(dataDir);
+    const { url, release } = await acquire(dataDir);
     await sleep(100);
     expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
     await release();
   }
 });
 
-test("a database whose guardian and holder were killed is taken over with its data", async () => {
+test("a database that is killed together with its holder comes back with its data", async () => {
   const dataDir = preparedFolder();
   const holder = await startHolder(dataDir);
   await query(holder.url, "create table kept as select 42 as answer");
-  const stray = postmasterOf(dataDir);
-  for (const guardian of guardiansOf(dataDir)) process.kill(guardian, "SIGKILL");
+  process.kill(postmasterOf(dataDir), "SIGKILL");
   await holder.kill();
-  await sleep(300);
-  expect(isAlive(stray)).toBe(true);
 
-  const { url, release } = await hold(dataDir);
-  expect(isAlive(stray)).toBe(false);
-  expect(await query(url, "select answer from kept")).toEqual([{ answer: 42 }]);
-  await release();
-  expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
+  const next = await acquire(dataDir);
+  expect(next.url).toBe(holder.url);
+  expect(await query(next.url, "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
-test("release stops a database whose guardian was killed", async () => {
+test("a database that recovered from a crash of one of its processes is still stopped", async () => {
   const dataDir = preparedFolder();
-  const { release } = await hold(dataDir);
+  const { url, lost, release } = await acquire(dataDir);
   const postmaster = postmasterOf(dataDir);
-  for (const guardian of guardiansOf(dataDir)) process.kill(guardian, "SIGKILL");
+  await crashABackend(url);
+  await lost;
   await release();
   expect(isAlive(postmaster)).toBe(false);
 });
 
 test("a killed database is recovered, even while one of its processes is still busy", async () => {
   const dataDir = preparedFolder();
-  const first = await hold(dataDir);
+  const first = await acquire(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
   // A loop that never looks whether its postmaster lives.
   const busy = query(first.url, "select count(*) from generate_series(1, 1000000000000)").catch(
@@ -181,7 +183,7 @@ test("a killed database is recovered, even while one of its processes is still b
   await sleep(300);
   process.kill(postmasterOf(dataDir), "SIGKILL");
 
-  const second = await hold(dataDir);
+  const second = await acquire(dataDir);
   expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
   expect(await busy).toContain("terminated");
   await first.release();
@@ -191,7 +193,7 @@ test("a killed database is recovered, even while one of its processes is still b
 
 test("a postmaster.pid whose number another process has taken does not hinder the start", async () => {
   const dataDir = preparedFolder();
-  const first = await hold(dataDir);
+  const first = await acquire(dataDir);
   const file = join(dataDir, "postgres/postmaster.pid");
   const lines = readFileSync(file, "utf8").split("\n");
   const owner = statSync(file);
@@ -200,7 +202,7 @@ test("a postmaster.pid whose number another process has taken does not hinder th
   onTestFinished(() => void innocent.kill());
   writeFileSync(file, [innocent.pid, ...lines.slice(1)].join("\n"));
 
-  const second = await hold(dataDir);
+  const second = await acquire(dataDir);
   await second.release();
   expect(isAlive(innocent.pid!)).toBe(true);
 });
@@ -208,7 +210,7 @@ test("a postmaster.pid whose number another process has taken does not hinder th
 test("a cluster of another major version is refused in a sentence", async () => {
   const dataDir = preparedFolder();
   writeFileSync(join(dataDir, "postgres/PG_VERSION"), "17\n");
-  await expect(holdEmbeddedPostgres(dataDir)).rejects.toThrow(
+  await expect(acquireEmbeddedPostgres(dataDir)).rejects.toThrow(
     /made by PostgreSQL 17 and this is PostgreSQL 18: move the data/,
   );
 });
@@ -216,7 +218,7 @@ test("a cluster of another major version is refused in a sentence", async () => 
 test("a PostgreSQL that cannot start is reported with the end of its log", async () => {
   const dataDir = preparedFolder();
   writeFileSync(join(dataDir, "postgres/postgresql.auto.conf"), "no_such_setting = 1\n");
-  await expect(holdEmbeddedPostgres(dataDir)).rejects.toThrow(
+  await expect(acquireEmbeddedPostgres(dataDir)).rejects.toThrow(
     /no embedded PostgreSQL in .*unrecognized configuration parameter "no_such_setting"/s,
   );
 });
@@ -239,11 +241,11 @@ test.runIf(asRoot)("root may keep everything where no other account can look", a
   await second.release();
 });
 
-/** Holds until the test releases, or else has finished. */
-async function hold(dataDir: string, durable = false): Promise<HeldPostgres> {
-  const held = await holdEmbeddedPostgres(dataDir, { durable });
-  onTestFinished(held.release);
-  return held;
+/** Leases until the test releases, or else has finished. */
+async function acquire(dataDir: string, durable = false): Promise<Lease> {
+  const lease = await acquireEmbeddedPostgres(dataDir, { durable });
+  onTestFinished(lease.release);
+  return lease;
 }
 
 interface Holder {
@@ -301,13 +303,13 @@ function privateClone(): string {
   return clone;
 }
 
-/** Removed after the test, when what the test holds has been released. */
+/** Removed after the test, when what the test leases has been released; killed holders leave it. */
 function emptyFolder(): string {
   const folder = makeTemporaryFolder("embedded-postgres");
   onTestFinished(async () => {
     const dataDir = existsSync(join(folder, ".data")) ? join(folder, ".data") : folder;
-    if (existsSync(join(dataDir, "postgres/postmaster.pid"))) {
-      await untilDead([postmasterOf(dataDir), ...guardiansOf(dataDir)]);
+    if (existsSync(join(dataDir, "postgres/PG_VERSION"))) {
+      await stopWhatRuns(dataDir);
     }
     rmSync(folder, { recursive: true, force: true });
   });
@@ -356,18 +358,16 @@ function postmasterOf(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, "postgres/postmaster.pid"), "utf8"));
 }
 
-/** The guardian's two shells. */
-function guardiansOf(dataDir: string): number[] {
-  const guardian = Number(readFileSync(join(dataDir, "arrivals"), "utf8").trim().split(" ")[1]);
-  const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid=,comm="], { encoding: "utf8" });
-  const listener = processes
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent, command]) => Number(parent) === guardian && /\bsh$/.test(command ?? ""))
-    .map(([pid]) => Number(pid));
-  return [guardian, ...listener];
+/** Ends the database that a killed holder has left running. */
+async function stopWhatRuns(dataDir: string): Promise<void> {
+  const file = join(dataDir, "postgres/postmaster.pid");
+  if (!existsSync(file)) return;
+  process.kill(postmasterOf(dataDir), "SIGINT");
+  await expect.poll(() => existsSync(file), { timeout: 15_000 }).toBe(false);
 }
 
-async function untilDead(pids: number[]): Promise<void> {
-  await expect.poll(() => pids.filter(isAlive), { timeout: 15_000 }).toEqual([]);
+/** Whether a process lives; one that only waits to be reaped does not. */
+function isAlive(pid: number): boolean {
+  const listed = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return /^[^Z]/.test(listed.stdout.trim());
 }

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import pg from "pg";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { keepEmbeddedPostgres } from "../../src/embedded-postgres/supervisor.ts";
+import { superviseEmbeddedPostgres } from "../../src/embedded-postgres/supervisor.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 test("a database that somebody kills comes back at the same address, with its data", async () => {
-  const dataDir = makeTemporaryFolder("keep-embedded-postgres");
+  const dataDir = makeTemporaryFolder("supervise-embedded-postgres");
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const { url, release } = await keepEmbeddedPostgres(dataDir, pino({ level: "silent" }));
+  const { url, release } = await superviseEmbeddedPostgres(dataDir, pino({ level: "silent" }));
   onTestFinished(release);
   await query(url, "create table kept as select 42 as answer");
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { holdEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
@@ -51,7 +51,7 @@ async function enterServer(): Promise<[url: string, leave: Undo]> {
   const folder = makeTemporaryFolder("shipments-test");
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
-    const { url, release } = await holdEmbeddedPostgres(folder, { durable: false });
+    const { url, release } = await acquireEmbeddedPostgres(folder, { durable: false });
     return [url, () => release().finally(removeFolder)];
   } catch (error) {
     await removeFolder();

@@ -1,0 +1,87 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { attempt } from "./attempt.ts";
+import { until } from "./until.ts";
+
+/** A running PostgreSQL, as its postmaster.pid describes it. */
+export interface Postmaster {
+  pid: number;
+  port: number;
+  /** Whether it accepts connections. */
+  ready: boolean;
+}
+
+/** How long a fast shutdown may take, and then an immediate one, in milliseconds. */
+const STOP_MS = 20_000;
+
+/** A postmaster.pid younger than this may still be being written, in milliseconds. */
+const WRITING_MS = 2_000;
+
+/**
+ * The PostgreSQL that runs on the cluster; undefined when none does, whatever the file that a
+ * killed one left behind may say. Its lines are declared in src/include/utils/pidfile.h.
+ */
+export function findPostmaster(cluster: string): Postmaster | undefined {
+  const file = join(cluster, "postmaster.pid");
+  const lines = attempt(() => readFileSync(file, "utf8").split("\n"), "ENOENT", "ENOTDIR") ?? [];
+  const [pid, , , port, , , , status = ""] = lines;
+  if (!pid || !port || !runsOn(pid, cluster)) return undefined;
+  return { pid: Number(pid), port: Number(port), ready: status.trim() === "ready" };
+}
+
+/**
+ * Stops PostgreSQL by a fast shutdown, or else by an immediate one, from which it recovers at its
+ * next start. Resolves when it has ended.
+ */
+export async function stopPostmaster(cluster: string, { pid }: Postmaster): Promise<void> {
+  const stop = (signal: NodeJS.Signals) => {
+    attempt(() => process.kill(pid, signal), "ESRCH");
+    return until("PostgreSQL to stop", Date.now() + STOP_MS, () => !runsOn(pid, cluster));
+  };
+  await stop("SIGINT").catch(() => stop("SIGQUIT"));
+}
+
+/**
+ * Removes what a killed PostgreSQL left behind that hinders a start: a postmaster.pid whose number
+ * another program has by now, and processes that are too busy to notice the postmaster's end.
+ */
+export function removeRemains(cluster: string): void {
+  const children = findChildren(cluster);
+  // A postmaster writes its file before it starts children, so without one these are orphans.
+  if (findPostmaster(cluster)) return;
+  for (const pid of children) attempt(() => process.kill(Number(pid), "SIGKILL"), "ESRCH");
+  const file = join(cluster, "postmaster.pid");
+  const written = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+  if (Date.now() - written > WRITING_MS) rmSync(file, { force: true });
+}
+
+/** The processes that a postmaster of this cluster has started; only Linux tells. */
+function findChildren(cluster: string): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((pid) => /^\d/.test(pid) && runsOn(pid, cluster))
+    .filter((pid) => procFile(pid, "cmdline").startsWith("postgres: "));
+}
+
+/** Whether the process is a PostgreSQL that works in the cluster's folder, and has not ended. */
+function runsOn(pid: string | number, cluster: string): boolean {
+  try {
+    if (process.platform !== "linux") {
+      const command = execFileSync("ps", ["-o", "command=", "-p", String(pid)], {
+        encoding: "utf8",
+      });
+      return command.includes(`postgres -D ${cluster} `);
+    }
+    const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(cluster)];
+    const sameFolder = theirs.dev === ours.dev && theirs.ino === ours.ino;
+    return sameFolder && procFile(pid, "comm") === "postgres\n";
+  } catch {
+    return false;
+  }
+}
+
+/** What Linux tells of a process; nothing of one that has ended. */
+function procFile(pid: string | number, name: string): string {
+  return attempt(() => readFileSync(`/proc/${pid}/${name}`, "utf8"), "ENOENT", "ESRCH") ?? "";
+}
