@@ -1,6 +1,7 @@
 import Flatbush from "flatbush";
+import { indexBoundaries } from "./boundaries.ts";
 import type { Point, Polygon } from "./geo.ts";
-import { indexBoundaries, metresToBoundary } from "./nearest-zone.ts";
+import { metresToBoundary } from "./nearest-boundary.ts";
 import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
 import type { PackedPolygons } from "./packed-polygons.ts";
 
@@ -15,9 +16,9 @@ export interface Coverage {
   /** Whether a point lies in some zone. A boundary, of a hole too, belongs to its zone. */
   covers(point: Point): boolean;
   /**
-   * How far a point that is not covered lies from the nearest zone, a hole's rim being its zone's:
-   * whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there are no zones.
-   * At most a ten-thousandth too far.
+   * How far a point that is not covered lies from the nearest zone, where the rim of a hole belongs
+   * to its zone: whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there
+   * are no zones. Too far by at most a ten-thousandth, so right to a metre up to 10 km.
    */
   metresToNearestZone(point: Point): number | undefined;
 }

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { indexBoundaries } from "../../../src/domain/coverage/boundaries.ts";
 import { haversineKm } from "../../../src/domain/coverage/geo.ts";
 import type { Point, Polygon, Position } from "../../../src/domain/coverage/geo.ts";
-import { indexBoundaries, metresToBoundary } from "../../../src/domain/coverage/nearest-zone.ts";
+import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import sample from "../../../src/server/sample-tariff.json" with { type: "json" };
 
