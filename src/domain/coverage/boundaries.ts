@@ -14,7 +14,7 @@ export interface Boundaries {
   readonly boxes: Float32Array;
 }
 
-/** Few enough to look at all of them, and enough that the tree stays small beside the positions. */
+/** Few enough to measure each of them, and enough to keep the tree small beside the positions. */
 const EDGES_PER_STRETCH = 16;
 
 /**

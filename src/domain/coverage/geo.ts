@@ -4,7 +4,7 @@ export interface Point {
   readonly lng: number;
 }
 
-/** Longitude, latitude, and possibly an altitude that nothing here looks at; degrees. */
+/** Longitude and latitude in degrees, and possibly an altitude, which is ignored. */
 export type Position = readonly number[];
 
 /** Positions of which the last equals the first. */

@@ -5,7 +5,7 @@ import { misplacedHoleError } from "./misplaced-hole-error.ts";
 import { cornersOf, outlineOf, ringName } from "./outline.ts";
 
 /**
- * What is wrong with the shape of a polygon and how to mend it, or undefined when it is sound.
+ * What is wrong with the shape of a polygon and how to fix it, or undefined when it is sound.
  * The rings must already be closed lists of finite positions in range.
  *
  * Sound means: no ring crosses or touches itself (consecutive equal positions count as one); holes

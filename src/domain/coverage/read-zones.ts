@@ -17,7 +17,7 @@ const MAX_NAME_CHARACTERS = 200;
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
  * every fault: those of the collection at `zones`, those of a shape at `zones[3].geometry`, the
  * first of each polygon. The zones refer to the document's positions, they do not copy them.
- * What is returned is of use only when no fault was added.
+ * The result is valid only when no fault was added.
  */
 export function readZones(document: unknown, faults: Faults): Zone[] {
   const features = readFeatures(document, faults);

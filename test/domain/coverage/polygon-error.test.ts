@@ -34,7 +34,7 @@ describe("sound", () => {
   });
 });
 
-describe("at fault", () => {
+describe("unsound", () => {
   test.each([
     [
       "a point",
@@ -217,7 +217,7 @@ describe("agrees with looking at every pair of edges", () => {
       }),
       { numRuns: 20_000 },
     );
-    // The comparison means something only when both verdicts are met often.
+    // The comparison is meaningful only when both verdicts occur often.
     expect(Math.min(verdicts.sound, verdicts.faulty)).toBeGreaterThan(50);
   });
 });
