@@ -11,7 +11,7 @@ const FORM = /^shp_[0-9A-Za-z]{36}$/;
 
 /**
  * A new secret key: `shp_`, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
- * characters (contract, section 5). `randomInt` is unbiased.
+ * characters. `randomInt` is unbiased.
  */
 export function mintApiKey(): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(62)]).join("");
@@ -19,8 +19,8 @@ export function mintApiKey(): string {
 }
 
 /**
- * Whether a text can be a key at all: right form and checksum. It refuses a typo without a look-up,
- * in time and memory that do not grow with the text.
+ * Whether a text has the form and the checksum of a key, so that a typo is refused without a
+ * look-up. Takes time and memory that do not grow with the text.
  */
 export function isWellFormedApiKey(text: string): boolean {
   if (text.length !== KEY_LENGTH || !FORM.test(text)) return false;

@@ -3,8 +3,8 @@ const MAX_DEPTH = 100;
 
 /**
  * The JSON text of a value with every object's keys in one fixed order and without white space:
- * two documents have the same text exactly when they say the same, however they were laid out.
- * The order of lists, and every key whether known or not, are part of what a document says.
+ * two documents have the same text exactly when they differ in nothing but white space and the order
+ * of keys. The order of lists counts, and so does every key, known or not.
  *
  * @param value as parsed from JSON
  * @throws RangeError when it is nested deeper than 100 levels.

@@ -37,7 +37,7 @@ export function shipmentEventTypes(
   return types.length === 0 ? ["shipment.updated"] : types;
 }
 
-/** Whether money was received: a payment that came after the cancellation was, too. */
+/** Whether money was received, be it after the cancellation. */
 function isSettled({ paymentStatus }: ShipmentState): boolean {
   return paymentStatus !== "awaiting_payment" && paymentStatus !== "voided";
 }

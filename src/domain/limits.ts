@@ -1,4 +1,4 @@
-/** What one call may ask for, whichever door it comes in by. */
+/** What one call may ask for, over gRPC and JSON alike. */
 
 /** The largest request body or message, in bytes. */
 export const MAX_REQUEST_BYTES = 64 * 1024;

@@ -35,8 +35,8 @@ export type RefusalReason =
   | "INTERNAL";
 
 /**
- * One thing that is wrong, said for people, and the field or subject it is about, where there is
- * one.
+ * One thing that is wrong, in words for people, and the field or subject it is about, where there
+ * is one.
  */
 export interface Problem {
   readonly reason: RefusalReason;

@@ -23,8 +23,8 @@ type Fields = Record<string, unknown>;
 const TIMESTAMP = "google.protobuf.Timestamp";
 
 /**
- * Compiles the way out of the JSON dialect of `/v1` for one kind of message: wire names, every
- * field present, null for what is unset, enum values in lower case without their prefix, integers
+ * Compiles an encoder to the JSON dialect of `/v1` for one kind of message: wire names, every field
+ * present, null for what is unset, enum values in lower case without their prefix, integers
  * as numbers, timestamps in RFC 3339.
  *
  * @throws Error at start-up for a message that the dialect has no form for.
@@ -50,7 +50,7 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Encode>): E
     }
     return json;
   };
-  // A message that holds itself finds this encoder, whose steps are filled in by then.
+  // A message type that contains itself uses this encoder again, so it is known before its steps.
   known.set(schema, encode);
   for (const field of schema.fields) {
     steps.push({ name: field.name, get: getter(field), encode: compileField(field, known) });

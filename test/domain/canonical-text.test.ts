@@ -19,7 +19,7 @@ test.each([
   expect(canonicalText(one)).not.toBe(canonicalText(other));
 });
 
-test("says the same of a document however its keys are ordered, and loses nothing of it", () => {
+test("the text does not depend on the order of keys, and loses nothing of the document", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       expect(canonicalText(reversed(value))).toBe(canonicalText(value));
@@ -45,7 +45,7 @@ test("a key named __proto__ is a key like any other", () => {
   );
 });
 
-test("nesting has a bound", () => {
+test("a document nested deeper than 100 levels is refused", () => {
   const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth));
   expect(canonicalText(nested(100))).toBe("[".repeat(100) + "]".repeat(100));
   expect(() => canonicalText(nested(101))).toThrow(RangeError);

@@ -24,7 +24,7 @@ test("a booking is a creation", () => {
   expect(shipmentEventTypes(undefined, BOOKED)).toEqual(["shipment.created"]);
 });
 
-test("the contract and the code name the same types", async () => {
+test("the protocol and the code name the same types", async () => {
   const { ListEventsRequestSchema } = await import("../../gen/shipments/v1/event_service_pb.js");
   const { CreateWebhookRequestSchema } =
     await import("../../gen/shipments/v1/webhook_service_pb.js");

@@ -68,7 +68,7 @@ test.each<[name: string, canonical: JsonValue, ours: unknown]>([
   });
 });
 
-test("an enum value that the contract does not name is null, like the unspecified one", () => {
+test("an enum value that the schema does not name is null, like the unspecified one", () => {
   const message = Object.assign(create(schema), { color: 99 });
   expect(encode(message)).toStrictEqual(NOTHING);
 });

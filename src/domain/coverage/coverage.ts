@@ -1,6 +1,7 @@
 import Flatbush from "flatbush";
+import { indexBoundaries } from "./boundaries.ts";
 import type { Point, Polygon } from "./geo.ts";
-import { indexBoundaries, metresToBoundary } from "./nearest-zone.ts";
+import { metresToBoundary } from "./nearest-boundary.ts";
 import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
 import type { PackedPolygons } from "./packed-polygons.ts";
 
@@ -15,9 +16,9 @@ export interface Coverage {
   /** Whether a point lies in some zone. A boundary, of a hole too, belongs to its zone. */
   covers(point: Point): boolean;
   /**
-   * How far a point that is not covered lies from the nearest zone, a hole's rim being its zone's:
-   * whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there are no zones.
-   * At most a ten-thousandth too far.
+   * How far a point that is not covered lies from the nearest zone, where the rim of a hole belongs
+   * to its zone: whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there
+   * are no zones. Too far by at most a ten-thousandth, so right to a metre up to 10 km.
    */
   metresToNearestZone(point: Point): number | undefined;
 }
@@ -33,10 +34,10 @@ export function createCoverage(zones: readonly Zone[]): Coverage {
 function coverageOf(polygons: readonly Polygon[]): Coverage {
   const packed = packPolygons(polygons);
   const boxes = indexBoxes(packed);
-  // A search for everything lists the boxes as they lie in their tree, neighbours together.
+  // A search of the whole Earth lists the boxes in the order of their tree: neighbours together.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
 
-  // One closure serves every look-up, since look-ups never overlap in time.
+  // Look-ups are synchronous, so that one closure can serve all of them.
   let lng = 0;
   let lat = 0;
   const holdsPosition = (polygon: number) => polygonHolds(packed, polygon, lng, lat);
@@ -60,13 +61,13 @@ function coverageOf(polygons: readonly Polygon[]): Coverage {
       );
     },
     metresToNearestZone(point) {
-      // A point outside may be less than a double can tell away.
+      // A point can be so close that its distance comes out as 0.
       return Math.max(1, Math.ceil(metresToBoundary(boundaries, point)));
     },
   };
 }
 
-/** Boxes of single polygons: one box for a zone of scattered islands would hold much sea. */
+/** One box per polygon: one around a whole zone of scattered islands would be mostly empty. */
 function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
   const count = polygonStart.length - 1;
   const boxes = new Flatbush(count);

@@ -4,7 +4,7 @@ export interface Point {
   readonly lng: number;
 }
 
-/** Longitude, latitude, and possibly an altitude that nothing here looks at; degrees. */
+/** Longitude and latitude in degrees, and possibly an altitude, which is ignored. */
 export type Position = readonly number[];
 
 /** Positions of which the last equals the first. */
@@ -14,25 +14,33 @@ export type Ring = readonly Position[];
 export type Polygon = readonly Ring[];
 
 /** The IUGG mean radius of the Earth, (2a + b) / 3 of GRS 80 (Moritz 2000), in kilometres. */
-const EARTH_RADIUS_KM = 6371.0088;
+export const EARTH_RADIUS_KM = 6371.0088;
 
 /**
  * The great-circle distance between two points on a sphere of the mean radius, in kilometres,
  * from 0 to 20,015.12 (half the circumference).
+ */
+export function haversineKm(from: Point, to: Point): number {
+  const arc = arcBetween(radians(from.lat), radians(to.lat), radians(to.lng - from.lng));
+  return EARTH_RADIUS_KM * arc;
+}
+
+/**
+ * The great-circle arc between two latitudes whose longitudes are `eastward` apart; everything in
+ * radians, the arc from 0 to π.
  *
  * Formula: haversine, R. W. Sinnott, "Virtues of the Haversine", Sky and Telescope 68 (1984).
  */
-export function haversineKm(from: Point, to: Point): number {
-  const fromLat = radians(from.lat);
-  const toLat = radians(to.lat);
+export function arcBetween(fromLat: number, toLat: number, eastward: number): number {
   const haversine =
     sineSquared((toLat - fromLat) / 2) +
-    Math.cos(fromLat) * Math.cos(toLat) * sineSquared(radians(to.lng - from.lng) / 2);
-  // Between antipodes rounding lifts the haversine a hair above 1, and beyond 1 asin is NaN.
-  return 2 * EARTH_RADIUS_KM * Math.asin(Math.sqrt(Math.min(1, haversine)));
+    Math.cos(fromLat) * Math.cos(toLat) * sineSquared(eastward / 2);
+  // Between antipodes rounding can lift the haversine just above 1, and beyond 1 asin is NaN.
+  return 2 * Math.asin(Math.sqrt(Math.min(1, haversine)));
 }
 
-function radians(degrees: number): number {
+/** Degrees in radians. */
+export function radians(degrees: number): number {
   return (degrees * Math.PI) / 180;
 }
 

@@ -1,8 +1,9 @@
-import { polygonFault } from "./check-polygon.ts";
+import { polygonError } from "./polygon-error.ts";
+import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
 import { isObject, quoted } from "../faults.ts";
 import type { Faults } from "../faults.ts";
-import type { Polygon, Position, Ring } from "./geo.ts";
+import type { Polygon } from "./geo.ts";
 
 /** How many zones a tariff may have. */
 export const MAX_ZONES = 200_000;
@@ -12,13 +13,11 @@ export const MAX_POSITIONS = 5_000_000;
 
 const MAX_NAME_CHARACTERS = 200;
 
-const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
-
 /**
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
  * every fault: those of the collection at `zones`, those of a shape at `zones[3].geometry`, the
  * first of each polygon. The zones refer to the document's positions, they do not copy them.
- * What is returned is of use only when no fault was added.
+ * The result is valid only when no fault was added.
  */
 export function readZones(document: unknown, faults: Faults): Zone[] {
   const features = readFeatures(document, faults);
@@ -117,74 +116,12 @@ function checkPolygon(rings: unknown, ofPolygon: string, path: string, faults: F
     return;
   }
   for (const [i, ring] of rings.entries()) {
-    const fault = ringFault(ring);
-    if (fault === undefined) continue;
-    faults.add(path, `${i === 0 ? "the outer ring" : `hole ${i}`}${ofPolygon} ${fault}`);
+    const error = ringError(ring);
+    if (error === undefined) continue;
+    faults.add(path, `${i === 0 ? "the outer ring" : `hole ${i}`}${ofPolygon} ${error}`);
     return;
   }
-  const fault = polygonFault(rings as Polygon);
-  if (fault !== undefined)
-    faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${fault}` : fault);
-}
-
-/** What is wrong with a ring as a list of positions, in words that follow its name. */
-function ringFault(ring: unknown): string | undefined {
-  if (!Array.isArray(ring) || ring.length < 4) return "must be a list of at least 4 positions";
-  for (const [i, position] of ring.entries()) {
-    const fault = positionFault(position);
-    if (fault !== undefined) return `has position ${i + 1} wrong: ${fault}`;
-  }
-  return openFault(ring) ?? wideEdgeFault(ring);
-}
-
-function positionFault(position: unknown): string | undefined {
-  if (!isPosition(position)) {
-    return "a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
-  }
-  const [lng, lat] = position as readonly [number, number];
-  if (Math.abs(lat) > 90) {
-    return `latitude ${lat} is not between -90 and 90; write [longitude, latitude], in that order`;
-  }
-  if (Math.abs(lng) > 180) {
-    return `longitude ${lng} is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`;
-  }
-  return undefined;
-}
-
-function isPosition(value: unknown): value is Position {
-  return (
-    Array.isArray(value) &&
-    (value.length === 2 || value.length === 3) &&
-    value.every((number) => Number.isFinite(number))
-  );
-}
-
-function openFault(ring: Ring): string | undefined {
-  const first = ring[0] as Position;
-  const last = ring[ring.length - 1] as Position;
-  if (first[0] === last[0] && first[1] === last[1]) return undefined;
-  return "is not closed; repeat its first position as its last";
-}
-
-/** RFC 7946, 3.1.9: nothing crosses the antimeridian; such an edge would go the long way round. */
-function wideEdgeFault(ring: Ring): string | undefined {
-  for (let i = 1; i < ring.length; i++) {
-    const from = ring[i - 1] as readonly [number, number];
-    const to = ring[i] as readonly [number, number];
-    if (Math.abs(to[0] - from[0]) > 180 && !isFullParallel(from, to)) {
-      return (
-        `has an edge of more than 180 degrees of longitude, from [${from[0]}, ${from[1]}] to ` +
-        `[${to[0]}, ${to[1]}]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`
-      );
-    }
-  }
-  return undefined;
-}
-
-/**
- * An edge from −180 to 180 along one parallel goes once round the Earth, as in a zone that is the
- * whole world or a band of it: its ends are one place, so there is no shorter way it could mean.
- */
-function isFullParallel(from: Position, to: Position): boolean {
-  return Math.abs((to[0] as number) - (from[0] as number)) === 360 && from[1] === to[1];
+  const error = polygonError(rings as Polygon);
+  if (error !== undefined)
+    faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${error}` : error);
 }

@@ -54,7 +54,7 @@ export function fitsMinorUnit(decimal: Decimal, minorDigits: number): boolean {
 
 /**
  * A decimal that fits the minor unit, in minor units: 5.00 with two digits is 500. Exact up to
- * 2^53 − 1; a larger one comes back as a number that is just as surely above any smaller bound.
+ * 2^53 − 1; a larger one comes back rounded, but still above any bound up to that.
  */
 export function toMinor(decimal: Decimal, minorDigits: number): number {
   return Number(decimal.whole + decimal.fraction.padEnd(minorDigits, "0"));
@@ -108,7 +108,7 @@ function roundIfClear(product: number): number | undefined {
   return fromTie < 0 ? floor : floor + 1;
 }
 
-/** Below it a double is precise to a 64th, so that its distance from a tie means something. */
+/** Below it doubles are at most a 64th apart, so that a tie can be told from its neighbours. */
 const MOST_CLEAR = 2 ** 47;
 
 function multiplyExactly(quantity: number, rateMinor: number): number {

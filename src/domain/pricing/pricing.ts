@@ -10,7 +10,7 @@ export interface Pricing {
   /** The tariff but for its zones, which the coverage holds in a fifth of the memory. */
   readonly fees: Fees;
   readonly coverage: Coverage;
-  /** The weights served, as a refusal words them. */
+  /** The weights that are served, in the words of a refusal. */
   readonly servedWeights: string;
 }
 
@@ -65,7 +65,10 @@ export function createPricing({ zones, ...fees }: Tariff): Pricing {
   };
 }
 
-/** Prices a route, or says all that is wrong with it (specification, sections 2.3 and 4.1). */
+/**
+ * Prices a route, or says all that is wrong with it: which ends are outside the zones, and whether no
+ * tier covers the weight.
+ */
 export function quote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): Quote {
   const { fees } = pricing;
   const outside = coverageProblem(pricing.coverage, pickup, dropoff);

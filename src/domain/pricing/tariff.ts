@@ -31,7 +31,7 @@ export type TariffReading =
   | { readonly tariff: Tariff; readonly faults?: undefined }
   | { readonly tariff?: undefined; readonly faults: readonly Fault[] };
 
-/** How many faults are reported; a document with more is sent back for these first. */
+/** The most faults that are reported; the rest are found when these are fixed. */
 export const MAX_FAULTS = 100;
 
 /** The largest base fee, flat fee or rate, in the major unit. `quote` relies on it. */
@@ -44,11 +44,12 @@ export const MAX_WEIGHT_KG = 100_000;
 export const MAX_TIERS = 1_000;
 
 /**
- * Reads a tariff document as parsed from JSON (contract, section 7). Unknown keys are ignored.
+ * Reads a tariff document as parsed from JSON: `currency`, `base_fee`, `rate_per_km`, `tiers` and
+ * `zones`, all of them required. Unknown keys are ignored.
  * The zones of the tariff share their positions with the document, which must not change after.
  *
- * By hand and not with a schema library: five million positions have to be read quickly, and
- * each fault has to say how to mend it.
+ * Not with a schema library: five million positions have to be read quickly, and each fault has to
+ * say how to fix it.
  */
 export function readTariff(document: unknown): TariffReading {
   const faults = createFaults(MAX_FAULTS);
@@ -73,7 +74,7 @@ function readDocument(document: unknown, faults: Faults): Tariff | undefined {
 
 type Currency = Pick<Tariff, "currency" | "minorDigits">;
 
-/** Lets amounts through when the currency is not known, so that only the currency is at fault. */
+/** Accepts any number of decimals, so that an unknown currency is the only fault. */
 const UNKNOWN_CURRENCY: Currency = { currency: "", minorDigits: Infinity };
 
 function readCurrency(value: unknown, faults: Faults): Currency {

@@ -1,4 +1,4 @@
-/** Where a shipment is on its way, in the order of its life. */
+/** Where a shipment is on its way, in the order in which it gets there. */
 export const SHIPMENT_STATUSES = [
   "pending",
   "awaiting_pickup",
@@ -59,11 +59,11 @@ interface Rule {
   readonly payment: Partial<Record<PaymentStatus, PaymentStatus>>;
 }
 
-/** The life of a shipment (contract, section 9). What a rule does not name, it refuses. */
+/** From which status to which each trigger leads. A status that a rule does not name is refused. */
 const RULES: Readonly<Record<Trigger, Rule>> = {
   pay: {
     participle: "paid",
-    // A payment that arrives after the cancellation is not lost: it is to go back.
+    // A payment that arrives after the cancellation is recorded, and is to be refunded.
     status: { pending: "awaiting_pickup", cancelled: "cancelled" },
     payment: { awaiting_payment: "paid", voided: "refund_pending" },
   },
@@ -93,7 +93,7 @@ export function transition(trigger: Trigger, { status, paymentStatus }: Shipment
   const nextStatus = rule.status[status];
   if (nextStatus === undefined) return refuse(rule, `it is ${inWords(status, rule)}`);
   const nextPayment = rule.payment[paymentStatus];
-  // A rule's two sides are read apart; only pairs that go together count.
+  // A rule names each status by itself, so their pair may be one that does not occur.
   if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
     return refuse(rule, `its payment is ${inWords(paymentStatus, rule)}`);
   }
@@ -125,7 +125,7 @@ export type StateFilter =
   | Record<string, never>;
 
 /**
- * Both statuses to look for as one, since each pair that occurs is told by one of its sides;
+ * A filter on both statuses as a filter on one, since one of the two always implies the other;
  * undefined when no shipment can have both.
  */
 export function narrowState(

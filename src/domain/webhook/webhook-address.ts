@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** Where requests to a URL may go: to the public, or, when allowed, no further than this machine. */
+/** Which addresses requests to a URL may go to: public ones or, when allowed, this machine's own. */
 export type Reach = "public" | "loopback";
 
 /** How far a URL's requests may reach, by its scheme; undefined when they may not be made at all. */
@@ -11,7 +11,7 @@ export function reachOf({ protocol }: URL, allowLoopbackHttp: boolean): Reach | 
 
 /**
  * Whether an IP address is within reach. Public means globally routable unicast: nothing private,
- * link-local, shared, reserved, multicast, nor a way around that (IPv4 inside IPv6).
+ * link-local, shared, reserved or multicast, nor such an IPv4 address inside an IPv6 address.
  */
 export function isWithin(reach: Reach, address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -21,7 +21,7 @@ export function isWithin(reach: Reach, address: string): boolean {
   return parsed.range() === "unicast" && (parsed.kind() === "ipv4" || parsed.match(GLOBAL_IPV6));
 }
 
-/** All of IPv6 that is given out for global unicast. */
+/** The part of IPv6 that is assigned for global unicast. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 
 /** The IP address that a URL's host is by itself; undefined when the host is a name. */
@@ -32,8 +32,8 @@ export function literalAddress({ hostname }: URL): string | undefined {
 
 /**
  * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when
- * nothing is. A name's addresses are another matter: they can change, and are checked whenever
- * somebody connects.
+ * nothing is. The addresses of a host name are not looked up: they can change, and so are checked at
+ * each connection.
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
   const url = URL.parse(text);

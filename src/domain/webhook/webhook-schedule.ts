@@ -15,12 +15,12 @@ const WAITS_MS = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ];
-/** By how much of itself a wait may be longer, so that what failed together is not retried so. */
+/** By which share a wait may be longer, so that what failed together is not retried together. */
 const JITTER = 0.1;
 /** The longest wait that a receiver may ask for, in milliseconds. */
 const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
 /** How long a webhook may fail before it is disabled, in milliseconds. */
-const PATIENCE_MS = 5 * 24 * HOUR_MS;
+const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 
 /** How many attempts a delivery has at most. */
 export const MAX_ATTEMPTS = WAITS_MS.length;
@@ -43,9 +43,9 @@ export function nextWaitMs(
   return Math.max(withJitterMs, Math.min(askedMs ?? 0, MAX_ASKED_WAIT_MS));
 }
 
-/** Whether a webhook that fails, and has failed since then, has failed for too long. */
+/** Whether a webhook that has failed ever since a time is to be disabled. */
 export function isBeyondPatience(failingSince: Date, now: Date): boolean {
-  return now.getTime() - failingSince.getTime() >= PATIENCE_MS;
+  return now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** A secret of Standard Webhooks has 24 to 64 bytes; this is what HMAC-SHA256 makes the most of. */
+/** Standard Webhooks allows 24 to 64; beyond the 32 of SHA-256 HMAC gains little (RFC 2104, 3). */
 const SECRET_BYTES = 32;
 const PREFIX = "whsec_";
 
@@ -11,7 +11,7 @@ export function mintWebhookSecret(): string {
 
 /** What is signed of a message. */
 export interface SignedMessage {
-  /** Has no full stop in it. */
+  /** Must not contain a full stop, which separates what is signed. */
   readonly id: string;
   /** When it is sent, in seconds since the epoch. */
   readonly timestamp: number;
@@ -19,7 +19,7 @@ export interface SignedMessage {
 }
 
 /**
- * The header `webhook-signature`: a signature with each secret, parted by spaces (Standard Webhooks
+ * The header `webhook-signature`: a signature for each secret, separated by spaces (Standard Webhooks
  * 1.0.0, "Signature scheme").
  */
 export function signWebhook(message: SignedMessage, secrets: readonly string[]): string {

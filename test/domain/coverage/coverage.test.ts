@@ -69,7 +69,7 @@ describe("places with more than one name", () => {
   });
 });
 
-test("no zones are no number of metres away", () => {
+test("without zones the distance to the nearest is undefined", () => {
   expect(createCoverage([]).metresToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
   expect(createCoverage([zone()]).metresToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
 });
@@ -96,7 +96,7 @@ describe("the metres to the nearest zone", () => {
   });
 });
 
-test("a point outside is a metre away at least, be it too close to tell", () => {
+test("a point outside is at least a metre away, even where its distance computes as 0", () => {
   const slope = createCoverage([
     zone([
       [

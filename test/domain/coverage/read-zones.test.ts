@@ -98,7 +98,7 @@ describe("reads", () => {
 
 const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
 
-describe("refuses, saying where, what and how to mend it", () => {
+describe("refuses, saying where, what and how to fix it", () => {
   test.each([
     ["nothing", undefined, "zones", 'must be a GeoJSON object of type "FeatureCollection"'],
     ["a list", [], "zones", 'must be a GeoJSON object of type "FeatureCollection"'],

@@ -71,7 +71,7 @@ test("tiers may touch, leave gaps, start above 0 and have fractions", () => {
 const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"';
 const ORDER = "put the tiers in ascending order and without overlap";
 
-describe("refuses, saying where, what and how to mend it", () => {
+describe("refuses, saying where, what and how to fix it", () => {
   test.each<[string, object, string, string]>([
     [
       "no currency",

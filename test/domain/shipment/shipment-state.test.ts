@@ -131,7 +131,7 @@ describe("refused", () => {
   });
 });
 
-describe("both statuses to look for are looked for as one", () => {
+describe("a filter on both statuses is narrowed to one", () => {
   const options = <T>(statuses: readonly T[]) => [undefined, ...statuses];
   test.each(
     options(SHIPMENT_STATUSES).flatMap((status) =>

@@ -51,7 +51,7 @@ test("Retry-After is read as seconds or as a date; anything else asks for nothin
   }
 });
 
-test("patience ends after five days", () => {
+test("a webhook is to be disabled once it has failed for five days", () => {
   const since = new Date("2026-01-01T00:00:00Z");
   expect(isBeyondPatience(since, new Date(since.getTime() + 5 * DAY - 1))).toBe(false);
   expect(isBeyondPatience(since, new Date(since.getTime() + 5 * DAY))).toBe(true);

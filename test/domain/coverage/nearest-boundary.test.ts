@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { indexBoundaries } from "../../../src/domain/coverage/boundaries.ts";
 import { haversineKm } from "../../../src/domain/coverage/geo.ts";
 import type { Point, Polygon, Position } from "../../../src/domain/coverage/geo.ts";
-import { indexBoundaries, metresToBoundary } from "../../../src/domain/coverage/nearest-zone.ts";
+import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import sample from "../../../src/server/sample-tariff.json" with { type: "json" };
 
@@ -95,7 +96,7 @@ const polygonAround = (target: Point) =>
     })
     .map(({ center, degrees, widening, offsets, aside }) => {
       const west = center.lng + aside[0] * degrees;
-      // A polygon beyond the antimeridian is named from the other side.
+      // A polygon beyond the antimeridian has its longitudes from the other side.
       const turn = west > 180 ? -360 : west < -180 ? 360 : 0;
       const halfWidth = Math.min(90, degrees * widening);
       const corners = offsets.map(([x, y]) => [
@@ -113,7 +114,7 @@ const scene = (least: number, most: number) =>
     }),
   );
 
-test("is what densified edges give, for polygons of all sizes anywhere on the globe", () => {
+test("the distance to a boundary is what densified edges give, for polygons of all sizes anywhere on the globe", () => {
   fc.assert(
     fc.property(scene(1, 3), ({ point, polygons }) => {
       expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
@@ -122,7 +123,7 @@ test("is what densified edges give, for polygons of all sizes anywhere on the gl
   );
 });
 
-test("of many polygons, in any order, it is the distance to the nearest", () => {
+test("the distance to many polygons, in any order, is that to the nearest", () => {
   fc.assert(
     fc.property(scene(50, 300), ({ point, polygons }) => {
       const nearest = Math.min(...polygons.map((polygon) => metresTo([polygon], point)));
@@ -133,7 +134,7 @@ test("of many polygons, in any order, it is the distance to the nearest", () => 
   );
 });
 
-test("is what densified edges give, around rings of many edges", () => {
+test("the distance to a boundary is what densified edges give, around rings of many edges", () => {
   const ring = fc.array(between(1, 5), { minLength: 40, maxLength: 100 }).map((radii) => {
     const corners = radii.map((radius, i) => {
       const angle = (i / radii.length) * 2 * Math.PI;
@@ -150,7 +151,7 @@ test("is what densified edges give, around rings of many edges", () => {
   );
 });
 
-describe("the nearest place", () => {
+describe("the distance to the nearest place", () => {
   const cap = [[box(-180, 80, 180, 90)]];
   const belt = [[box(-180, -10, 180, 10)]];
   const acrossThePole = haversineKm({ lat: 89.5, lng: -75 }, { lat: 89.5, lng: 100 }) * 1000;
@@ -173,7 +174,7 @@ describe("the nearest place", () => {
   });
 });
 
-test("antipodes do not end the search, however their distance rounds", () => {
+test("antipodes do not end the search, however the distance to them rounds", () => {
   fc.assert(
     fc.property(place, (point) => {
       const [x, y] = [point.lng > 0 ? point.lng - 180 : point.lng + 180, -point.lat];
@@ -181,16 +182,16 @@ test("antipodes do not end the search, however their distance rounds", () => {
       const ring = [[x, y], [x, y], corner, [x, y]];
       expectMetres(metresTo([[ring]], point), 160 * DEGREE);
     }),
-    // From here the antipodes are 2.0000000000000004 radii away.
+    // The chord from here to the antipodes computes as 2.0000000000000004 radii.
     { numRuns: 2000, examples: [[{ lat: 30.489132050978796, lng: -30.849025348307237 }]] },
   );
 });
 
-test("of a point on a boundary it is nothing", () => {
+test("a point on a boundary is 0 m away from it", () => {
   expect(metresTo([[box(0, 0, 10, 10)]], { lat: 10, lng: 3 })).toBeLessThan(0.01);
 });
 
-test("is what densified edges give around New York City", () => {
+test("the distance to a boundary is what densified edges give around New York City", () => {
   const polygons: Polygon[] = sample.zones.features.map(({ geometry }) => geometry.coordinates);
   fc.assert(
     fc.property(between(40.2, 41.2), between(-75, -73), (y, x) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { polygonFault } from "../../../src/domain/coverage/check-polygon.ts";
+import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
 
 type Corner = readonly [number, number];
 
@@ -30,11 +30,11 @@ describe("sound", () => {
     ["a hole in a clockwise ring, touching", ["0,0 0,10 10,10 10,0", "0,5 3,3 3,7"]],
     ["three holes through one point", [SQUARE, "5,5 6,2 7,3", "5,5 7,6 7,8", "5,5 2,6 3,4"]],
   ])("%s", (_, rings) => {
-    expect(polygonFault(rings.map(ring))).toBeUndefined();
+    expect(polygonError(rings.map(ring))).toBeUndefined();
   });
 });
 
-describe("at fault", () => {
+describe("unsound", () => {
   test.each([
     [
       "a point",
@@ -152,7 +152,7 @@ describe("at fault", () => {
       "hole 2 overlaps hole 1 at or near [2, 5]; merge the two into one hole",
     ],
   ])("%s", (_, rings, expected) => {
-    expect(polygonFault(rings.map(ring))).toBe(expected);
+    expect(polygonError(rings.map(ring))).toBe(expected);
   });
 });
 
@@ -168,9 +168,9 @@ test("a crossing by the last digit of a double is seen", () => {
     [0.5, a],
     [0, 0],
   ];
-  expect(polygonFault([notched(hair)])).toBeUndefined();
-  expect(polygonFault([notched(a)])).toMatch("touches itself");
-  expect(polygonFault([notched(0.1 - 2 ** -56)])).toMatch("crosses itself");
+  expect(polygonError([notched(hair)])).toBeUndefined();
+  expect(polygonError([notched(a)])).toMatch("touches itself");
+  expect(polygonError([notched(0.1 - 2 ** -56)])).toMatch("crosses itself");
 });
 
 test("a ring of 100,000 positions with 1,000 holes is checked within seconds", () => {
@@ -184,7 +184,7 @@ test("a ring of 100,000 positions with 1,000 holes is checked within seconds", (
     ring(`${i % 20},${i / 100} ${(i % 20) + 0.5},${i / 100} ${i % 20},${i / 100 + 0.05}`),
   );
   const startedAt = performance.now();
-  expect(polygonFault([[...outer, outer[0]!], ...holes])).toBeUndefined();
+  expect(polygonError([[...outer, outer[0]!], ...holes])).toBeUndefined();
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
@@ -213,11 +213,11 @@ describe("agrees with looking at every pair of edges", () => {
       fc.property(polygons as fc.Arbitrary<Corner[][]>, (rings) => {
         const sound = isSound(rings);
         verdicts[sound ? "sound" : "faulty"]++;
-        expect(polygonFault(rings) === undefined).toBe(sound);
+        expect(polygonError(rings) === undefined).toBe(sound);
       }),
       { numRuns: 20_000 },
     );
-    // The comparison means something only when both verdicts are met often.
+    // The comparison is meaningful only when both verdicts occur often.
     expect(Math.min(verdicts.sound, verdicts.faulty)).toBeGreaterThan(50);
   });
 });

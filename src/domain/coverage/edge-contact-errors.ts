@@ -1,0 +1,108 @@
+import { at, endOf, ringName } from "./outline.ts";
+import type { Outline } from "./outline.ts";
+import { compareCorners, meetingOf, sideOfPath } from "./segments.ts";
+import type { Corner, Meeting } from "./segments.ts";
+
+/**
+ * What is wrong with how two edges of one ring meet: they may only where one follows the other.
+ * Undefined when nothing is, or when they belong to two rings.
+ */
+export function selfContactError(
+  outline: Outline,
+  edge: number,
+  other: number,
+): string | undefined {
+  if (at(outline.ring, edge) !== at(outline.ring, other)) return undefined;
+  const meeting = meetingOfEdges(outline, edge, other);
+  if (meeting === undefined) return undefined;
+
+  const name = ringName(at(outline.ring, edge));
+  const place = shown(at(outline.start, other));
+  if (meeting === "cross") {
+    return `${name} crosses itself near ${place}; redraw it so that its edges meet only at their ends`;
+  }
+  if (meeting === "overlap") {
+    return `${name} runs back over itself near ${place}; remove the doubled stretch`;
+  }
+  if (follow(outline, edge, other)) return undefined;
+  return `${name} touches itself at ${shown(meeting)}; split it there into two rings`;
+}
+
+function follow({ next }: Outline, edge: number, other: number): boolean {
+  return at(next, edge) === other || at(next, other) === edge;
+}
+
+/**
+ * What is wrong with how edges of two rings meet: they may only in a point where the rings do not
+ * pass through each other. Undefined when nothing is, or when they belong to one ring.
+ *
+ * @param edge the lower number of the two
+ */
+export function ringContactError(
+  outline: Outline,
+  edge: number,
+  other: number,
+): string | undefined {
+  // Edges are numbered ring by ring, so the lower edge belongs to the lower ring.
+  const ring = at(outline.ring, edge);
+  const hole = at(outline.ring, other);
+  if (ring === hole) return undefined;
+  const meeting = meetingOfEdges(outline, edge, other);
+  if (meeting === undefined) return undefined;
+
+  const place = shown(typeof meeting === "string" ? at(outline.start, other) : meeting);
+  if (meeting === "overlap") return sharedEdgeText(hole, ring, place);
+  if (meeting === "cross") return overreachText(hole, ring, place);
+  const sound =
+    ring === 0
+      ? keepsTo(INSIDE, outline, other, edge, meeting)
+      : keepsTo(OUTSIDE, outline, other, edge, meeting) &&
+        keepsTo(OUTSIDE, outline, edge, other, meeting);
+  return sound ? undefined : overreachText(hole, ring, place);
+}
+
+const INSIDE = 1;
+const OUTSIDE = -1;
+
+/**
+ * Whether, next to the point p where two edges touch, the ring of the first keeps to one side of
+ * the ring of the second. A direction along the second is on neither side; where the two rings run
+ * together, another pair of edges overlaps.
+ */
+function keepsTo(side: number, outline: Outline, edge: number, other: number, p: Corner): boolean {
+  const [before, after] = pathThrough(outline, other, p);
+  const left = at(outline.anticlockwise, at(outline.ring, other)) ? INSIDE : OUTSIDE;
+  return pathThrough(outline, edge, p).every(
+    (corner) => sideOfPath(before, p, after, corner) * left !== -side,
+  );
+}
+
+/** The corners before and after a point p of an edge, along its ring. */
+function pathThrough(outline: Outline, edge: number, p: Corner): [before: Corner, after: Corner] {
+  const { start, previous, next } = outline;
+  const end = endOf(outline, edge);
+  if (compareCorners(p, at(start, edge)) === 0) return [at(start, at(previous, edge)), end];
+  if (compareCorners(p, end) === 0) return [at(start, edge), endOf(outline, at(next, edge))];
+  return [at(start, edge), end];
+}
+
+function meetingOfEdges(outline: Outline, edge: number, other: number): Meeting {
+  const { start } = outline;
+  return meetingOf(at(start, edge), endOf(outline, edge), at(start, other), endOf(outline, other));
+}
+
+function shown([lng, lat]: Corner): string {
+  return `[${lng}, ${lat}]`;
+}
+
+function overreachText(hole: number, ring: number, place: string): string {
+  return ring === 0
+    ? `hole ${hole} reaches outside the outer ring at or near ${place}; keep it inside`
+    : `hole ${hole} overlaps hole ${ring} at or near ${place}; merge the two into one hole`;
+}
+
+function sharedEdgeText(hole: number, ring: number, place: string): string {
+  return ring === 0
+    ? `hole ${hole} shares an edge with the outer ring near ${place}; cut it out of the outer ring instead`
+    : `hole ${hole} shares an edge with hole ${ring} near ${place}; merge the two into one hole`;
+}

@@ -1,0 +1,112 @@
+import type { Boundaries } from "./boundaries.ts";
+import { EARTH_RADIUS_KM, radians } from "./geo.ts";
+import type { Point } from "./geo.ts";
+import { arcToBox, arcToShortEdge, targetAt } from "./nearest-place.ts";
+import type { Target } from "./nearest-place.ts";
+
+/** A search for the least arc from a target to a boundary, in radians. */
+interface Search {
+  readonly boundaries: Boundaries;
+  readonly target: Target;
+  /** The least arc found so far. */
+  arc: number;
+  /** Only what may be nearer than this is looked at. */
+  goal: number;
+}
+
+/**
+ * The great-circle distance from a point to the nearest point of a boundary, in metres, on the
+ * sphere of `haversineKm`; too far by at most a ten-thousandth, so right to a metre up to 10 km.
+ */
+export function metresToBoundary(boundaries: Boundaries, { lng, lat }: Point): number {
+  const search = { boundaries, target: targetAt(lng, lat), arc: Infinity, goal: Infinity };
+  searchNode(search, 1);
+  return search.arc * EARTH_RADIUS_KM * 1000;
+}
+
+/** Searches below a node of the tree, the nearer child first, so that the other is often ruled out. */
+function searchNode(search: Search, node: number): void {
+  const count = search.boundaries.stretchStart.length;
+  if (node >= count) return searchStretch(search, node - count);
+  const left = node * 2;
+  const right = left + 1;
+  const toLeft = arcToNode(search, left);
+  const toRight = arcToNode(search, right);
+  const [near, toNear, far, toFar] =
+    toLeft <= toRight ? [left, toLeft, right, toRight] : [right, toRight, left, toLeft];
+  if (toNear < search.goal) searchNode(search, near);
+  if (toFar < search.goal) searchNode(search, far);
+}
+
+/**
+ * In radians. Single precision misplaces a longitude by at most 2⁻¹⁷ degrees and a latitude by half
+ * of that.
+ */
+const BOX_ERROR = 2e-7;
+
+function arcToNode({ boundaries: { boxes }, target }: Search, node: number): number {
+  const box = node * 4;
+  const west = radians(boxes[box] as number);
+  const south = radians(boxes[box + 1] as number);
+  const east = radians(boxes[box + 2] as number);
+  const north = radians(boxes[box + 3] as number);
+  return arcToBox(target, west, south, east, north) - BOX_ERROR;
+}
+
+function searchStretch(search: Search, stretch: number): void {
+  const { coordinates, stretchStart, stretchEnd } = search.boundaries;
+  const start = stretchStart[stretch] as number;
+  const end = stretchEnd[stretch] as number;
+  let fromLng = radians(coordinates[start] as number);
+  let fromLat = radians(coordinates[start + 1] as number);
+  for (let i = start + 2; i <= end; i += 2) {
+    const toLng = radians(coordinates[i] as number);
+    const toLat = radians(coordinates[i + 1] as number);
+    searchEdge(search, fromLng, fromLat, toLng, toLat);
+    fromLng = toLng;
+    fromLat = toLat;
+  }
+}
+
+/** The longest edge that `arcToShortEdge` is precise for: a degree of longitude and of latitude. */
+const SHORT = radians(1);
+
+/** Halves an edge until its parts are short, leaving out those that cannot be near enough. */
+function searchEdge(
+  search: Search,
+  fromLng: number,
+  fromLat: number,
+  toLng: number,
+  toLat: number,
+): void {
+  const { target } = search;
+  const west = Math.min(fromLng, toLng);
+  const east = Math.max(fromLng, toLng);
+  const south = Math.min(fromLat, toLat);
+  const north = Math.max(fromLat, toLat);
+  if (!(arcToBox(target, west, south, east, north) < search.goal)) return;
+
+  if (Math.max(east - west, north - south) <= SHORT) {
+    keepLesser(search, arcToShortEdge(target, fromLng, fromLat, toLng, toLat));
+    return;
+  }
+  const middleLng = (fromLng + toLng) / 2;
+  const middleLat = (fromLat + toLat) / 2;
+  searchEdge(search, fromLng, fromLat, middleLng, middleLat);
+  searchEdge(search, middleLng, middleLat, toLng, toLat);
+}
+
+/**
+ * What is nearer by less than a ten-thousandth is not looked for: otherwise a search from the middle
+ * of a round hole would look at every edge of it.
+ */
+const TOLERANCE = 1e-4;
+
+/** In radians; 6 mm on the Earth. */
+const LEAST_TOLERANCE = 1e-9;
+
+function keepLesser(search: Search, arc: number): void {
+  if (arc >= search.arc) return;
+  search.arc = arc;
+  search.goal = arc * (1 - TOLERANCE) - LEAST_TOLERANCE;
+}

@@ -1,0 +1,85 @@
+import type { Polygon, Ring } from "./geo.ts";
+import { compareCorners, sideOf } from "./segments.ts";
+import type { Corner } from "./segments.ts";
+
+/**
+ * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to
+ * start[next[i]] and belongs to ring[i]; ring r has the edges from firstOf[r] up to, not including,
+ * firstOf[r + 1]; ring 0 is the outer one.
+ */
+export interface Outline {
+  readonly start: readonly Corner[];
+  readonly next: Uint32Array;
+  readonly previous: Uint32Array;
+  readonly ring: Uint32Array;
+  readonly firstOf: readonly number[];
+  readonly anticlockwise: readonly boolean[];
+}
+
+/** The corners of each ring, each once: consecutive equal positions count as one. */
+export function cornersOf(polygon: Polygon): Corner[][] {
+  return polygon.map(distinctCorners);
+}
+
+/** Keeps what differs from its predecessor, which drops the last position or the first. */
+function distinctCorners(ring: Ring): Corner[] {
+  return (ring as readonly Corner[]).filter((corner, i, corners) => {
+    const predecessor = corners[i - 1];
+    return predecessor !== undefined && compareCorners(predecessor, corner) !== 0;
+  });
+}
+
+/** The outline of rings that have at least three different corners each. */
+export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
+  const start = rings.flat() as Corner[];
+  const firstOf = [0];
+  for (const corners of rings) firstOf.push((firstOf.at(-1) as number) + corners.length);
+  return {
+    start,
+    firstOf,
+    anticlockwise: rings.map(isAnticlockwise),
+    ...linkEdges(firstOf, start.length),
+  };
+}
+
+/** A ring turns the way it turns at its most western (then southern) corner, which is convex. */
+function isAnticlockwise(corners: readonly Corner[]): boolean {
+  let lowest = 0;
+  for (let i = 1; i < corners.length; i++) {
+    if (compareCorners(at(corners, i), at(corners, lowest)) < 0) lowest = i;
+  }
+  const before = corners.at(lowest - 1) as Corner;
+  const after = at(corners, (lowest + 1) % corners.length);
+  return sideOf(before, at(corners, lowest), after) > 0;
+}
+
+function linkEdges(firstOf: readonly number[], count: number) {
+  const next = new Uint32Array(count);
+  const previous = new Uint32Array(count);
+  const ring = new Uint32Array(count);
+  for (let r = 0; r + 1 < firstOf.length; r++) {
+    const first = at(firstOf, r);
+    const last = at(firstOf, r + 1) - 1;
+    for (let i = first; i <= last; i++) {
+      ring[i] = r;
+      next[i] = i === last ? first : i + 1;
+      previous[i] = i === first ? last : i - 1;
+    }
+  }
+  return { next, previous, ring };
+}
+
+/** An element that is known to exist. */
+export function at<T>(list: { readonly [index: number]: T }, index: number): T {
+  return list[index] as T;
+}
+
+/** The corner where an edge ends. */
+export function endOf(outline: Outline, edge: number): Corner {
+  return at(outline.start, at(outline.next, edge));
+}
+
+/** A ring as messages name it. */
+export function ringName(ring: number): string {
+  return ring === 0 ? "the outer ring" : `hole ${ring}`;
+}

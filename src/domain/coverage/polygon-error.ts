@@ -1,0 +1,32 @@
+import { ringContactError, selfContactError } from "./edge-contact-errors.ts";
+import { firstErrorBetweenEdges, indexEdges } from "./edge-index.ts";
+import type { Polygon } from "./geo.ts";
+import { misplacedHoleError } from "./misplaced-hole-error.ts";
+import { cornersOf, outlineOf, ringName } from "./outline.ts";
+
+/**
+ * What is wrong with the shape of a polygon and how to fix it, or undefined when it is sound.
+ * The rings must already be closed lists of finite positions in range.
+ *
+ * Sound means: no ring crosses or touches itself (consecutive equal positions count as one); holes
+ * lie inside the outer ring and outside each other, and two rings meet in single points at most.
+ * The winding order is free (RFC 7946, 3.1.6: parsers should not reject it).
+ *
+ * Exact, without a tolerance. Takes about n log n for n positions as they occur in maps; more only
+ * where the bounding boxes of most edges overlap.
+ */
+export function polygonError(polygon: Polygon): string | undefined {
+  const rings = cornersOf(polygon);
+  const collapsed = rings.findIndex((corners) => corners.length < 3);
+  if (collapsed !== -1) {
+    return `${ringName(collapsed)} has fewer than three different positions; give it at least three corners`;
+  }
+
+  const outline = outlineOf(rings);
+  const boxes = indexEdges(outline);
+  const ofOneRing = firstErrorBetweenEdges(outline, boxes, selfContactError);
+  if (ofOneRing !== undefined || polygon.length === 1) return ofOneRing;
+  return (
+    firstErrorBetweenEdges(outline, boxes, ringContactError) ?? misplacedHoleError(outline, boxes)
+  );
+}

@@ -1,0 +1,68 @@
+import type { Position, Ring } from "./geo.ts";
+
+const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
+
+/**
+ * What is wrong with a ring as a list of positions, in words that follow its name, as in "the outer
+ * ring must be ..."; undefined when nothing is.
+ */
+export function ringError(ring: unknown): string | undefined {
+  if (!Array.isArray(ring) || ring.length < 4) return "must be a list of at least 4 positions";
+  for (const [i, position] of ring.entries()) {
+    const error = positionError(position);
+    if (error !== undefined) return `has position ${i + 1} wrong: ${error}`;
+  }
+  return openError(ring) ?? wideEdgeError(ring);
+}
+
+function positionError(position: unknown): string | undefined {
+  if (!isPosition(position)) {
+    return "a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
+  }
+  const [lng, lat] = position as readonly [number, number];
+  if (Math.abs(lat) > 90) {
+    return `latitude ${lat} is not between -90 and 90; write [longitude, latitude], in that order`;
+  }
+  if (Math.abs(lng) > 180) {
+    return `longitude ${lng} is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`;
+  }
+  return undefined;
+}
+
+function isPosition(value: unknown): value is Position {
+  return (
+    Array.isArray(value) &&
+    (value.length === 2 || value.length === 3) &&
+    value.every((number) => Number.isFinite(number))
+  );
+}
+
+function openError(ring: Ring): string | undefined {
+  const first = ring[0] as Position;
+  const last = ring[ring.length - 1] as Position;
+  if (first[0] === last[0] && first[1] === last[1]) return undefined;
+  return "is not closed; repeat its first position as its last";
+}
+
+/** RFC 7946, 3.1.9: no edge crosses the antimeridian; one that seems to would go the long way round. */
+function wideEdgeError(ring: Ring): string | undefined {
+  for (let i = 1; i < ring.length; i++) {
+    const from = ring[i - 1] as readonly [number, number];
+    const to = ring[i] as readonly [number, number];
+    if (Math.abs(to[0] - from[0]) > 180 && !isFullParallel(from, to)) {
+      return (
+        `has an edge of more than 180 degrees of longitude, from [${from[0]}, ${from[1]}] to ` +
+        `[${to[0]}, ${to[1]}]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * An edge from −180 to 180 along one parallel goes once round the Earth, as in a zone that is the
+ * whole world or a band of it: its ends are one place, so there is no shorter way between them.
+ */
+function isFullParallel(from: Position, to: Position): boolean {
+  return Math.abs((to[0] as number) - (from[0] as number)) === 360 && from[1] === to[1];
+}
