@@ -12,7 +12,7 @@ import type { ShipmentDeps } from "./shipment-deps.ts";
 import { cancelReasonOf, shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Cancels a shipment while it is pending or awaits pickup, for the reason given if one is.
+ * Cancels a shipment that is pending or awaits pickup; a reason and a note are optional.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
  */

@@ -8,8 +8,8 @@ import { shipmentMessage } from "./shipment-message.ts";
 import { recordShipmentEvents } from "./record-shipment-events.ts";
 
 /**
- * Changes a shipment in the caller's transaction, writes the change, and records what happened. The
- * row is locked first, so that of two changes at the same time each sees what the other left.
+ * Changes a shipment in the caller's transaction, flushes the change, and records its events. The
+ * row is locked first, so that concurrent changes are made one after the other.
  *
  * @returns what `change` returns
  * @throws Refusal SHIPMENT_NOT_FOUND, and whatever `change` throws
@@ -32,9 +32,10 @@ export async function changeShipment<T>(
 }
 
 /**
- * Takes a shipment to its next state, and gives it back.
+ * Takes a shipment to its next state.
  *
- * @throws Refusal SHIPMENT_STATE when its state does not allow that
+ * @returns the same shipment
+ * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger
  */
 export function applyTrigger(shipment: FoundShipment, trigger: Trigger, at: Date): FoundShipment {
   const { next, refusal } = transition(trigger, shipment);

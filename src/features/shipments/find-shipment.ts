@@ -9,7 +9,7 @@ export type FoundShipment = Loaded<Shipment, "customer">;
 /**
  * A shipment of the workspace, with its customer.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, alike for an unknown shipment and one of another workspace
+ * @throws Refusal SHIPMENT_NOT_FOUND, the same for an unknown shipment and one of another workspace
  */
 export async function findShipment(
   em: EntityManager,
@@ -26,11 +26,11 @@ export async function findShipment(
 }
 
 /**
- * As `findShipment`, and nobody else changes the shipment until the transaction ends.
+ * As `findShipment`, with the shipment's row locked until the transaction ends.
  *
- * Locked first and read then: a change that was waited for may have linked another customer, and
- * the one that was joined before the wait would fit the shipment no more. Nor is the customer's row
- * locked, which many bookings may share.
+ * The lock is a statement before the read: the change it waits for may link another customer, and a
+ * join that began before the wait would give the old one. The customer's row is not locked, since
+ * many shipments share it.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND
  */

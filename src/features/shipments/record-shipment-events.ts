@@ -11,10 +11,10 @@ import type { FoundShipment } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Writes what happened to a shipment that was changed, or booked if `before` is undefined, since
- * the unit of work began.
+ * Adds the events of a changed shipment to the unit of work.
  *
- * @returns the shipment as the change leaves it once it is written
+ * @param before its state before the change; undefined when it has just been booked
+ * @returns the shipment as it will be once the change is flushed
  */
 export function recordShipmentEvents(
   tx: EntityManager,
@@ -22,7 +22,7 @@ export function recordShipmentEvents(
   before: ShipmentState | undefined,
 ): ShipmentMessage {
   const message = shipmentMessage(shipment);
-  // The unit of work will count this change when it writes it.
+  // The flush raises the version by one.
   message.etag = String(before === undefined ? 1 : shipment.version + 1);
   const data = toJson(ShipmentSchema, message) as JsonObject;
   for (const type of shipmentEventTypes(before, shipment)) {

@@ -41,21 +41,22 @@ const CANCEL_REASON: Readonly<Record<CancelReason, CancelReasonMessage>> = {
   other: CancelReasonMessage.OTHER,
 };
 
-/** Our words for what a caller sends; undefined where it sends nothing. */
+/** The stored value of an enum that a caller sends; undefined when it sends none. */
 export const statusOf = inverse(STATUS);
 export const paymentStatusOf = inverse(PAYMENT_STATUS);
 export const cancelReasonOf = inverse(CANCEL_REASON);
 
-function inverse<Ours extends string, Theirs extends number>(
-  names: Readonly<Record<Ours, Theirs>>,
-): (theirs: Theirs | undefined) => Ours | undefined {
-  const ours = new Map((Object.entries(names) as [Ours, Theirs][]).map(([a, b]) => [b, a]));
-  return (theirs) => (theirs === undefined ? undefined : ours.get(theirs));
+function inverse<Stored extends string, Sent extends number>(
+  sentOf: Readonly<Record<Stored, Sent>>,
+): (sent: Sent | undefined) => Stored | undefined {
+  const entries = Object.entries(sentOf) as [Stored, Sent][];
+  const storedOf = new Map(entries.map(([stored, sent]) => [sent, stored]));
+  return (sent) => (sent === undefined ? undefined : storedOf.get(sent));
 }
 
 /**
- * A shipment, with its customer loaded, as callers see it. The only place where the two shapes
- * meet.
+ * A shipment as callers see it, with its amounts in major units. The only mapping between the row
+ * and the message.
  */
 export function shipmentMessage(shipment: FoundShipment): ShipmentMessage {
   const { currency } = shipment;

@@ -17,16 +17,16 @@ import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changeShipment } from "./change-shipment.ts";
 import type { FoundShipment } from "./find-shipment.ts";
-import { mergeMetadata } from "./metadata.ts";
-import { priceOf, problemsOf } from "./price.ts";
+import { mergeMetadata } from "./merge-metadata.ts";
+import { priceColumns, coverageProblems } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Changes what is given and leaves the rest: until delivery the addresses' text, the customer and
- * the metadata; while pending also coordinates and weight, at the price of the tariff in force.
- * Nothing is written, and the etag stays, when nothing differs.
+ * Changes the fields that are given: until the shipment has ended the addresses, the customer and
+ * the metadata; while it is pending also coordinates and weight, priced anew by the tariff in force.
+ * When nothing differs nothing is written, and the etag stays.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, ETAG_STALE, SHIPMENT_STATE, FIELD_INVALID (an unknown
  * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED
@@ -39,15 +39,15 @@ export function updateShipment(
   const { workspaceId } = call.caller;
   return withIdempotency(em, ShipmentService.method.updateShipment, request, call, async (tx) => {
     const updated = await changeShipment(tx, workspaceId, request.shipment, async (shipment) => {
-      refuseStaleEtag(shipment, request.etag);
-      if (hasEnded(shipment.status)) throw refuseChange("The shipment", shipment);
+      assertEtagCurrent(shipment, request.etag);
+      if (hasEnded(shipment.status)) throw stateError("The shipment", shipment);
       const changes = {
         ...changedTexts(shipment, request),
         ...(await changedRoute(shipment, request, tx, tariffs)),
         customer: await changedCustomer(shipment, request, tx),
       };
       if (differs(shipment, changes)) tx.assign(shipment, { ...changes, updatedAt: now() });
-      // The ORM takes every customer that it has loaded for another one, and would count a change.
+      // The ORM takes a customer that is loaded for a changed one, and would raise the version.
       else tx.clear();
       return shipment;
     });
@@ -55,7 +55,7 @@ export function updateShipment(
   });
 }
 
-function refuseStaleEtag(shipment: FoundShipment, etag: string | undefined): void {
+function assertEtagCurrent(shipment: FoundShipment, etag: string | undefined): void {
   if (etag === undefined || etag === String(shipment.version)) return;
   throw refuse(
     "ETAG_STALE",
@@ -64,7 +64,7 @@ function refuseStaleEtag(shipment: FoundShipment, etag: string | undefined): voi
   );
 }
 
-function refuseChange(what: string, { status }: FoundShipment): Refusal {
+function stateError(what: string, { status }: FoundShipment): Refusal {
   const text = `${what} cannot be changed because it is ${status.replace("_", " ")}.`;
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
@@ -91,12 +91,11 @@ async function changedRoute(
     weightKg: request.weightKg ?? shipment.weightKg,
   };
   if (!differs(shipment, route)) return {};
-  if (shipment.status !== "pending")
-    throw refuseChange("The shipment's route and weight", shipment);
+  if (shipment.status !== "pending") throw stateError("The shipment's route and weight", shipment);
   const { version, pricing } = await tariffs.inForce(tx);
   const result = quote(pricing, routeOf(route));
-  if (!result.covered) throw new Refusal(problemsOf(result) as [Problem, ...Problem[]]);
-  return { ...route, ...priceOf(result), tariff: version };
+  if (!result.covered) throw new Refusal(coverageProblems(result) as [Problem, ...Problem[]]);
+  return { ...route, ...priceColumns(result), tariff: version };
 }
 
 async function changedCustomer(
