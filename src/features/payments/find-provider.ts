@@ -6,14 +6,14 @@ import {
 import { manualProvider } from "./manual-provider.ts";
 import type { PaymentProvider } from "./payment-provider.ts";
 
-/** Every provider that a workspace can connect. */
+/** The providers that a workspace can connect. */
 const PROVIDERS: Readonly<Record<PaymentProviderName, PaymentProvider>> = {
   manual: manualProvider,
 };
 
 /**
- * The provider a workspace has connected. A workspace that disconnected since it booked still gets
- * its payments recorded, as manual ones: a payment is never turned away.
+ * The provider that a workspace has connected. Without one it is `manual`, because the payments of
+ * a workspace that has disconnected since it booked must still be recorded.
  */
 export async function findProvider(em: EntityManager, workspace: number): Promise<PaymentProvider> {
   const connection = await em.findOne(PaymentConnection, { workspace });

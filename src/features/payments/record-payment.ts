@@ -18,11 +18,11 @@ import { paymentMessage } from "./payment-message.ts";
 import { Payment } from "./payment.entity.ts";
 
 /**
- * Records that a shipment was paid: one that waits for payment then awaits its pickup; the payment
- * of one that was cancelled meanwhile is kept, to go back.
+ * Records the payment of a shipment. A pending shipment then awaits pickup; a shipment that was
+ * cancelled before the payment then waits for its refund.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (it is paid already), PAYMENT_MISMATCH (amount
- * or currency are not the shipment's total)
+ * or currency differ from the shipment's total)
  */
 export async function recordPayment(
   request: RecordPaymentRequestValid,
@@ -38,7 +38,7 @@ export async function recordPayment(
     const recorded = await changeShipment(tx, workspaceId, reference, (shipment) => {
       const paidAt = now();
       applyTrigger(shipment, "pay", paidAt);
-      refuseMismatch(shipment, request);
+      assertPaymentMatches(shipment, request);
       const payment = tx.create(Payment, {
         workspace: workspaceId,
         shipment,
@@ -57,21 +57,25 @@ export async function recordPayment(
   });
 }
 
-function refuseMismatch(
+function assertPaymentMatches(
   { totalMinor, currency }: FoundShipment,
   paid: { readonly amount: number; readonly currency: string },
 ): void {
   const total = toMajor(totalMinor, currency);
   const problems: Problem[] = [];
   if (paid.amount !== total) {
-    problems.push(mismatch("amount", `amount must be the shipment's total, which is ${total}.`));
+    problems.push(
+      mismatchProblem("amount", `amount must be the shipment's total, which is ${total}.`),
+    );
   }
   if (paid.currency !== currency) {
-    problems.push(mismatch("currency", `currency must be the shipment's, which is ${currency}.`));
+    problems.push(
+      mismatchProblem("currency", `currency must be the shipment's, which is ${currency}.`),
+    );
   }
   if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
 }
 
-function mismatch(subject: string, text: string): Problem {
+function mismatchProblem(subject: string, text: string): Problem {
   return { reason: "PAYMENT_MISMATCH", subject, text };
 }

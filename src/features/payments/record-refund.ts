@@ -15,9 +15,9 @@ import { paymentMessage } from "./payment-message.ts";
 import { Payment } from "./payment.entity.ts";
 
 /**
- * Records that the payment of a cancelled shipment went back.
+ * Records the refund of a cancelled shipment that was paid.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to go back)
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no refund is pending)
  */
 export async function recordRefund(
   request: RecordRefundRequestValid,
@@ -34,7 +34,7 @@ export async function recordRefund(
       const refundedAt = now();
       applyTrigger(shipment, "refund", refundedAt);
       const payment = await tx.findOneOrFail(Payment, { workspace: workspaceId, shipment });
-      // Two processes' clocks may differ by more than the time between the two.
+      // The payment's time may come from another replica, whose clock may be ahead.
       payment.refundedAt = refundedAt < payment.paidAt ? payment.paidAt : refundedAt;
       return { shipment, payment };
     });

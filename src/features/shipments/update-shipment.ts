@@ -25,8 +25,8 @@ import { shipmentMessage } from "./shipment-message.ts";
 
 /**
  * Changes the fields that are given: until the shipment has ended the addresses, the customer and
- * the metadata; while it is pending also coordinates and weight, priced anew by the tariff in force.
- * When nothing differs nothing is written, and the etag stays.
+ * the metadata; while it is pending also coordinates and weight, priced anew by the tariff in
+ * force. When nothing differs nothing is written, and the etag stays.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, ETAG_STALE, SHIPMENT_STATE, FIELD_INVALID (an unknown
  * customer, too much metadata), ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED

@@ -6,8 +6,8 @@ import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import type { Webhook } from "./webhook.entity.ts";
 
 /**
- * Creates the delivery of an event to a webhook, whatever its types, and enqueues the first attempt,
- * in the caller's transaction.
+ * Creates the delivery of an event to a webhook, whatever its types, and enqueues the first
+ * attempt, in the caller's transaction.
  *
  * @throws Refusal WEBHOOK_DISABLED
  */

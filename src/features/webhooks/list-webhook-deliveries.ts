@@ -14,7 +14,8 @@ import { deliveryMessage, deliveryStatusOf } from "./webhook-message.ts";
 /**
  * Lists the deliveries to a webhook, newest first.
  *
- * @throws Refusal WEBHOOK_NOT_FOUND, FIELD_INVALID for a page token that is not of this list with this filter
+ * @throws Refusal WEBHOOK_NOT_FOUND, FIELD_INVALID for a page token that is not of this list with
+ * this filter
  */
 export async function listWebhookDeliveries(
   request: ListWebhookDeliveriesRequestValid,

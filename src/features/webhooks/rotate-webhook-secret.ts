@@ -19,8 +19,8 @@ const DEFAULT_OVERLAP_SECONDS = 86_400;
 const MAX_SECRETS = 5;
 
 /**
- * Gives a webhook a new secret at once. The earlier ones end after the overlap, or when they were to
- * end anyway, whichever is sooner.
+ * Gives a webhook a new secret at once. The earlier ones end after the overlap, or when they were
+ * to end anyway, whichever is sooner.
  *
  * @returns the webhook, and the new secret, which no other call shows
  * @throws Refusal WEBHOOK_NOT_FOUND

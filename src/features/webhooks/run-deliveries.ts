@@ -14,8 +14,8 @@ const CONCURRENCY = 50;
 /** How many connections the job runner holds at most. */
 const MAX_CONNECTIONS = 5;
 /**
- * How often each idle worker polls for jobs that have come due, in milliseconds. The workers poll at
- * different times, so a job waits for a fraction of this.
+ * How often each idle worker polls for jobs that have come due, in milliseconds. The workers poll
+ * at different times, so a job waits for a fraction of this.
  */
 const POLL_MS = 5_000;
 /** How long attempts in flight may take to finish at shutdown, in milliseconds. */
@@ -27,13 +27,15 @@ const PURGE_TASK = "purge_webhook_deliveries";
 
 /** The delivery of webhooks by this process. */
 export interface Deliveries {
-  /** Takes no more jobs, waits for those in flight, and aborts what has not finished in 3 seconds. */
+  /**
+   * Takes no more jobs, waits for those in flight, and aborts what has not finished in 3 seconds.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Runs the jobs that deliver webhooks, along with other replicas, until closed. After an error, such
- * as a lost connection, it logs and restarts.
+ * Runs the jobs that deliver webhooks, along with other replicas, until closed. After an error,
+ * such as a lost connection, it logs and restarts.
  */
 export function runDeliveries(databaseUrl: string, log: Logger, deps: DeliverDeps): Deliveries {
   const stopping = new AbortController();

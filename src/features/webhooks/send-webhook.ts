@@ -33,7 +33,9 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/** How long an attempt may take in milliseconds, from resolving the name to the end of the response. */
+/**
+ * How long an attempt may take in milliseconds, from resolving the name to the end of the response.
+ */
 const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, in bytes. */
 const MAX_BODY_BYTES = 1_024;
@@ -53,7 +55,8 @@ class OutOfReachError extends Error {}
 /**
  * Builds a sender that connects to public addresses only, by https, and to this machine by http if
  * that is allowed. Names are resolved for each connection and only addresses that passed the check
- * are connected to, so that a name cannot resolve differently in between. Redirects are not followed.
+ * are connected to, so that a name cannot resolve differently in between. Redirects are not
+ * followed.
  *
  * @param options.timeoutMs the limit on one attempt; 15 seconds unless a test says otherwise
  */
