@@ -1,9 +1,9 @@
 import { createOrm } from "../db/orm.ts";
 import { ENTITIES } from "../server/entities.ts";
 
-// For developers, as `npm run migration:create -- <name>`: writes a migration that brings the
-// schema from the committed snapshot to what the entities say, and the new snapshot. Needs
-// DATABASE_URL to point at any PostgreSQL.
+// For developers, as `npm run migration:create -- <name>`: writes a migration from the committed
+// schema snapshot to the schema of the entities, and the new snapshot. DATABASE_URL may be any
+// PostgreSQL.
 const [name] = process.argv.slice(2);
 const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {

@@ -14,7 +14,9 @@ interface SetOptions {
   readonly json: boolean;
 }
 
-/** `limits set --workspace ID --class CLASS --rate N [--burst N]` and `limits show --workspace ID` */
+/**
+ * `limits set --workspace ID --class CLASS --rate N [--burst N]` and `limits show --workspace ID`
+ */
 export function limitsCommand(): Command {
   const set = new Command("set")
     .description("limit how often a workspace may call one class of methods")
@@ -55,7 +57,7 @@ export function limitsCommand(): Command {
     .addCommand(show);
 }
 
-/** The most calls a limit can name. */
+/** The highest rate and burst of a limit. */
 const MAX_CALLS = 1_000_000;
 
 function callsOption(flags: string, description: string): Option {

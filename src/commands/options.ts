@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { PAYMENT_PROVIDERS } from "../features/workspaces/payment-connection.entity.ts";
 
-/** `--json`: one JSON object on standard output and nothing else there. */
+/** `--json`: prints one JSON object on standard output, and nothing else. */
 export function jsonOption(): Option {
   return new Option("--json", "print one JSON object").default(false);
 }
@@ -13,15 +13,15 @@ export function workspaceOption(): Option {
     .makeOptionMandatory();
 }
 
-/** `--provider manual`, or under another name. */
+/** `--provider manual`, or with other flags. */
 export function providerOption(flags = "--provider <provider>"): Option {
   return new Option(flags, "the payment provider").choices([...PAYMENT_PROVIDERS]);
 }
 
 /**
- * Reads a whole number from an option's text.
+ * Reads a whole number from the text of an option.
  *
- * @throws InvalidArgumentError when it is not one from `least` to `most`
+ * @throws InvalidArgumentError when it is not a whole number from `least` to `most`
  */
 export function readWholeNumber(text: string, least: number, most: number): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;

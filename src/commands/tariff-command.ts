@@ -5,7 +5,7 @@ import { showTariff } from "../features/tariffs/show-tariff.ts";
 import { jsonOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 
-/** The largest tariff file that is read, in bytes. */
+/** How large a tariff file may be, in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** `tariff publish <file> [--note TEXT]` and `tariff show` */

@@ -5,7 +5,7 @@ import type { PaymentProviderName } from "../features/workspaces/payment-connect
 import { jsonOption, providerOption } from "./options.ts";
 import { runCommand } from "./run-command.ts";
 
-/** The longest name of a workspace, in characters. */
+/** How long the name of a workspace may be, in characters. */
 const MAX_NAME_LENGTH = 200;
 
 /** `workspace create --name NAME [--payment-provider manual]` and `workspace list` */

@@ -16,8 +16,8 @@ export function writePageToken(position: readonly (string | number)[], filters: 
 }
 
 /**
- * The position a token stands for; undefined when the token was not made for these filters. A caller
- * can forge tokens, so check the values before use.
+ * The position a token stands for; undefined when the token was not made for these filters. A
+ * caller can forge tokens, so check the values before use.
  */
 export function readPageToken(token: string, filters: object): unknown[] | undefined {
   try {

@@ -2,8 +2,8 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * A person a workspace ships for: one row for each workspace, name and email, the email compared
- * without case.
+ * A person that a workspace ships for; one row for each workspace, name and email, where emails
+ * that differ only in case are the same.
  */
 export const Customer = defineEntity({
   name: "Customer",

@@ -14,7 +14,7 @@ import { Customer } from "./customer.entity.ts";
 /**
  * Gives one customer of the workspace.
  *
- * @throws Refusal CUSTOMER_NOT_FOUND, alike for an unknown customer and one of another workspace
+ * @throws Refusal CUSTOMER_NOT_FOUND, the same for an unknown customer and one of another workspace
  */
 export async function getCustomer(
   request: GetCustomerRequestValid,

@@ -1,45 +1,47 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { Customer } from "./customer.entity.ts";
 
-/** Whom a booking is for, and what there is of them. */
+/** The customer of a booking, as the request names it and as the database has it. */
 export interface BookedCustomer {
   readonly workspace: number;
   readonly name: string;
   readonly email: string;
-  /** The row of the customer it is for; null when there is none. */
+  /** The customer's row; null when there is none. */
   readonly row: object | null;
-  /** The number for a new one; null when there is a row. */
+  /** The id for a new customer; null when there is a row. */
   readonly newId: number | null;
 }
 
-/** The email as customers are told apart by it: without case. */
+/** The email in the form in which customers are compared: in lower case. */
 export function foldEmail(email: string): string {
   return email.toLowerCase();
 }
 
 /**
- * The customers that bookings are for, in the bookings' order, in the caller's unit of work: those
- * that are there, and a new one for each workspace, name and email that has none.
+ * Loads the customers of bookings into the caller's unit of work from their rows, and creates one
+ * for each workspace, name and email that has none.
  *
- * If another transaction makes the same customer meanwhile, the unique constraint refuses this one
- * when it is flushed; tried again, its row is there.
+ * If another transaction commits the same new customer first, the flush fails on the unique
+ * constraint; a retry finds the row.
+ *
+ * @returns the customers, in the order of the bookings
  */
 export function linkCustomers(
   tx: EntityManager,
   booked: readonly BookedCustomer[],
   now: Date,
 ): Customer[] {
-  const made = new Map<string, Customer>();
-  // In one order, so that transactions that make the same customers do not wait in a circle.
+  const created = new Map<string, Customer>();
+  // Sorted, so that transactions that insert the same customers do not deadlock.
   for (const one of booked.filter(({ row }) => row === null).toSorted(byPerson)) {
-    if (!made.has(personOf(one))) made.set(personOf(one), makeCustomer(tx, one, now));
+    if (!created.has(personKey(one))) created.set(personKey(one), createCustomer(tx, one, now));
   }
   return booked.map((one) =>
-    one.row === null ? made.get(personOf(one))! : tx.map(Customer, one.row),
+    one.row === null ? created.get(personKey(one))! : tx.map(Customer, one.row),
   );
 }
 
-function makeCustomer(
+function createCustomer(
   tx: EntityManager,
   { workspace, newId, name, email }: BookedCustomer,
   createdAt: Date,
@@ -55,11 +57,11 @@ function makeCustomer(
   });
 }
 
-function personOf({ workspace, name, email }: BookedCustomer): string {
+function personKey({ workspace, name, email }: BookedCustomer): string {
   return JSON.stringify([workspace, name, foldEmail(email)]);
 }
 
 function byPerson(a: BookedCustomer, b: BookedCustomer): number {
-  const [one, other] = [personOf(a), personOf(b)];
+  const [one, other] = [personKey(a), personKey(b)];
   return one === other ? 0 : one < other ? -1 : 1;
 }

@@ -11,9 +11,9 @@ import { customerMessage } from "./customer-message.ts";
 import { Customer } from "./customer.entity.ts";
 
 /**
- * Lists customers of the workspace, the newest first.
+ * Lists customers of the workspace, newest first, or those with an email in whatever case.
  *
- * @throws Refusal FIELD_INVALID for a page token of other filters, or that is none
+ * @throws Refusal FIELD_INVALID for a page token that is not of a list with this filter
  */
 export async function listCustomers(
   request: ListCustomersRequestValid,

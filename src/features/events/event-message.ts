@@ -6,7 +6,7 @@ import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import { writeEventId } from "./event-id.ts";
 import type { Event } from "./event.entity.ts";
 
-/** An older event may hold a field that there is no more. */
+/** An old event may have a field that has been removed since. */
 const LENIENT = { ignoreUnknownFields: true };
 
 /** An event as callers see it. */

@@ -5,8 +5,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 import { FAN_OUT } from "./fan-out.ts";
 
 /**
- * Something that happened, written in the transaction that made it happen, and never changed. Told
- * apart by what it happened to and by its number there, so that an event needs no name of its own.
+ * A change of a shipment or a webhook, written in the transaction of the change and never updated.
+ * Its key is the subject and a number within the subject.
  */
 export const Event = defineEntity({
   name: "Event",
@@ -16,15 +16,15 @@ export const Event = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     /** The shipment's reference, or the webhook's id. */
     subject: p.text().primary(),
-    /** Counts the subject's events from 1 without gaps. */
+    /** From 1 within the subject, without gaps. */
     number: p.integer().primary(),
     type: p.text().$type<EventType>(),
     /** The subject as the change left it, as protobuf JSON. */
     data: p.json().$type<JsonObject>(),
     createdAt: p.datetime(3),
     /**
-     * The transaction that wrote it, by the database's count. The feed goes by it: once no
-     * transaction up to this one is under way, no event can come before this one any more.
+     * The id of the transaction that wrote it, by which the feed is sorted. Once every transaction
+     * up to this one has ended, no event can appear before this one.
      */
     transaction: p.bigint("number").defaultRaw("((pg_current_xact_id())::text)::bigint"),
   },

@@ -1,10 +1,10 @@
-/** The job that makes one attempt at one delivery. */
+/** The task of jobs that make one attempt at a delivery. */
 export const DELIVER_TASK = "deliver_webhook";
 
 /**
- * Jobs of one queue run one at a time. A healthy webhook has four queues, and all events of one
- * shipment use the same, so they are sent in order. A failing webhook has one, at a lower priority,
- * so that it does not take workers from healthy ones.
+ * Jobs of one queue run one at a time. A healthy webhook has four queues; all events of a shipment
+ * go to the same one, so they are sent in order. A failing webhook has one queue at a lower
+ * priority, so that it takes no workers from healthy ones.
  */
 const QUEUE = {
   healthy: "'webhook ' || webhook.id || ' ' || (hashtext(delivered.subject) & 3)",
@@ -12,7 +12,7 @@ const QUEUE = {
 };
 const PRIORITY = { healthy: 0, failing: 10 };
 
-/** Adds the job of the next attempt at the delivery `delivered` to `webhook`. */
+/** SQL: adds the job of the next attempt at the delivery `delivered` to `webhook`. */
 export const ADD_DELIVERY_JOB = `graphile_worker.add_job(
   '${DELIVER_TASK}',
   json_build_object('workspace', delivered.workspace_id, 'delivery', delivered.id,
@@ -22,9 +22,9 @@ export const ADD_DELIVERY_JOB = `graphile_worker.add_job(
   run_at := delivered.run_at)`;
 
 /**
- * Trigger body: for each inserted event, inserts a delivery and its first job for every webhook that
- * takes the event, in the same transaction. So every event has its deliveries, and nothing is sent
- * for a change that was not committed.
+ * Trigger body: for each inserted event, inserts a delivery and its first job for every webhook
+ * that subscribes to its type, in the same transaction. So every committed event has its
+ * deliveries, and nothing is sent for a change that was rolled back.
  */
 export const FAN_OUT = `
 declare

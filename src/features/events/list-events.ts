@@ -11,9 +11,10 @@ import { eventMessage } from "./event-message.ts";
 import { readCursor, readFeed, writeCursor } from "./read-feed.ts";
 
 /**
- * Lists what happened in the workspace from a cursor on.
+ * Lists the events of the workspace after a cursor, oldest first. There is always a cursor to go on
+ * from, unlike a page token: new events follow the last.
  *
- * @throws Refusal FIELD_INVALID for a cursor that is none
+ * @throws Refusal FIELD_INVALID for a cursor that is not one of this workspace's
  */
 export async function listEvents(
   request: ListEventsRequestValid,
@@ -23,10 +24,10 @@ export async function listEvents(
   const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
   const after = readCursor(workspaceId, request.after);
   const found = await readFeed(em.fork(), workspaceId, { after, types, limit: pageSize + 1 });
-  const page = found.slice(0, pageSize);
-  const last = page.at(-1);
+  const events = found.slice(0, pageSize);
+  const last = events.at(-1);
   return create(ListEventsResponseSchema, {
-    data: page.map(eventMessage),
+    data: events.map(eventMessage),
     cursor: last === undefined ? (request.after ?? "") : writeCursor(workspaceId, last),
     hasMore: found.length > pageSize,
   });

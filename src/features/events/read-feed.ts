@@ -4,18 +4,21 @@ import { readPageToken, writePageToken } from "../../domain/page-token.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Event } from "./event.entity.ts";
 
-/** A place in a workspace's feed: just after an event. */
+/** A position in a workspace's feed: the sort key of the event before it. */
 export type FeedPosition = Pick<Event, "transaction" | "subject" | "number">;
 
 /**
- * Every transaction before this one has ended. An event of one that has not might still appear
- * among later ones, so those wait for it.
+ * The oldest transaction in flight. It may still commit events that sort before those of later
+ * transactions, so the feed ends before it.
  */
-const FIRST_UNDER_WAY = sql`((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint`;
+const OLDEST_IN_FLIGHT = sql`((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint`;
 
 /**
- * The workspace's events after a position, oldest first, as far as their order is settled: what is
- * read once is never preceded by anything new, however late that commits.
+ * Reads the workspace's events after a position, oldest first, as far as their order is final: no
+ * event can later appear before one that was read.
+ *
+ * @param options.after undefined for the beginning
+ * @param options.types all types when empty
  */
 export function readFeed(
   em: EntityManager,
@@ -29,10 +32,10 @@ export function readFeed(
   const { after, types, limit } = options;
   const conditions: FilterQuery<Event>[] = [
     { workspace },
-    { transaction: { $lt: FIRST_UNDER_WAY } },
+    { transaction: { $lt: OLDEST_IN_FLIGHT } },
   ];
   if (types.length > 0) conditions.push({ type: { $in: types as Event["type"][] } });
-  if (after !== undefined) conditions.push(...isAfter(after));
+  if (after !== undefined) conditions.push(...afterPosition(after));
   return em.find(
     Event,
     { $and: conditions },
@@ -40,8 +43,8 @@ export function readFeed(
   );
 }
 
-function isAfter({ transaction, subject, number }: FeedPosition): FilterQuery<Event>[] {
-  // The first half bounds the index; the second tells apart what one transaction wrote.
+function afterPosition({ transaction, subject, number }: FeedPosition): FilterQuery<Event>[] {
+  // The first condition bounds the index scan; the second orders the events of one transaction.
   return [
     { transaction: { $gte: transaction } },
     {
@@ -54,16 +57,16 @@ function isAfter({ transaction, subject, number }: FeedPosition): FilterQuery<Ev
   ];
 }
 
-/** The cursor for callers of a place in a workspace's feed. */
+/** The public cursor for a position in a workspace's feed. */
 export function writeCursor(workspace: number, position: FeedPosition): string {
   const { transaction, subject, number } = position;
   return writePageToken([transaction, subject, number], { feed: workspace });
 }
 
 /**
- * The place that a cursor stands for; undefined, for the beginning, when there is none.
+ * The position in a cursor; undefined, for the beginning, when there is no cursor.
  *
- * @throws Refusal FIELD_INVALID when it is not a cursor of this workspace's
+ * @throws Refusal FIELD_INVALID when it is not a cursor of this workspace's feed
  */
 export function readCursor(
   workspace: number,

@@ -3,18 +3,18 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { EventType } from "../../domain/event-type.ts";
 import { Event } from "./event.entity.ts";
 
-/** Whatever counts its own events. */
+/** What events are about; it counts its events. */
 interface Subject {
   readonly workspace: number;
   eventCount: number;
 }
 
 /**
- * Writes, with the caller's unit of work, what happened to a subject whose row is locked or new:
- * the lock makes the numbers go up without gaps.
+ * Adds an event to the caller's unit of work. The subject's row must be locked or new, so that
+ * event numbers go up without gaps.
  *
  * @param name the shipment's reference, or the webhook's id
- * @param data the subject as the change left it
+ * @param event its `data` is the subject after the change, as protobuf JSON
  */
 export function recordEvent(
   tx: EntityManager,

@@ -1,12 +1,12 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { KEPT_FOR } from "./stored-responses.ts";
+import { RETENTION } from "./stored-responses.ts";
 
-/** How many answers go at a time, so that no transaction grows long. */
+/** How many responses one statement deletes, so that no transaction grows long. */
 const BATCH = 1_000;
 
 /**
- * Deletes the answers that are past their time, by the database's clock. Replicas that purge at the
- * same time share the work.
+ * Deletes the stored responses that have expired, by the database's clock. Replicas that purge at
+ * the same time share the work.
  */
 export async function purgeStoredResponses(em: EntityManager): Promise<void> {
   let purged: unknown[];
@@ -16,7 +16,7 @@ export async function purgeStoredResponses(em: EntityManager): Promise<void> {
          select workspace_id, key from kept_answer where created_at < now() - ?::interval
          order by created_at limit ? for update skip locked
        ) returning 1`,
-      [KEPT_FOR, BATCH],
+      [RETENTION, BATCH],
     );
   } while (purged.length === BATCH);
 }

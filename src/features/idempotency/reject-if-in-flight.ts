@@ -1,24 +1,24 @@
 import type { Call } from "../../pipeline/call.ts";
-import { refuseInUse } from "./stored-responses.ts";
+import { keyInUseError } from "./stored-responses.ts";
 
 /**
- * Keeps calls with one idempotency key apart that could come to share a transaction, in which the
- * database's lock on the key would not.
+ * Rejects a call while another call with its idempotency key is in flight in this process. Needed
+ * where calls share a transaction: the database's lock on the key works between transactions only.
  *
- * @returns does the work of a call
- * @throws Refusal IDEMPOTENCY_KEY_IN_USE while the work of another call with the key is not done
+ * @returns runs the work of a call
+ * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and whatever the work throws
  */
-export function createInFlightKeys(): <T>(call: Call, work: () => Promise<T>) => Promise<T> {
-  const underWay = new Set<string>();
+export function createRejectIfInFlight(): <T>(call: Call, work: () => Promise<T>) => Promise<T> {
+  const inFlight = new Set<string>();
   return async ({ caller, idempotencyKey }, work) => {
     if (idempotencyKey === undefined) return work();
     const key = `${caller.workspaceId} ${idempotencyKey}`;
-    if (underWay.has(key)) throw refuseInUse();
-    underWay.add(key);
+    if (inFlight.has(key)) throw keyInUseError();
+    inFlight.add(key);
     try {
       return await work();
     } finally {
-      underWay.delete(key);
+      inFlight.delete(key);
     }
   };
 }

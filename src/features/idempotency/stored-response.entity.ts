@@ -2,8 +2,8 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * The answer to a call that carried an idempotency key, written in the transaction of the call's
- * effect: there is one exactly if the other is there.
+ * The response to a call that had an idempotency key, written in the transaction of the call's
+ * effect, so that neither exists without the other.
  */
 export const StoredResponse = defineEntity({
   name: "StoredResponse",

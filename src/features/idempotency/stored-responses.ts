@@ -4,6 +4,7 @@ import {
   toBinary,
   toJson,
   type DescMethodUnary,
+  type Message,
   type MessageShape,
 } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
@@ -14,65 +15,68 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { StoredResponse } from "./stored-response.entity.ts";
 
-/** How long an answer is kept, as PostgreSQL says it. */
-export const KEPT_FOR = "24 hours";
+/** How long responses are stored, as a PostgreSQL interval. */
+export const RETENTION = "24 hours";
 
-/** A call of a method with what it asks for. */
-export interface KeyedCall<M extends DescMethodUnary> {
+/** A call of a method, with its request. */
+export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
   readonly method: M;
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;
 }
 
-/** What calls of a method have come to. */
-type Outcomes<M extends DescMethodUnary> = Map<KeyedCall<M>, Outcome<MessageShape<M["output"]>>>;
+/** The response message of a call's method. */
+export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"]>;
+
+/** The outcomes of some calls. */
+type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
 
 /**
- * Locks the idempotency keys of calls until the transaction ends, and looks for the answers that
- * were kept under them.
+ * Locks the idempotency keys of calls until the transaction ends, and replays the responses stored
+ * under them.
  *
- * @param calls of which no two have the same key: the lock would not keep them apart
- * @returns what has come already of some of the calls: the kept answer, or a refusal
- * (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED). The work of the others is to be done
+ * @param calls no two with the same key: one transaction can lock a key twice
+ * @returns for each call that must not run, its stored response or a Refusal
+ * (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED); nothing for the calls that are to run
  */
-export async function findStoredResponses<M extends DescMethodUnary>(
+export async function replayStoredResponses<C extends MethodCall>(
   tx: EntityManager,
-  calls: readonly KeyedCall<M>[],
-): Promise<Outcomes<M>> {
-  const outcomes: Outcomes<M> = new Map();
+  calls: readonly C[],
+): Promise<Outcomes<C>> {
+  const outcomes: Outcomes<C> = new Map();
   const keyed = calls.filter(({ call }) => call.idempotencyKey !== undefined);
   if (keyed.length === 0) return outcomes;
   const workspaces = keyed.map(({ call }) => call.caller.workspaceId);
   const keys = keyed.map(({ call }) => call.idempotencyKey!);
   const locked = await lockKeys(tx, workspaces, keys);
-  const kept = await findKept(tx, workspaces, keys);
-  keyed.forEach((asked, i) => {
-    const answer = kept.get(i);
-    if (!locked[i]) outcomes.set(asked, { refused: refuseInUse() });
-    else if (answer !== undefined) outcomes.set(asked, recall(asked, answer));
+  const stored = await readStoredResponses(tx, workspaces, keys);
+  keyed.forEach((methodCall, i) => {
+    const response = stored.get(i);
+    if (!locked[i]) outcomes.set(methodCall, { refused: keyInUseError() });
+    else if (response !== undefined) outcomes.set(methodCall, replay(methodCall, response));
   });
   return outcomes;
 }
 
-/** Keeps the answer to a call that has a key, in the transaction of the call's effect. */
-export function storeResponse<M extends DescMethodUnary>(
+/** Stores the response to a call, if it has a key, in the transaction of the call's effect. */
+export function storeResponse<C extends MethodCall>(
   tx: EntityManager,
-  { method, request, call }: KeyedCall<M>,
-  answer: MessageShape<M["output"]>,
+  { method, request, call }: C,
+  response: ResponseTo<C>,
 ): void {
   if (call.idempotencyKey === undefined) return;
   tx.create(StoredResponse, {
     workspace: call.caller.workspaceId,
     key: call.idempotencyKey,
-    method: nameOf(method),
-    requestDigest: digestOf(method, request),
-    response: Buffer.from(toBinary(method.output, answer)),
+    method: methodName(method),
+    requestDigest: requestDigest(method, request),
+    response: Buffer.from(toBinary(method.output, response)),
     createdAt: new Date(),
   });
 }
 
-/** For a call whose key is that of another call which has not ended. */
-export function refuseInUse(): Refusal {
+/** The error of a call whose key another call in flight has. */
+export function keyInUseError(): Refusal {
   return refuse(
     "IDEMPOTENCY_KEY_IN_USE",
     "A call with this idempotency key is still running; try again in a moment.",
@@ -80,7 +84,7 @@ export function refuseInUse(): Refusal {
   );
 }
 
-/** Two calls with one key at the same time: the second is told so, and does not wait. */
+/** Tries to lock each key, without waiting for a transaction that holds it. */
 async function lockKeys(
   tx: EntityManager,
   workspaces: readonly number[],
@@ -89,64 +93,65 @@ async function lockKeys(
   const rows = await runStatement<{ locked: boolean }>(
     tx,
     `select pg_try_advisory_xact_lock(hashtextextended(key, workspace)) as locked
-     from unnest($1::bigint[], $2::text[]) with ordinality as asked (workspace, key, place)
+     from unnest($1::bigint[], $2::text[]) with ordinality as wanted (workspace, key, place)
      order by place`,
     [workspaces, keys],
   );
   return rows.map(({ locked }) => locked);
 }
 
-type FoundAnswer = Pick<StoredResponse, "method" | "requestDigest" | "response">;
+type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
- * The answers kept under keys, by the keys' places; those that are past their time make way. A
- * statement of its own, begun when the keys are locked, so that it sees what whoever had them
- * before has committed.
+ * The responses stored under keys, by the index of the key; those that have expired are deleted. A
+ * statement of its own, after the keys are locked, because its snapshot has to include what the
+ * previous holder of a key has committed.
  */
-async function findKept(
+async function readStoredResponses(
   tx: EntityManager,
   workspaces: readonly number[],
   keys: readonly string[],
-): Promise<Map<number, FoundAnswer>> {
-  const rows = await runStatement<FoundAnswer & { place: number }>(
+): Promise<Map<number, StoredRow>> {
+  const rows = await runStatement<StoredRow & { place: number }>(
     tx,
-    `with kept as (
-       select place, kept_answer.*, created_at < now() - $3::interval as past
-       from unnest($1::bigint[], $2::text[]) with ordinality as asked (workspace, key, place)
-       join kept_answer on kept_answer.workspace_id = asked.workspace and kept_answer.key = asked.key
-     ), forgotten as (
-       delete from kept_answer using kept
-       where kept.past and kept_answer.workspace_id = kept.workspace_id
-         and kept_answer.key = kept.key
+    `with stored as (
+       select place, kept_answer.*, created_at < now() - $3::interval as expired
+       from unnest($1::bigint[], $2::text[]) with ordinality as wanted (workspace, key, place)
+       join kept_answer
+         on kept_answer.workspace_id = wanted.workspace and kept_answer.key = wanted.key
+     ), deleted as (
+       delete from kept_answer using stored
+       where stored.expired and kept_answer.workspace_id = stored.workspace_id
+         and kept_answer.key = stored.key
      )
-     select place::int, method, request_digest as "requestDigest", response from kept
-     where not past`,
-    [workspaces, keys, KEPT_FOR],
+     select place::int, method, request_digest as "requestDigest", response from stored
+     where not expired`,
+    [workspaces, keys, RETENTION],
   );
-  return new Map(rows.map(({ place, ...answer }) => [place - 1, answer]));
+  return new Map(rows.map(({ place, ...row }) => [place - 1, row]));
 }
 
-function recall<M extends DescMethodUnary>(
-  { method, request, call }: KeyedCall<M>,
-  kept: FoundAnswer,
-): Outcome<MessageShape<M["output"]>> {
-  if (kept.method !== nameOf(method) || kept.requestDigest !== digestOf(method, request)) {
-    return { refused: refuseReuse() };
-  }
+function replay<C extends MethodCall>(
+  { method, request, call }: C,
+  stored: StoredRow,
+): Outcome<ResponseTo<C>> {
+  const isSameRequest =
+    stored.method === methodName(method) && stored.requestDigest === requestDigest(method, request);
+  if (!isSameRequest) return { refused: keyReusedError() };
   call.replayed = true;
-  return { result: fromBinary(method.output, kept.response) as MessageShape<M["output"]> };
+  return { result: fromBinary(method.output, stored.response) as ResponseTo<C> };
 }
 
-function nameOf({ parent, name }: DescMethodUnary): string {
+function methodName({ parent, name }: DescMethodUnary): string {
   return `${parent.typeName}/${name}`;
 }
 
-/** The same for requests that say the same, in whatever order a client wrote their maps. */
-function digestOf<M extends DescMethodUnary>(method: M, request: MessageShape<M["input"]>): string {
+/** SHA-256 of the request's canonical JSON, in which the order of map entries does not matter. */
+function requestDigest(method: DescMethodUnary, request: Message): string {
   return hash("sha256", canonicalText(toJson(method.input, request)), "base64url");
 }
 
-function refuseReuse(): Refusal {
+function keyReusedError(): Refusal {
   return refuse(
     "IDEMPOTENCY_KEY_REUSED",
     "This idempotency key came with another request before; use a new key for every request.",

@@ -2,17 +2,22 @@ import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { storeResponse, findStoredResponses, type KeyedCall } from "./stored-responses.ts";
+import {
+  replayStoredResponses,
+  storeResponse,
+  type MethodCall,
+  type ResponseTo,
+} from "./stored-responses.ts";
 
 /**
- * Does the work of a call in one transaction. With an idempotency key, the answer is kept in that
- * same transaction, so that the call can be repeated after any failure: whoever repeats it within
- * 24 hours gets the kept answer, and the work is not done again. A call that is refused keeps
- * nothing.
+ * Runs the work of a call in one transaction. If the call has an idempotency key, its response is
+ * stored in the same transaction, so that the call can be repeated after any failure: within 24
+ * hours a repetition gets the stored response, and the work does not run again. Nothing is stored
+ * for a call that is refused.
  *
  * @param work flushes what the response depends on
- * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key runs,
- * IDEMPOTENCY_KEY_REUSED for another request, and whatever `work` throws
+ * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight,
+ * IDEMPOTENCY_KEY_REUSED when the key came with another request, and whatever `work` throws
  */
 export function withIdempotency<M extends DescMethodUnary>(
   em: EntityManager,
@@ -31,24 +36,25 @@ export function withIdempotency<M extends DescMethodUnary>(
 }
 
 /**
- * The same for calls that share the caller's transaction, each with an outcome of its own.
+ * The same for several calls in the caller's transaction, each with its own outcome.
  *
- * @param calls of which no two have the same key
- * @param work does the work of those calls that have no answer yet; an answer is complete before
- * it is flushed
+ * @param calls no two with the same key
+ * @param work runs the calls that have no stored response; gives their outcomes, in their order.
+ * Responses are stored as they are returned, so a later flush must not change them
+ * @returns the outcomes of all calls, in their order
  */
-export async function withIdempotencyEach<M extends DescMethodUnary>(
+export async function withIdempotencyEach<C extends MethodCall>(
   tx: EntityManager,
-  calls: readonly KeyedCall<M>[],
-  work: (calls: readonly KeyedCall<M>[]) => Promise<Outcome<MessageShape<M["output"]>>[]>,
-): Promise<Outcome<MessageShape<M["output"]>>[]> {
-  const outcomes = await findStoredResponses(tx, calls);
-  const toDo = calls.filter((asked) => !outcomes.has(asked));
-  const done = toDo.length === 0 ? [] : await work(toDo);
-  toDo.forEach((asked, i) => {
-    const outcome = done[i]!;
-    outcomes.set(asked, outcome);
-    if ("result" in outcome) storeResponse(tx, asked, outcome.result);
+  calls: readonly C[],
+  work: (calls: readonly C[]) => Promise<Outcome<ResponseTo<C>>[]>,
+): Promise<Outcome<ResponseTo<C>>[]> {
+  const outcomes = await replayStoredResponses(tx, calls);
+  const toRun = calls.filter((methodCall) => !outcomes.has(methodCall));
+  const ran = toRun.length === 0 ? [] : await work(toRun);
+  toRun.forEach((methodCall, i) => {
+    const outcome = ran[i]!;
+    outcomes.set(methodCall, outcome);
+    if ("result" in outcome) storeResponse(tx, methodCall, outcome.result);
   });
-  return calls.map((asked) => outcomes.get(asked)!);
+  return calls.map((methodCall) => outcomes.get(methodCall)!);
 }

@@ -7,7 +7,7 @@ import {
 import { toMajor } from "../../domain/pricing/money.ts";
 import type { Payment } from "./payment.entity.ts";
 
-/** A payment as callers see it. */
+/** A payment as callers see it, with its amount in major units. */
 export function paymentMessage(payment: Payment): PaymentMessage {
   return create(PaymentSchema, {
     provider: payment.provider,

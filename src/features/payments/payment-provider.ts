@@ -1,6 +1,6 @@
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
-/** A payment that somebody says was made. */
+/** A payment that a caller claims was made. */
 export interface PaymentClaim {
   readonly workspaceId: number;
   /** The shipment's reference. */
@@ -11,19 +11,18 @@ export interface PaymentClaim {
 }
 
 /**
- * Through whom workspaces are paid. Asked outside of any transaction, since the answer may come
- * over a network.
+ * Confirms payments and refunds. Called outside any transaction, since it may use the network.
  */
 export interface PaymentProvider {
   readonly name: PaymentProviderName;
   /**
-   * Resolves when the payment was really made.
+   * Resolves when the payment was made.
    *
    * @throws Refusal PAYMENT_MISMATCH when it was not
    */
   confirmPayment(claim: PaymentClaim): Promise<void>;
   /**
-   * Resolves when the shipment's payment has really gone back.
+   * Resolves when the shipment's payment was refunded.
    *
    * @throws Refusal PAYMENT_MISMATCH when it has not
    */

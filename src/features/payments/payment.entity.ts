@@ -3,7 +3,7 @@ import { Shipment } from "../shipments/shipment.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
-/** What was paid for a shipment: at most once, and never forgotten. */
+/** The payment of a shipment, at most one; never deleted. Amounts are in minor units. */
 export const Payment = defineEntity({
   name: "Payment",
   tableName: "payment",
@@ -22,7 +22,7 @@ export const Payment = defineEntity({
     amountMinor: p.bigint("number"),
     currency: p.character().length(3),
     paidAt: p.datetime(3),
-    /** When the money went back; null while it has not. */
+    /** Null until it is refunded. */
     refundedAt: p.datetime(3).nullable(),
   },
   checks: [

@@ -11,7 +11,7 @@ import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
 /**
- * Takes a shipment one step along its way: awaiting pickup, in transit, delivered.
+ * Takes a shipment one step further: from awaiting pickup to in transit, then to delivered.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE
  */

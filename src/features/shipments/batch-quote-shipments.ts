@@ -13,7 +13,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { quoteShipment } from "./quote-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 
-/** Prices many routes, each by itself: what is wrong with one is said in its own result. */
+/** Prices many routes independently: the errors of a route are in its own result. */
 export function batchQuoteShipments(
   request: BatchQuoteShipmentsRequestValid,
   { faults }: Call,
@@ -28,25 +28,25 @@ function quoteOne(
   faults: readonly Problem[],
   { tariffs, validateQuote }: ShipmentDeps,
 ): BatchQuoteResult {
-  // Of a route that is none, nothing more is said: not that all its fields are missing.
+  // A route that is no object at all has this one error, not one for each missing field.
   const unreadable = faults.find(({ subject }) => subject === "");
-  if (unreadable !== undefined) return refused(new Refusal([unreadable]));
+  if (unreadable !== undefined) return errorResult(new Refusal([unreadable]));
   try {
     validateQuote(route, faults);
   } catch (error) {
-    if (error instanceof Refusal) return refused(error);
+    if (error instanceof Refusal) return errorResult(error);
     throw error;
   }
   const quote = quoteShipment(route as QuoteShipmentRequestValid, tariffs);
   return create(BatchQuoteResultSchema, { quote });
 }
 
-function refused({ message, problems }: Refusal): BatchQuoteResult {
+function errorResult({ message, problems }: Refusal): BatchQuoteResult {
   const errors = problems.map(({ subject, text }) => ({ field: subject ?? "", text }));
   return create(BatchQuoteResultSchema, { error: { message, errors } });
 }
 
-/** What the door could not read of one route, named as in a call for that route alone. */
+/** The decoding errors of one route, with the field paths of a call for that route alone. */
 function faultsOf(i: number, faults: readonly Problem[]): Problem[] {
   const path = `routes[${i}]`;
   return faults

@@ -5,7 +5,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { createInFlightKeys } from "../idempotency/reject-if-in-flight.ts";
+import { createRejectIfInFlight } from "../idempotency/reject-if-in-flight.ts";
 import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import { shipmentNotFoundError } from "./find-shipment.ts";
 import { lockShipments } from "./lock-shipments.ts";
@@ -43,7 +43,7 @@ const MAX_GROUP = 64;
 
 /** Builds the group commit of all changes of shipments. */
 export function createChangeShipment(em: EntityManager): ChangeShipment {
-  const rejectIfInFlight = createInFlightKeys();
+  const rejectIfInFlight = createRejectIfInFlight();
   const write = createGroup({
     em,
     maxMembers: MAX_GROUP,
@@ -51,7 +51,7 @@ export function createChangeShipment(em: EntityManager): ChangeShipment {
       `${call.caller.workspaceId} ${request.shipment}`,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
     work: (tx, changes) =>
-      withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun as typeof changes)),
+      withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun)),
   });
   return ((change: ShipmentChange) =>
     rejectIfInFlight(change.call, () => write(change))) as ChangeShipment;

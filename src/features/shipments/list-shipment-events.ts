@@ -11,9 +11,9 @@ import { eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
 
 /**
- * Lists what happened to one shipment of the workspace, the first first.
+ * Lists the events of one shipment of the workspace, oldest first.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, or FIELD_INVALID for a page token that is none
+ * @throws Refusal SHIPMENT_NOT_FOUND, FIELD_INVALID for a page token that is not of this list
  */
 export async function listShipmentEvents(
   request: ListShipmentEventsRequestValid,

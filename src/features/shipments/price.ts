@@ -2,8 +2,8 @@ import { toMajor } from "../../domain/pricing/money.ts";
 import { roundKm, type CoveredQuote, type Quote } from "../../domain/pricing/pricing.ts";
 import type { Problem } from "../../domain/refusal.ts";
 
-/** A price as a shipment keeps it. */
-export function priceOf(priced: CoveredQuote) {
+/** The columns of a shipment that hold its price, in minor units. */
+export function priceColumns(priced: CoveredQuote) {
   return {
     distanceKm: roundKm(priced.distanceKm),
     distanceFeeMinor: priced.distanceFeeMinor,
@@ -29,8 +29,8 @@ export function priceInMajor(priced: CoveredQuote) {
   };
 }
 
-/** What stands in the way of booking a route, as refusals say it; empty when it is covered. */
-export function problemsOf(result: Quote): Problem[] {
+/** Why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED; empty when it is covered. */
+export function coverageProblems(result: Quote): Problem[] {
   if (result.covered) return [];
   return result.problems.map(({ failure, message }) =>
     failure === "coverage"

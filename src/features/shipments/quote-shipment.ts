@@ -11,7 +11,11 @@ import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import { priceInMajor } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 
-/** Prices a route with the tariff in force, from memory alone. */
+/**
+ * Prices a route by the tariff in force, without the database.
+ *
+ * @throws Refusal UNAVAILABLE while no tariff has been published
+ */
 export function quoteShipment(
   request: QuoteShipmentRequestValid,
   tariffs: TariffCache,

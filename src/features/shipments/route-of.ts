@@ -1,6 +1,6 @@
 import type { Route } from "../../domain/pricing/pricing.ts";
 
-/** The fields by which every request names a route. */
+/** The fields that describe a route in every request. */
 interface RouteFields {
   readonly pickupLat: number;
   readonly pickupLng: number;
@@ -9,7 +9,7 @@ interface RouteFields {
   readonly weightKg: number;
 }
 
-/** The route a request is about. */
+/** The route of a request. */
 export function routeOf(fields: RouteFields): Route {
   return {
     pickup: { lat: fields.pickupLat, lng: fields.pickupLng },

@@ -6,7 +6,7 @@ import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import type { ChangeShipment } from "./change-shipment.ts";
 import type { FindShipment } from "./find-shipment.ts";
 
-/** What the functions of the shipment service work with. */
+/** What the functions of the shipment service need. */
 export interface ShipmentDeps {
   readonly em: EntityManager;
   readonly reader: Reader;
@@ -15,8 +15,9 @@ export interface ShipmentDeps {
   readonly tariffs: TariffCache;
   readonly now: () => Date;
   /**
-   * Holds one route of a batch against the rules of its descriptor, together with what the door
-   * could not read of it.
+   * Validates one route of a batch by the rules of its descriptor.
+   *
+   * @param faults the errors of decoding it, which are reported along with those of validating it
    *
    * @throws Refusal FIELD_INVALID
    */

@@ -39,16 +39,17 @@ const CANCEL_REASON: Readonly<Record<CancelReason, CancelReasonMessage>> = {
   other: CancelReasonMessage.OTHER,
 };
 
-/** Our words for what a caller sends; undefined where it sends nothing. */
+/** The stored value of an enum that a caller sends; undefined when it sends none. */
 export const statusOf = inverse(STATUS);
 export const paymentStatusOf = inverse(PAYMENT_STATUS);
 export const cancelReasonOf = inverse(CANCEL_REASON);
 
-function inverse<Ours extends string, Theirs extends number>(
-  names: Readonly<Record<Ours, Theirs>>,
-): (theirs: Theirs | undefined) => Ours | undefined {
-  const ours = new Map((Object.entries(names) as [Ours, Theirs][]).map(([a, b]) => [b, a]));
-  return (theirs) => (theirs === undefined ? undefined : ours.get(theirs));
+function inverse<Stored extends string, Sent extends number>(
+  sentOf: Readonly<Record<Stored, Sent>>,
+): (sent: Sent | undefined) => Stored | undefined {
+  const entries = Object.entries(sentOf) as [Stored, Sent][];
+  const storedOf = new Map(entries.map(([stored, sent]) => [sent, stored]));
+  return (sent) => (sent === undefined ? undefined : storedOf.get(sent));
 }
 
 /** A shipment as callers see it: the only place where rows become messages. */

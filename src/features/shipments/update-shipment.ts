@@ -14,8 +14,8 @@ import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import type { TariffCache } from "../tariffs/tariff-cache.ts";
-import { mergeMetadata } from "./metadata.ts";
-import { priceOf, problemsOf } from "./price.ts";
+import { mergeMetadata } from "./merge-metadata.ts";
+import { coverageProblems, priceColumns } from "./price.ts";
 import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
@@ -93,8 +93,8 @@ async function changedRoute(
   if (row.status !== "pending") throw stateError("The shipment's route and weight", row);
   const { version, pricing } = await tariffs.inForce(tx);
   const result = quote(pricing, routeOf(route));
-  if (!result.covered) throw new Refusal(problemsOf(result) as [Problem, ...Problem[]]);
-  return { ...route, ...priceOf(result), tariff: version };
+  if (!result.covered) throw new Refusal(coverageProblems(result) as [Problem, ...Problem[]]);
+  return { ...route, ...priceColumns(result), tariff: version };
 }
 
 async function changedCustomer(

@@ -7,8 +7,8 @@ import { readTariff } from "../../domain/pricing/tariff.ts";
 import { TariffVersion } from "./tariff.entity.ts";
 
 /**
- * What became of a document that was to be published: a version in force, or everything wrong with
- * it.
+ * The result of publishing: the version in force with its number of zones and tiers, or every fault
+ * of the document.
  */
 export type Publication =
   | {
@@ -19,13 +19,13 @@ export type Publication =
     }
   | { readonly faults: readonly Fault[] };
 
-/** Publishers take turns on this advisory lock. */
+/** The advisory lock that makes publishers run one at a time. */
 const PUBLISH_LOCK = 0x5348_5002;
 
 /**
- * Checks a tariff document (contract, section 7) and puts it in force as the next version, for
- * every process within a second. The document that is already in force is not published again. A
- * `version` in it, as `showTariff` adds, is not part of it.
+ * Checks a tariff document and puts it in force as the next version; every process uses it within a
+ * second. A document equal to the one in force gets no new version. A `version` field, as
+ * `showTariff` adds, is ignored.
  */
 export async function publishTariff(
   em: EntityManager,

@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { TariffVersion } from "./tariff.entity.ts";
 
-/** The document in force as it was published, with its version; undefined while there is none. */
+/** The published document in force, with its `version`; undefined while there is none. */
 export async function showTariff(em: EntityManager): Promise<object | undefined> {
   const [inForce] = await em
     .fork()

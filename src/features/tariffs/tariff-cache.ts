@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import type { EntityManager } from "../../db/orm.ts";
 import { createPricing, type Pricing } from "../../domain/pricing/pricing.ts";
-import { unavailable } from "../../domain/refusal.ts";
+import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { readTariff } from "../../domain/pricing/tariff.ts";
 import { TariffVersion } from "./tariff.entity.ts";
 
@@ -11,10 +11,10 @@ export interface PricedTariff {
   readonly pricing: Pricing;
 }
 
-/** The tariff in force, kept in memory. */
+/** The tariff in force, in memory. */
 export interface TariffCache {
   /**
-   * The newest version this process knows of, at most a second old while the database is there.
+   * The newest version this process knows, at most a second behind while the database is reachable.
    *
    * @throws Refusal UNAVAILABLE while no tariff has been published
    */
@@ -22,23 +22,23 @@ export interface TariffCache {
   /** Its version, or undefined while there is none. */
   currentVersion(): number | undefined;
   /**
-   * The version in force when the caller's transaction reads it, whatever is in memory.
+   * The version in force now, read in the caller's transaction.
    *
    * @throws Refusal UNAVAILABLE while no tariff has been published
    */
   inForce(em: EntityManager): Promise<PricedTariff>;
   /**
-   * The version that the caller's transaction has read to be in force.
+   * The tariff of a version that the caller's transaction has read as the one in force.
    *
-   * @param version null while no tariff has been published
+   * @param version null when no tariff has been published
    * @throws Refusal UNAVAILABLE while no tariff has been published
    */
-  readToBeInForce(em: EntityManager, version: number | null): Promise<PricedTariff>;
-  /** Takes up a newer version if there is one. */
+  byVersion(em: EntityManager, version: number | null): Promise<PricedTariff>;
+  /** Loads the version in force if it is newer than `current`. */
   refresh(client: Client): Promise<void>;
 }
 
-/** Keeps the tariff in force. Versions are immutable, so what was read once stays true. */
+/** Builds the cache. Versions are immutable, so a loaded version never becomes stale. */
 export function createTariffCache(em: EntityManager): TariffCache {
   let newest: PricedTariff | undefined;
 
@@ -53,23 +53,24 @@ export function createTariffCache(em: EntityManager): TariffCache {
     return loaded;
   }
 
-  async function readToBeInForce(tx: EntityManager, version: number | null): Promise<PricedTariff> {
-    if (version === null) return refuseWithoutTariff();
+  async function byVersion(tx: EntityManager, version: number | null): Promise<PricedTariff> {
+    if (version === null) throw noTariffError();
     return version === newest?.version ? newest : load(tx, version);
   }
 
   return {
     current() {
-      return newest ?? refuseWithoutTariff();
+      if (newest === undefined) throw noTariffError();
+      return newest;
     },
     currentVersion: () => newest?.version,
     async inForce(tx) {
       const [row] = await tx.execute<[{ version: number | null }]>(
         "select max(version) as version from tariff_version",
       );
-      return readToBeInForce(tx, row.version);
+      return byVersion(tx, row.version);
     },
-    readToBeInForce,
+    byVersion,
     async refresh(client) {
       const { rows } = await client.query<{ version: number | null }>(
         "select max(version) as version from tariff_version",
@@ -80,6 +81,6 @@ export function createTariffCache(em: EntityManager): TariffCache {
   };
 }
 
-function refuseWithoutTariff(): never {
-  throw unavailable("No tariff has been published yet; the operator publishes one.");
+function noTariffError(): Refusal {
+  return unavailable("No tariff has been published yet; the operator publishes one.");
 }

@@ -6,9 +6,11 @@ export const TariffVersion = defineEntity({
   tableName: "tariff_version",
   properties: {
     version: p.integer().primary().autoincrement(false),
-    /** As it was published. */
+    /** The document as published; `json` keeps its order of keys, which `jsonb` would not. */
     document: p.json().$type<object>().columnType("json"),
-    /** SHA-256 of the document's canonical text: tells whether the same one is published again. */
+    /**
+     * SHA-256 of the document's canonical text, in base64url; equal documents have equal digests.
+     */
     digest: p.text(),
     note: p.text().nullable(),
     publishedAt: p.datetime(3),

@@ -1,12 +1,13 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Event } from "../events/event.entity.ts";
-import { enqueueAttempt } from "./enqueue.ts";
+import { enqueueAttempt } from "./enqueue-attempt.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import type { Webhook } from "./webhook.entity.ts";
 
 /**
- * Begins, in the caller's transaction, to send an event to a webhook, whatever types it takes.
+ * Creates the delivery of an event to a webhook, whatever its types, and enqueues the first
+ * attempt, in the caller's transaction.
  *
  * @throws Refusal WEBHOOK_DISABLED
  */

@@ -11,7 +11,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 
 /**
- * Removes a webhook with its deliveries and their attempts. Jobs that are left find nothing to do.
+ * Deletes a webhook with its deliveries and their attempts. Jobs that remain find no delivery.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND
  */

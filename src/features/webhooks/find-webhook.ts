@@ -3,9 +3,9 @@ import { refuse } from "../../domain/refusal.ts";
 import { Webhook } from "./webhook.entity.ts";
 
 /**
- * A webhook of the workspace, its row locked on request.
+ * A webhook of the workspace, with its row locked if `lock` is given.
  *
- * @throws Refusal WEBHOOK_NOT_FOUND, alike for an unknown webhook and one of another workspace
+ * @throws Refusal WEBHOOK_NOT_FOUND, the same for an unknown webhook and one of another workspace
  */
 export async function findWebhook(
   em: EntityManager,
@@ -19,5 +19,5 @@ export async function findWebhook(
   return found;
 }
 
-/** Without its key: deliveries that refer to it can be written meanwhile. */
+/** `no key update`, so that deliveries that refer to the webhook can be inserted meanwhile. */
 const LOCK_WEBHOOK = "select from webhook where workspace_id = ? and id = ? for no key update";

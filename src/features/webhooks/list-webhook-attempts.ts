@@ -15,7 +15,7 @@ import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { attemptMessage } from "./webhook-message.ts";
 
 /**
- * Lists the attempts at one delivery, the first first.
+ * Lists the attempts at one delivery, oldest first.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND, DELIVERY_NOT_FOUND
  */

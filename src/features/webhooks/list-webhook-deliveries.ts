@@ -12,9 +12,10 @@ import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { deliveryMessage, deliveryStatusOf } from "./webhook-message.ts";
 
 /**
- * Lists what was and is being sent to a webhook, the newest first.
+ * Lists the deliveries to a webhook, newest first.
  *
- * @throws Refusal WEBHOOK_NOT_FOUND, or FIELD_INVALID for a page token that is none
+ * @throws Refusal WEBHOOK_NOT_FOUND, FIELD_INVALID for a page token that is not of this list with
+ * this filter
  */
 export async function listWebhookDeliveries(
   request: ListWebhookDeliveriesRequestValid,

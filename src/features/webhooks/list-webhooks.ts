@@ -9,7 +9,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { Webhook } from "./webhook.entity.ts";
 
-/** Lists the workspace's webhooks, the oldest first. */
+/** Lists the workspace's webhooks, oldest first; at most `MAX_WEBHOOKS`, so without pages. */
 export async function listWebhooks(
   { caller: { workspaceId } }: Call,
   em: EntityManager,

@@ -17,7 +17,7 @@ import type { WebhookDeps } from "./webhook-deps.ts";
 import { deliveryMessage } from "./webhook-message.ts";
 
 /**
- * Sends any event of the workspace to a webhook, under the id it always has.
+ * Sends any event of the workspace to a webhook again, with the same event id.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED
  */

@@ -13,15 +13,16 @@ import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import type { WebhookSecret } from "./webhook.entity.ts";
 
-/** How long earlier secrets go on signing when the caller does not say, in seconds: a day. */
+/** How long earlier secrets go on signing by default, in seconds: a day. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
-/** How many secrets sign at the same time; of more, the oldest ends at once. */
+/** How many secrets can sign at the same time; beyond that the oldest ends at once. */
 const MAX_SECRETS = 5;
 
 /**
- * Gives a webhook a new secret at once; the earlier ones end after the overlap, or earlier if they
- * were to end earlier.
+ * Gives a webhook a new secret at once. The earlier ones end after the overlap, or when they were
+ * to end anyway, whichever is sooner.
  *
+ * @returns the webhook, and the new secret, which no other call shows
  * @throws Refusal WEBHOOK_NOT_FOUND
  */
 export async function rotateWebhookSecret(
@@ -31,32 +32,28 @@ export async function rotateWebhookSecret(
 ): Promise<RotateWebhookSecretResponse> {
   const { workspaceId } = call.caller;
   const secret = mintWebhookSecret();
-  return withIdempotency(
-    em,
-    WebhookService.method.rotateWebhookSecret,
-    request,
-    call,
-    async (tx) => {
-      const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
-      const rotatedAt = now();
-      const endMs =
-        rotatedAt.getTime() + (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
-      const earlier = webhook.secrets.map((it) => ({
-        ...it,
-        endsAtMs: Math.min(it.endsAtMs ?? Infinity, endMs),
-      }));
-      webhook.secrets = [{ secret, endsAtMs: null }, ...working(earlier, rotatedAt)].slice(
-        0,
-        MAX_SECRETS,
-      );
-      webhook.updatedAt = rotatedAt;
-      await tx.flush();
-      return create(RotateWebhookSecretResponseSchema, { data: webhookMessage(webhook), secret });
-    },
-  );
+  const overlapMs = (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
+  const method = WebhookService.method.rotateWebhookSecret;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+    const rotatedAt = now();
+    const earlier = endBy(webhook.secrets, rotatedAt.getTime() + overlapMs);
+    const secrets = [{ secret, endsAtMs: null }, ...activeSecrets(earlier, rotatedAt)];
+    webhook.secrets = secrets.slice(0, MAX_SECRETS);
+    webhook.updatedAt = rotatedAt;
+    await tx.flush();
+    return create(RotateWebhookSecretResponseSchema, { data: webhookMessage(webhook), secret });
+  });
+}
+
+function endBy(secrets: readonly WebhookSecret[], endMs: number): WebhookSecret[] {
+  return secrets.map(({ secret, endsAtMs }) => ({
+    secret,
+    endsAtMs: Math.min(endsAtMs ?? Infinity, endMs),
+  }));
 }
 
 /** The secrets that have not ended. */
-export function working(secrets: readonly WebhookSecret[], now: Date): WebhookSecret[] {
+export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): WebhookSecret[] {
   return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
 }

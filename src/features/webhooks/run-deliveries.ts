@@ -5,35 +5,37 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { DELIVER_TASK } from "../events/fan-out.ts";
 import { deliver, type DeliverDeps } from "./deliver.ts";
-import type { DeliverJob } from "./enqueue.ts";
+import type { DeliverJob } from "./enqueue-attempt.ts";
 import { purgeDeliveries } from "./purge-deliveries.ts";
-import { watchOverWorkers } from "./watch-over-workers.ts";
+import { releaseDeadWorkers } from "./release-dead-workers.ts";
 
-/** Attempts that one process makes at the same time; nearly all of an attempt is waiting. */
+/** How many attempts one process makes at the same time; an attempt is mostly waiting. */
 const CONCURRENCY = 50;
-/** How many connections the jobs' engine holds at most. */
+/** How many connections the job runner holds at most. */
 const MAX_CONNECTIONS = 5;
 /**
- * How often each idle place looks for jobs that have come due, in milliseconds. They do not look all
- * at once, so that a job waits for a small part of it.
+ * How often each idle worker polls for jobs that have come due, in milliseconds. The workers poll
+ * at different times, so a job waits for a fraction of this.
  */
 const POLL_MS = 5_000;
-/** How long attempts under way may take to finish once the process is to end, in milliseconds. */
+/** How long attempts in flight may take to finish at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
-/** How long to wait before starting anew when the engine broke down, in milliseconds. */
+/** How long to wait before restarting a runner that failed, in milliseconds. */
 const RESTART_MS = 1_000;
 
 const PURGE_TASK = "purge_webhook_deliveries";
 
-/** The process's share in the delivery of webhooks. */
+/** The delivery of webhooks by this process. */
 export interface Deliveries {
-  /** Takes on no more jobs, and lets go of those that do not finish in a few seconds. */
+  /**
+   * Takes no more jobs, waits for those in flight, and aborts what has not finished in 3 seconds.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Works on the jobs that deliver webhooks until closed, next to any other process that does. A
- * broken connection only interrupts it.
+ * Runs the jobs that deliver webhooks, along with other replicas, until closed. After an error,
+ * such as a lost connection, it logs and restarts.
  */
 export function runDeliveries(databaseUrl: string, log: Logger, deps: DeliverDeps): Deliveries {
   const stopping = new AbortController();
@@ -62,7 +64,7 @@ export function runDeliveries(databaseUrl: string, log: Logger, deps: DeliverDep
   };
 }
 
-/** Works until told to stop; rejects when the engine breaks down. */
+/** Runs jobs until the signal aborts; rejects when the runner fails. */
 async function workOnce(
   databaseUrl: string,
   log: Logger,
@@ -102,7 +104,7 @@ async function workOnce(
       ]),
     });
     const stopRunner = () => void runner.stop().catch(() => undefined);
-    const watching = watchOverWorkers(databaseUrl, await poolId, log, stopRunner);
+    const watching = releaseDeadWorkers(databaseUrl, await poolId, log, stopRunner);
     stop.addEventListener("abort", stopRunner);
     if (stop.aborted) stopRunner();
     try {

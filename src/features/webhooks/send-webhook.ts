@@ -8,13 +8,13 @@ import {
   type Reach,
 } from "../../domain/webhook/webhook-address.ts";
 
-/** The addresses of a name, as the system's resolver gives them. */
+/** Resolves a host name to its addresses; `family` is 4 or 6. */
 export type ResolveName = (
   name: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
-/** What came of sending: an answer, or the reason why there was none. */
-export type Outcome = {
+/** The result of sending: a response, or the reason why there was none. */
+export type SendResult = {
   readonly durationMs: number;
 } & (
   | {
@@ -27,17 +27,19 @@ export type Outcome = {
   | { readonly error: string; readonly status?: undefined }
 );
 
-/** Sends a body to an address. Never rejects; whatever goes wrong is an outcome. */
+/** Sends webhooks. `send` never rejects: its result tells what went wrong. */
 export interface Sender {
-  send(url: string, headers: Record<string, string>, body: string): Promise<Outcome>;
+  send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
   close(): Promise<void>;
 }
 
-/** How long an attempt may take, from the look-up of the name to the end of the answer. */
+/**
+ * How long an attempt may take in milliseconds, from resolving the name to the end of the response.
+ */
 const TIMEOUT_MS = 15_000;
-/** How much of an answer is read, in bytes. */
-const MAX_ANSWER_BYTES = 1_024;
-/** Bounds on the connections to one address. */
+/** How much of a response body is read, in bytes. */
+const MAX_BODY_BYTES = 1_024;
+/** Limits on the connections to one origin. */
 const CONNECTIONS = {
   connections: 4,
   pipelining: 1,
@@ -47,14 +49,16 @@ const CONNECTIONS = {
   allowH2: false,
 } as const;
 
-/** An address that nothing may be sent to. */
-class OutOfReach extends Error {}
+/** The address may not be sent to. */
+class OutOfReachError extends Error {}
 
 /**
- * Builds a sender that reaches public addresses only, and by http only this machine, and that only
- * if it is allowed. A name is resolved when it is connected to, and only what was found within
- * reach is connected to, so that a name cannot move in between. Redirects are answers like any
- * other.
+ * Builds a sender that connects to public addresses only, by https, and to this machine by http if
+ * that is allowed. Names are resolved for each connection and only addresses that passed the check
+ * are connected to, so that a name cannot resolve differently in between. Redirects are not
+ * followed.
+ *
+ * @param options.timeoutMs the limit on one attempt; 15 seconds unless a test says otherwise
  */
 export function createSender(options: {
   readonly allowLoopbackHttp: boolean;
@@ -75,8 +79,8 @@ export function createSender(options: {
       try {
         const url = new URL(text);
         const reach = reachOf(url, allowLoopbackHttp);
-        if (reach === undefined) throw new OutOfReach();
-        refuseLiteral(url, reach);
+        if (reach === undefined) throw new OutOfReachError();
+        assertLiteralWithin(url, reach);
         const response = await request(url, {
           method: "POST",
           headers,
@@ -84,7 +88,7 @@ export function createSender(options: {
           dispatcher: agents[reach],
           signal: AbortSignal.timeout(timeoutMs),
         });
-        const answer = await beginningOf(response.body);
+        const answer = await readBeginning(response.body);
         const retryAfter = [response.headers["retry-after"]].flat()[0];
         return { status: response.statusCode, answer, retryAfter, durationMs: durationMs() };
       } catch (error) {
@@ -106,7 +110,7 @@ function agentWithin(reach: Reach, resolve: ResolveName, timeoutMs: number): Age
       return callback(error as NodeJS.ErrnoException, []);
     }
     const [first] = within;
-    if (first === undefined) callback(new OutOfReach(), []);
+    if (first === undefined) callback(new OutOfReachError(), []);
     else if (all) callback(null, [...within]);
     else callback(null, first.address, first.family);
   };
@@ -118,34 +122,34 @@ function agentWithin(reach: Reach, resolve: ResolveName, timeoutMs: number): Age
   });
 }
 
-/** A host that is an IP address by itself is connected to without a look-up. */
-function refuseLiteral(url: URL, reach: Reach): void {
+/** A host that is an IP address is not looked up, so the check of look-ups does not see it. */
+function assertLiteralWithin(url: URL, reach: Reach): void {
   const literal = literalAddress(url);
-  if (literal !== undefined && !isWithin(reach, literal)) throw new OutOfReach();
+  if (literal !== undefined && !isWithin(reach, literal)) throw new OutOfReachError();
 }
 
-/** The beginning of a body; what fails after the status has come takes nothing from the status. */
-async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+/** Reads the first KiB of a body. An error while reading keeps what was read until then. */
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= MAX_ANSWER_BYTES) break;
+      if (size >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // The receiver broke off; what it said until then is kept.
+    // The status has arrived, and it decides the result.
   }
-  const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8");
+  const text = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString("utf8");
   return text.replaceAll("\0", "\uFFFD");
 }
 
-/** Says for people why there was no answer, and nothing about where this service runs. */
+/** Says why there was no response, without a detail about the network this service runs in. */
 function describe(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error];
   const causes = errors.flatMap((it: unknown) => [it, (it as { cause?: unknown })?.cause]);
-  if (causes.some((it) => it instanceof OutOfReach)) return "The address is not a public one.";
+  if (causes.some((it) => it instanceof OutOfReachError)) return "The address is not a public one.";
   if (causes.some((it) => it instanceof Error && it.name === "TimeoutError")) {
     return "There was no answer in time.";
   }

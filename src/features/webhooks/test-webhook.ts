@@ -15,7 +15,7 @@ import type { WebhookDeps } from "./webhook-deps.ts";
 import { deliveryMessage, webhookMessage } from "./webhook-message.ts";
 
 /**
- * Sends a test event to a webhook.
+ * Sends a `webhook.test` event to a webhook.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND, WEBHOOK_DISABLED
  */

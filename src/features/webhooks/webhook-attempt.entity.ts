@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 
-/** One attempt at a delivery, and what came of it. */
+/** One attempt at a delivery, with its result. */
 export const WebhookAttempt = defineEntity({
   name: "WebhookAttempt",
   tableName: "webhook_attempt",
@@ -17,15 +17,15 @@ export const WebhookAttempt = defineEntity({
         .ownColumns("delivery_id")
         .updateRule("no action")
         .deleteRule("cascade"),
-    /** Counts the attempts of a delivery from 1. */
+    /** From 1 within the delivery. */
     number: p.integer().primary(),
     startedAt: p.datetime(3),
     durationMs: p.integer(),
-    /** The HTTP status of the answer; null when there was none. */
+    /** The HTTP status of the response; null when there was none. */
     status: p.integer().nullable(),
-    /** Why there was no answer. */
+    /** Why there was no response; null when there was one. */
     error: p.text().nullable(),
-    /** The first KiB of the answer's body. */
+    /** The first KiB of the response body. */
     answer: p.text().nullable(),
   },
 });

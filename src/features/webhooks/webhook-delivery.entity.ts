@@ -3,10 +3,10 @@ import type { EventType } from "../../domain/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Webhook } from "./webhook.entity.ts";
 
-/** How a delivery stands. */
+/** The status of a delivery. */
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
-/** The sending of one event to one webhook, with as many attempts as it takes. */
+/** One event on its way to one webhook, in one or more attempts. */
 export const WebhookDelivery = defineEntity({
   name: "WebhookDelivery",
   tableName: "webhook_delivery",
@@ -21,16 +21,16 @@ export const WebhookDelivery = defineEntity({
         .ownColumns("webhook_id")
         .updateRule("no action")
         .deleteRule("cascade"),
-    /** The event, by its subject and its number there. */
+    /** The key of the event within the workspace: its subject and its number there. */
     subject: p.text(),
     number: p.integer(),
     type: p.text().$type<EventType>(),
     status: p.text().$type<DeliveryStatus>().default("pending"),
-    /** How many attempts were made. */
+    /** How many attempts have been made. */
     attempts: p.integer().default(0),
     nextAttemptAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
-    /** When it was delivered or given up. */
+    /** When it was delivered or failed for good. */
     endedAt: p.datetime(3).nullable(),
   },
   indexes: [

@@ -27,15 +27,15 @@ const STATUS: Readonly<Record<DeliveryStatus, WebhookDeliveryStatus>> = {
   failed: WebhookDeliveryStatus.FAILED,
 };
 
-/** Our word for a status that a caller sends; undefined where it sends none. */
+/** The stored value of a status that a caller sends; undefined when it sends none. */
 export function deliveryStatusOf(
   status: WebhookDeliveryStatus | undefined,
 ): DeliveryStatus | undefined {
-  const names = Object.entries(STATUS) as [DeliveryStatus, WebhookDeliveryStatus][];
-  return names.find(([, theirs]) => theirs === status)?.[0];
+  const entries = Object.entries(STATUS) as [DeliveryStatus, WebhookDeliveryStatus][];
+  return entries.find(([, sent]) => sent === status)?.[0];
 }
 
-/** A webhook as callers see it: without its secrets. */
+/** A webhook as callers see it, without its secrets. */
 export function webhookMessage(webhook: Webhook): WebhookMessage {
   const { disabledReason, failingSince } = webhook;
   return create(WebhookSchema, {

@@ -1,12 +1,12 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Why nothing is sent to a webhook. */
+/** Why a webhook is disabled: by its owner, by a 410 response, or by failing for too long. */
 export type DisabledReason = "request" | "gone" | "failing";
 
 /**
- * A secret that is signed with until it ends, if it ends. Kept as it is, since signing needs it:
- * whoever reads this table can sign.
+ * A secret that signs until it ends, if it ends. Stored in clear text because signing needs it:
+ * whoever can read the table can sign.
  */
 export interface WebhookSecret {
   readonly secret: string;
@@ -14,7 +14,7 @@ export interface WebhookSecret {
   readonly endsAtMs: number | null;
 }
 
-/** An address of a workspace's that events are sent to. */
+/** A URL of a workspace to which events are sent. */
 export const Webhook = defineEntity({
   name: "Webhook",
   tableName: "webhook",
@@ -23,15 +23,15 @@ export const Webhook = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     id: p.text().primary(),
     url: p.text(),
-    /** The types of events that are sent; `*` for all of them. */
+    /** The event types that are sent; `*` for all. */
     types: p.array().$type<readonly string[]>(),
-    /** The newest first. */
+    /** Newest first. */
     secrets: p.json().$type<readonly WebhookSecret[]>(),
     /** Null while it is enabled. */
     disabledReason: p.text().$type<DisabledReason>().nullable(),
-    /** When the first attempt failed since one succeeded; null while they succeed. */
+    /** When the first attempt failed after the last success; null while attempts succeed. */
     failingSince: p.datetime(3).nullable(),
-    /** Counts what happened to it; the number of its last event. */
+    /** The number of its last event. */
     eventCount: p.integer().default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),

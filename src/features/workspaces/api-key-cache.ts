@@ -6,37 +6,39 @@ import type { Caller, ApiKeyLookup } from "../../pipeline/call.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
 import type { KeyChange } from "./recent-key-changes.ts";
 
-/** Finds who an API key stands for, mostly from memory. */
+/** Finds the caller that an API key belongs to, mostly from memory. */
 export interface ApiKeyCache extends ApiKeyLookup {
-  /** Forgets keys that changed since they were read: they are looked up again. */
+  /** Evicts keys that have changed since they were read. */
   forget(changes: readonly KeyChange[]): void;
-  /** Forgets all keys: changes may have passed unseen. */
+  /** Evicts all keys, for when changes may have been missed. */
   forgetAll(): void;
 }
 
-/** How many keys are remembered; the one unused for longest goes first. */
-const MAX_REMEMBERED = 10_000;
+/** How many keys are cached; the least recently used is evicted first. */
+const MAX_KEYS = 10_000;
 
-interface Remembered {
+interface CachedKey {
   readonly hash: string;
   readonly caller: Caller;
   /** Milliseconds since the epoch; Infinity for no end. */
   readonly endsAtMs: number;
-  /** When the key had last changed as it was read, by the database's clock. */
+  /** `changedAt` of the key as it was read, in milliseconds since the epoch. */
   readonly changedAtMs: number;
 }
 
 /**
- * Remembers callers until `forget` is told of a change, so that calls need no look-up and go on
- * while the database is away. They are remembered by the keys themselves, in this process's memory
- * only: hashing the key of every call would cost more than all else that admits it.
+ * Builds a cache of callers. They stay until `forget` is told of a change, so calls need no query
+ * and work while the database is away. The cache is keyed by the API key itself, in memory only,
+ * because hashing the key of every call would cost more than the rest of its admission.
+ *
+ * @param nowMs the time in milliseconds since the epoch, by which keys end
  */
 export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKeyCache {
-  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
-  const lookingUp = new Map<string, Promise<Remembered | undefined>>();
+  const cached = new LRUCache<string, CachedKey>({ max: MAX_KEYS });
+  const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   let changes = 0;
 
-  async function lookUp(apiKey: string, hash: string): Promise<Remembered | undefined> {
+  async function lookUp(apiKey: string, hash: string): Promise<CachedKey | undefined> {
     const changesBefore = changes;
     const reading = em.fork();
     const key = await reading.findOne(ApiKey, { hash, ...isWorking() });
@@ -47,51 +49,50 @@ export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKe
       endsAtMs: key.endsAt?.getTime() ?? Infinity,
       changedAtMs: key.changedAt.getTime(),
     };
-    // A change during the look-up may be newer than what was read; then the answer serves only this
-    // once.
-    if (changes === changesBefore) remembered.set(apiKey, found);
+    // A change during the look-up may be newer than what was read, which then is not cached.
+    if (changes === changesBefore) cached.set(apiKey, found);
     return found;
   }
 
-  function lookUpOnce(apiKey: string): Promise<Remembered | undefined> {
+  function lookUpOnce(apiKey: string): Promise<CachedKey | undefined> {
     const hash = hashApiKey(apiKey);
-    const underWay = lookingUp.get(hash);
-    if (underWay !== undefined) return underWay;
-    const begun = lookUp(apiKey, hash).finally(() => {
-      if (lookingUp.get(hash) === begun) lookingUp.delete(hash);
+    const inFlight = lookUps.get(hash);
+    if (inFlight !== undefined) return inFlight;
+    const started = lookUp(apiKey, hash).finally(() => {
+      if (lookUps.get(hash) === started) lookUps.delete(hash);
     });
-    lookingUp.set(hash, begun);
-    return begun;
+    lookUps.set(hash, started);
+    return started;
   }
 
-  const callerUnlessEnded = (found: Remembered | undefined) =>
+  const callerUnlessEnded = (found: CachedKey | undefined) =>
     found !== undefined && (found.endsAtMs === Infinity || nowMs() < found.endsAtMs)
       ? found.caller
       : undefined;
 
   return {
-    recall: (apiKey) => callerUnlessEnded(remembered.get(apiKey)),
+    recall: (apiKey) => callerUnlessEnded(cached.get(apiKey)),
     async find(apiKey) {
-      return callerUnlessEnded(remembered.get(apiKey) ?? (await lookUpOnce(apiKey)));
+      return callerUnlessEnded(cached.get(apiKey) ?? (await lookUpOnce(apiKey)));
     },
     forget(keyChanges) {
-      const news = new Map(keyChanges.map((change) => [change.hash, change]));
-      for (const hash of news.keys()) if (lookingUp.delete(hash)) changes++;
-      if (news.size === 0) return;
-      for (const [apiKey, found] of remembered.entries()) {
-        const change = news.get(found.hash);
-        if (change !== undefined && isNews(change, found)) remembered.delete(apiKey);
+      const changeOf = new Map(keyChanges.map((change) => [change.hash, change]));
+      for (const hash of changeOf.keys()) if (lookUps.delete(hash)) changes++;
+      if (changeOf.size === 0) return;
+      for (const [apiKey, found] of cached.entries()) {
+        const change = changeOf.get(found.hash);
+        if (change !== undefined && isNewer(change, found)) cached.delete(apiKey);
       }
     },
     forgetAll() {
       changes++;
-      lookingUp.clear();
-      remembered.clear();
+      lookUps.clear();
+      cached.clear();
     },
   };
 }
 
-/** A change is told of for a minute; what was read since then knows of it. */
-function isNews({ ended, changedAt }: KeyChange, found: Remembered): boolean {
+/** A change is reported for a minute; a key that was read after it already includes it. */
+function isNewer({ ended, changedAt }: KeyChange, found: CachedKey): boolean {
   return ended || changedAt.getTime() > found.changedAtMs;
 }

@@ -2,9 +2,9 @@ import { defineEntity, p, sql, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "./workspace.entity.ts";
 
 /**
- * A secret key of a workspace, of which only the SHA-256 is kept, and the last four characters for
- * people. It is found by its hash before a workspace is known, so the hash is unique across
- * workspaces.
+ * A secret key of a workspace. Only its SHA-256 is stored, in base64url, and its last four
+ * characters for display. It is found by its hash before the workspace is known, so the hash is
+ * unique across workspaces.
  */
 export const ApiKey = defineEntity({
   name: "ApiKey",
@@ -14,9 +14,12 @@ export const ApiKey = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().index("api_key_of_workspace"),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** When it stops working; null while there is no end in sight. */
+    /** When it stops working; null for no end. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
-    /** When `endsAt` last changed, by the database's clock: replicas look for recent changes. */
+    /**
+     * When `endsAt` or the workspace's limits last changed, by the database's clock; replicas poll
+     * it.
+     */
     changedAt: p.datetime(3).index("api_key_by_change"),
   },
   checks: [{ name: "api_key_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],

@@ -3,7 +3,7 @@ import { PaymentConnection, type PaymentProviderName } from "./payment-connectio
 import { Workspace } from "./workspace.entity.ts";
 
 /**
- * Connects a payment provider to a workspace, in place of any other.
+ * Connects a payment provider to a workspace, replacing the one it has.
  *
  * @returns whether there is such a workspace
  */
@@ -24,7 +24,7 @@ export function connectPaymentProvider(
 }
 
 /**
- * Leaves a workspace without a payment provider.
+ * Disconnects the payment provider of a workspace, if it has one.
  *
  * @returns whether there is such a workspace
  */

@@ -3,13 +3,13 @@ import { addKey } from "./add-key.ts";
 import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** A workspace that has just been made, and its first key, which is shown this once. */
+/** A new workspace and its first API key, which cannot be read again. */
 export interface CreatedWorkspace {
   readonly workspace: { readonly id: number; readonly name: string };
   readonly apiKey: string;
 }
 
-/** Makes a workspace with its first key and, if one is named, a connected payment provider. */
+/** Creates a workspace with its first key and, if one is given, a connected payment provider. */
 export function createWorkspace(
   em: EntityManager,
   { name, paymentProvider }: { name: string; paymentProvider?: PaymentProviderName | undefined },

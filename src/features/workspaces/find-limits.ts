@@ -2,7 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { DEFAULT_LIMITS, type RateLimits } from "../../domain/rate-limit.ts";
 import { WorkspaceLimit } from "./workspace-limit.entity.ts";
 
-/** The limits of a workspace: its own where it has any, else the defaults. */
+/** The rate limits of a workspace for each class of methods: its own, else the default. */
 export async function findLimits(em: EntityManager, workspace: number): Promise<RateLimits> {
   const own = await em.find(WorkspaceLimit, { workspace });
   return {

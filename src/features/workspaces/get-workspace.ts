@@ -14,7 +14,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { PaymentConnection } from "./payment-connection.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** Gives the workspace that calls. */
+/** Gives the workspace of the caller, with its limits. */
 export async function getWorkspace(
   { caller: { workspaceId, limits } }: Call,
   em: EntityManager,

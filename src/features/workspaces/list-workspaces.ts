@@ -3,16 +3,16 @@ import { ApiKey, isWorking } from "./api-key.entity.ts";
 import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** A workspace as its operator sees it. */
+/** A workspace as the operator sees it. */
 export interface ListedWorkspace {
   readonly id: number;
   readonly name: string;
   readonly paymentProvider: PaymentProviderName | null;
-  /** The keys that still work, oldest first. */
+  /** The keys that work, oldest first. */
   readonly keys: readonly { readonly last4: string; readonly endsAt: Date | null }[];
 }
 
-/** Every workspace, oldest first. */
+/** Lists every workspace, oldest first. */
 export async function listWorkspaces(em: EntityManager): Promise<ListedWorkspace[]> {
   const reading = em.fork();
   const workspaces = await reading.findAll(Workspace, { orderBy: { id: "asc" } });

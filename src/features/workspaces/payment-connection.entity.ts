@@ -4,7 +4,7 @@ import { Workspace } from "./workspace.entity.ts";
 /** The payment providers a workspace can connect. */
 export const PAYMENT_PROVIDERS = ["manual"] as const;
 
-/** Through whom a workspace is paid. */
+/** The name of a payment provider. */
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
 /** The payment provider a workspace has connected; no row while it has none. */

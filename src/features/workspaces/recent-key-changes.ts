@@ -1,17 +1,17 @@
 import type { Client } from "pg";
 
-/** A key that changed, or came to its end. */
+/** A key that has changed or ended. */
 export interface KeyChange {
   readonly hash: string;
   /** When it last changed, by the database's clock. */
   readonly changedAt: Date;
-  /** Whether it does not work any more, by the database's clock. */
+  /** Whether it has ended, by the database's clock. */
   readonly ended: boolean;
 }
 
 /**
- * The keys that changed or came to their end within the last minute, by the database's clock: far
- * longer than a change takes to commit and a look to come round, so that none is missed.
+ * The keys that changed or ended within the last minute, by the database's clock. A minute is far
+ * longer than a commit and the interval between two polls, so no change is missed.
  */
 export async function recentKeyChanges(client: Client): Promise<KeyChange[]> {
   const { rows } = await client.query<KeyChange>(

@@ -4,9 +4,9 @@ import type { EntityManager } from "../../db/orm.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
 
 /**
- * Ends, now, the working keys of a workspace that end in these four characters.
+ * Ends, at once, the working keys of a workspace that have these last four characters.
  *
- * @returns how many keys that were; 0 when the workspace has no such key that still works
+ * @returns how many keys it ended; 0 when the workspace has no such key
  */
 export function revokeKey(em: EntityManager, workspaceId: number, last4: string): Promise<number> {
   return em.fork().transactional(async (tx) => {

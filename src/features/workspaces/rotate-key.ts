@@ -5,14 +5,14 @@ import { addKey } from "./add-key.ts";
 import { ApiKey } from "./api-key.entity.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** The longest that old keys may go on working after a rotation: 7 days, in seconds. */
+/** How long old keys can go on working after a rotation, in seconds: 7 days. */
 export const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * Gives a workspace a new key at once; every other key ends after `overlapSeconds` (0 to 7 days),
- * or earlier if it was to end earlier.
+ * Gives a workspace a new key at once. Every other key ends after `overlapSeconds` (0 to
+ * `MAX_OVERLAP_SECONDS`), or when it was to end anyway, whichever is sooner.
  *
- * @returns the new key, shown this once; undefined when there is no such workspace
+ * @returns the new key, which cannot be read again; undefined when there is no such workspace
  */
 export function rotateKey(
   em: EntityManager,
@@ -20,7 +20,7 @@ export function rotateKey(
   overlapSeconds: number,
 ): Promise<string | undefined> {
   return em.fork().transactional(async (tx) => {
-    // Locked, so that of two rotations at once the later one ends the earlier one's key.
+    // Locked, so that of two concurrent rotations the second ends the key of the first.
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
     if ((await tx.findOne(Workspace, workspaceId, lock)) === null) return undefined;
     const end = sql`now() + make_interval(secs => ${overlapSeconds})`;

@@ -8,9 +8,10 @@ import { findLimits } from "./find-limits.ts";
 import { WorkspaceLimit } from "./workspace-limit.entity.ts";
 
 /**
- * Limits how often a workspace may call one class of methods, for every process within a second.
+ * Sets the rate limit of a workspace for one class of methods; every process uses it within a
+ * second.
  *
- * @returns the limits now in force; undefined when there is no such workspace
+ * @returns all limits now in force; undefined when there is no such workspace
  */
 export function setLimit(
   em: EntityManager,
@@ -21,7 +22,7 @@ export function setLimit(
   return em.fork().transactional(async (tx) => {
     if ((await tx.findOne(Workspace, workspaceId)) === null) return undefined;
     await tx.upsert(WorkspaceLimit, { workspace: workspaceId, limitClass, ...limit });
-    // Limits are remembered with the keys of their workspace, and forgotten with them.
+    // Limits are cached with the keys of the workspace, so changing the keys evicts them.
     await tx.nativeUpdate(ApiKey, { workspace: workspaceId }, { changedAt: sql`now()` });
     await announceChange(tx);
     return await findLimits(tx, workspaceId);

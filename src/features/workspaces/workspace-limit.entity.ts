@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** How often a workspace may call one class of methods, where that is not the default. */
+/** A workspace's rate limit for one class of methods; without a row the default applies. */
 export const WorkspaceLimit = defineEntity({
   name: "WorkspaceLimit",
   tableName: "workspace_limit",
@@ -10,7 +10,9 @@ export const WorkspaceLimit = defineEntity({
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     limitClass: p.text().$type<LimitClass>().primary(),
+    /** Calls a second. */
     rate: p.integer(),
+    /** Calls at once after a rest. */
     burst: p.integer(),
   },
   checks: [

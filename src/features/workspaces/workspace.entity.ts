@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** A team account: whom shipments, customers and keys belong to. */
+/** A team account, which shipments, customers and API keys belong to. */
 export const Workspace = defineEntity({
   name: "Workspace",
   tableName: "workspace",

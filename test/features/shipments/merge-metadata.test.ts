@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
-import { mergeMetadata } from "../../../src/features/shipments/metadata.ts";
+import { mergeMetadata } from "../../../src/features/shipments/merge-metadata.ts";
 
 test("given notes are put over those there are, and a blank one removes", () => {
   const current = { a: "1", b: "2", c: "3" };

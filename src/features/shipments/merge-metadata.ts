@@ -1,13 +1,14 @@
 import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 
-/** The caller's own notes on a shipment. */
+/** The caller's own keys and values on a shipment. */
 export type Metadata = Readonly<Record<string, string>>;
 
 /**
- * Notes with others put over them: a blank value removes its note.
+ * Merges given metadata into the current: a given value replaces the current one, an empty value
+ * removes its key.
  *
- * @throws Refusal FIELD_INVALID when that makes too many
+ * @throws Refusal FIELD_INVALID when the result has more than `MAX_METADATA_KEYS` keys
  */
 export function mergeMetadata(current: Metadata, given: Metadata): Metadata {
   const merged = new Map(Object.entries(current));

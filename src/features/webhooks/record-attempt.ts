@@ -8,56 +8,56 @@ import {
   readRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
 import { recordEvent } from "../events/record-event.ts";
-import { enqueueAttempt, type DeliverJob } from "./enqueue.ts";
+import { enqueueAttempt, type DeliverJob } from "./enqueue-attempt.ts";
 import { findWebhook } from "./find-webhook.ts";
-import type { Outcome } from "./send-webhook.ts";
+import type { SendResult } from "./send-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 
-/** What recording works with. */
+/** What recording needs. */
 export interface RecordDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  /** From 0 to 1; spreads retries. */
+  /** Gives a number from 0 to 1, which spreads retries. */
   readonly random: () => number;
 }
 
 /**
- * Records an attempt and, in the same transaction, what follows from it: the end of the delivery,
- * the job of the next attempt, the end of the webhook.
+ * Records an attempt and its consequences in one transaction: the end of the delivery, the job of
+ * the next attempt, the disabling of the webhook.
  */
-export async function recordOutcome(
+export async function recordAttempt(
   job: DeliverJob,
   webhook: Webhook,
   startedAt: Date,
-  outcome: Outcome,
+  result: SendResult,
   deps: RecordDeps,
 ): Promise<void> {
   const wasHealthy = !webhook.failingSince;
   await deps.em.fork().transactional(async (tx) => {
-    await lockWebhook(tx, webhook, isSuccess(outcome) && wasHealthy ? "refer" : "change");
+    await lockWebhook(tx, webhook, isSuccess(result) && wasHealthy ? "refer" : "change");
     const delivery = await lockDelivery(tx, job);
-    if (delivery === null || !awaits(delivery, job)) return;
+    if (delivery === null || !awaitsAttempt(delivery, job)) return;
     delivery.attempts = job.attempt;
     tx.create(WebhookAttempt, {
       workspace: job.workspace,
       delivery,
       number: job.attempt,
       startedAt,
-      durationMs: outcome.durationMs,
-      status: outcome.status ?? null,
-      error: outcome.error ?? null,
-      answer: outcome.status === undefined ? null : outcome.answer,
+      durationMs: result.durationMs,
+      status: result.status ?? null,
+      error: result.error ?? null,
+      answer: result.status === undefined ? null : result.answer,
     });
-    if (isSuccess(outcome)) await succeed(tx, delivery, wasHealthy, deps);
-    else await fail(tx, delivery, startedAt, outcome, deps);
+    if (isSuccess(result)) await succeed(tx, delivery, wasHealthy, deps);
+    else await fail(tx, delivery, startedAt, result, deps);
   });
 }
 
-/** Gives up a delivery whose webhook was disabled before this attempt. */
-export async function endDelivery(
+/** Ends a delivery as failed without an attempt, because its webhook has been disabled. */
+export async function abandonDelivery(
   job: DeliverJob,
   webhook: Webhook,
   { em, now }: RecordDeps,
@@ -65,18 +65,18 @@ export async function endDelivery(
   await em.fork().transactional(async (tx) => {
     await lockWebhook(tx, webhook, "refer");
     const delivery = await lockDelivery(tx, job);
-    if (delivery !== null && awaits(delivery, job)) end(delivery, "failed", now());
+    if (delivery !== null && awaitsAttempt(delivery, job)) markEnded(delivery, "failed", now());
   });
 }
 
-/** Whether a delivery waits for the very attempt that a job is to make. */
-export function awaits(delivery: WebhookDelivery, job: DeliverJob): boolean {
+/** Whether the next attempt of a delivery is the one that a job is to make. */
+export function awaitsAttempt(delivery: WebhookDelivery, job: DeliverJob): boolean {
   return delivery.status === "pending" && delivery.attempts === job.attempt - 1;
 }
 
 /**
- * Locks a webhook's row before any of its deliveries, as its removal does, and at once as firmly as
- * it will have to be: so no two wait for each other.
+ * Locks a webhook's row before those of its deliveries, as deleting it does, and with the final
+ * strength at once: a different order, or an upgrade later, could deadlock.
  */
 async function lockWebhook(
   tx: EntityManager,
@@ -98,7 +98,7 @@ function lockDelivery(tx: EntityManager, job: DeliverJob): Promise<WebhookDelive
   );
 }
 
-function isSuccess({ status }: Outcome): boolean {
+function isSuccess({ status }: SendResult): boolean {
   return status !== undefined && status >= 200 && status <= 299;
 }
 
@@ -108,7 +108,7 @@ async function succeed(
   wasHealthy: boolean,
   { now }: RecordDeps,
 ): Promise<void> {
-  end(delivery, "delivered", now());
+  markEnded(delivery, "delivered", now());
   if (wasHealthy) return;
   const { workspace, webhook } = delivery;
   await tx.nativeUpdate(Webhook, { workspace, id: webhook.id }, { failingSince: null });
@@ -118,32 +118,32 @@ async function fail(
   tx: EntityManager,
   delivery: WebhookDelivery,
   startedAt: Date,
-  outcome: Outcome,
+  result: SendResult,
   { now, random }: RecordDeps,
 ): Promise<void> {
   const webhook = await findWebhook(tx, delivery.workspace, delivery.webhook.id);
   webhook.failingSince ??= startedAt;
   const endedAt = now();
-  if (outcome.status === 410) disable(tx, webhook, "gone", endedAt);
+  if (result.status === 410) disable(tx, webhook, "gone", endedAt);
   else if (isBeyondPatience(webhook.failingSince, endedAt)) {
     disable(tx, webhook, "failing", endedAt);
   }
   const askedMs =
-    outcome.status === undefined ? undefined : readRetryAfter(outcome.retryAfter, endedAt);
+    result.status === undefined ? undefined : readRetryAfter(result.retryAfter, endedAt);
   const waitMs = nextWaitMs(delivery.attempts, askedMs, random());
-  if (waitMs === undefined || webhook.disabledReason) return end(delivery, "failed", endedAt);
+  if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
   delivery.nextAttemptAt = new Date(endedAt.getTime() + waitMs);
   await tx.flush();
   await enqueueAttempt(tx, delivery.workspace, delivery.id, delivery.nextAttemptAt);
 }
 
-function end(delivery: WebhookDelivery, status: "delivered" | "failed", at: Date): void {
+function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at: Date): void {
   delivery.status = status;
   delivery.nextAttemptAt = null;
   delivery.endedAt = at;
 }
 
-/** Disables a webhook, unless it is already, and says so in an event. */
+/** Disables a webhook that is enabled, and records a `webhook.disabled` event. */
 function disable(tx: EntityManager, webhook: Webhook, reason: DisabledReason, at: Date): void {
   if (webhook.disabledReason) return;
   webhook.disabledReason = reason;

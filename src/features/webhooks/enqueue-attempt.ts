@@ -1,15 +1,20 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { ADD_DELIVERY_JOB } from "../events/fan-out.ts";
 
-/** What such a job knows. */
+/** The payload of a job that makes one attempt at a delivery. */
 export interface DeliverJob {
   readonly workspace: number;
   readonly delivery: number;
-  /** Which attempt it is to make, from 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
 }
 
-/** Enqueues, in the caller's transaction, the next attempt at a delivery that is written already. */
+/**
+ * Enqueues the next attempt at a delivery, in the caller's transaction. The delivery must have been
+ * flushed.
+ *
+ * @param runAt null for at once
+ */
 export async function enqueueAttempt(
   tx: EntityManager,
   workspace: number,

@@ -2,18 +2,18 @@ import type { CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { priceInMajor } from "./price.ts";
 
-/** What a caller expects a booking to cost, in major units. */
+/** What a caller expects a booking to cost; the total in major units. */
 interface Expectation {
   readonly expectedTotal?: number | undefined;
   readonly expectedCurrency?: string | undefined;
 }
 
 /**
- * Makes sure that a booking costs what its caller expects, as far as it says.
+ * Checks the price of a booking against what its caller expects; what is absent is not checked.
  *
- * @throws Refusal PRICE_CHANGED, with the new quote among its facts
+ * @throws Refusal PRICE_CHANGED, with the actual price among its facts
  */
-export function refusePriceChange(priced: CoveredQuote, expectation: Expectation): void {
+export function assertExpectedPrice(priced: CoveredQuote, expectation: Expectation): void {
   const price = priceInMajor(priced);
   const { expectedTotal = price.total, expectedCurrency = price.currency } = expectation;
   if (expectedTotal === price.total && expectedCurrency === price.currency) return;

@@ -1,0 +1,80 @@
+import type {
+  CreateShipmentRequestValid,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Outcome } from "../../db/group-transaction.ts";
+import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
+import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { PricedTariff } from "../tariffs/tariff-cache.ts";
+import { assertExpectedPrice } from "./assert-expected-price.ts";
+import { mergeMetadata, type Metadata } from "./merge-metadata.ts";
+import { coverageProblems } from "./price.ts";
+import type { BookingFacts } from "./read-booking-facts.ts";
+import { routeOf } from "./route-of.ts";
+
+/** A call that asks for a booking. */
+export interface Booking {
+  readonly method: typeof ShipmentService.method.createShipment;
+  readonly request: CreateShipmentRequestValid;
+  readonly call: Call;
+}
+
+/** A booking that has passed every check, with its price. */
+export interface AcceptedBooking extends Booking {
+  readonly facts: BookingFacts;
+  readonly tariffVersion: number;
+  readonly priced: CoveredQuote;
+  readonly metadata: Metadata;
+}
+
+/**
+ * Prices a booking and checks it against what the database has.
+ *
+ * @returns the accepted booking, or a Refusal with every problem of ROUTE_NOT_COVERED,
+ * WEIGHT_NOT_SERVED and PAYMENT_PROVIDER_NOT_CONNECTED, else with the first of PRICE_CHANGED,
+ * EXTERNAL_REFERENCE_TAKEN and FIELD_INVALID (too much metadata)
+ */
+export function checkBooking(
+  booking: Booking,
+  facts: BookingFacts,
+  tariff: PricedTariff,
+): Outcome<AcceptedBooking> {
+  try {
+    return { result: acceptBooking(booking, facts, tariff) };
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error };
+    throw error;
+  }
+}
+
+function acceptBooking(
+  booking: Booking,
+  facts: BookingFacts,
+  { version, pricing }: PricedTariff,
+): AcceptedBooking {
+  const { request } = booking;
+  const result = quote(pricing, routeOf(request));
+  const problems = coverageProblems(result);
+  if (!facts.providerConnected) problems.push(PROVIDER_MISSING);
+  if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
+  const priced = result as CoveredQuote;
+  assertExpectedPrice(priced, request);
+  if (facts.takenBy !== null) throw referenceTakenError(facts.takenBy);
+  const metadata = mergeMetadata({}, request.metadata);
+  return { ...booking, facts, tariffVersion: version, priced, metadata };
+}
+
+const PROVIDER_MISSING: Problem = {
+  reason: "PAYMENT_PROVIDER_NOT_CONNECTED",
+  subject: "payment_provider",
+  text: "The workspace has no payment provider connected; connect one before booking.",
+};
+
+function referenceTakenError(shipment: string): Refusal {
+  return refuse(
+    "EXTERNAL_REFERENCE_TAKEN",
+    `external_reference belongs to the shipment ${shipment} already.`,
+    { subject: "external_reference", facts: { shipment } },
+  );
+}
