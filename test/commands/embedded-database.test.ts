@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { run, runJson, startServing } from "../support/command.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { runCommand, runJson } from "../support/command.ts";
+import { startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const SAMPLE_FILE = "src/server/sample-tariff.json";
@@ -21,7 +22,7 @@ test("every command works on the embedded database, whether or not the server ru
   const { workspace, api_key: apiKey } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
 
-  const served = await startServing(environment);
+  const served = await startServiceProcess(environment);
   expect(await json("migrate")).toEqual({ applied: [] });
   expect(await json("tariff", "publish", SAMPLE_FILE)).toMatchObject({ version: 1 });
   await served.untilReady();
@@ -45,7 +46,9 @@ test("every command works on the embedded database, whether or not the server ru
 });
 
 test("a data folder that cannot be had is the reason", async () => {
-  const { code, stdout, stderr } = await run(["migrate", "--json"], { DATA_DIR: "/dev/null" });
+  const { code, stdout, stderr } = await runCommand(["migrate", "--json"], {
+    DATA_DIR: "/dev/null",
+  });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^no embedded PostgreSQL in \/dev\/null: .+\n$/);
 });

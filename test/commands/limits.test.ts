@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
-import { run, runJson, type Environment } from "../support/command.ts";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ test("a workspace has the default limits until its operator sets others, class b
 test.each([["set", "--class", "read", "--rate", "1"], ["show"]])(
   "limits %s of a workspace that there is not is refused",
   async (...args) => {
-    expect(await run(["limits", ...args, "--workspace", "999"], environment)).toEqual({
+    expect(await runCommand(["limits", ...args, "--workspace", "999"], environment)).toEqual({
       code: 1,
       stdout: "",
       stderr: "There is no workspace 999.\n",
@@ -53,6 +53,6 @@ test.each([
   ["a burst beyond the bound", ["--class", "read", "--rate", "1", "--burst", "1000001"]],
 ])("%s is wrong usage", async (_, args) => {
   const set = ["limits", "set", "--workspace", workspace, ...args];
-  const { code, stdout } = await run(set, environment);
+  const { code, stdout } = await runCommand(set, environment);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
 });

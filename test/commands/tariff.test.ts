@@ -3,9 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { run, runJson, type Environment } from "../support/command.ts";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { SAMPLE_TARIFF } from "../support/service.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 let database: TestDatabase;
@@ -89,7 +89,7 @@ test("every fault is named with its path, and nothing is published", async () =>
     },
   };
   const args = ["tariff", "publish", fileOf(faulty), "--json"];
-  const { code, stdout, stderr } = await run(args, environment);
+  const { code, stdout, stderr } = await runCommand(args, environment);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   const paths = stderr
     .trim()
@@ -111,14 +111,17 @@ test.each([
   ["that is not JSON", () => fileOf('{ "currency": ')],
 ])("a file %s is refused by its name", async (_, fileToPublish) => {
   const file = fileToPublish();
-  const { code, stdout, stderr } = await run(["tariff", "publish", file, "--json"], environment);
+  const { code, stdout, stderr } = await runCommand(
+    ["tariff", "publish", file, "--json"],
+    environment,
+  );
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^\S+ cannot be read: .+\n$/);
   expect(stderr.startsWith(file)).toBe(true);
 });
 
 test("there is nothing to show before the first publication", async () => {
-  expect(await run(["tariff", "show", "--json"], environment)).toEqual({
+  expect(await runCommand(["tariff", "show", "--json"], environment)).toEqual({
     code: 1,
     stdout: "",
     stderr: "No tariff has been published yet.\n",
@@ -126,8 +129,8 @@ test("there is nothing to show before the first publication", async () => {
 });
 
 test("people are told in words", async () => {
-  const published = await run(["tariff", "publish", fileOf(SAMPLE_TARIFF)], environment);
+  const published = await runCommand(["tariff", "publish", fileOf(SAMPLE_TARIFF)], environment);
   expect(published.stdout).toBe("Version 1 is in force: 5 zones, 3 tiers.\n");
-  const shown = await run(["tariff", "show"], environment);
+  const shown = await runCommand(["tariff", "show"], environment);
   expect(JSON.parse(shown.stdout)).toEqual({ ...SAMPLE_TARIFF, version: 1 });
 });

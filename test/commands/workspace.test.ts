@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { run, runJson, type Environment } from "../support/command.ts";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -97,10 +97,10 @@ test("revocation ends the working key that ends in these characters, in this wor
   const nothing = (id: number) =>
     refused(`Workspace ${id} has no working key that ends in ${last4}.\n`);
 
-  expect(await run([...revoke(404), "--json"], environment)).toEqual(nothing(404));
+  expect(await runCommand([...revoke(404), "--json"], environment)).toEqual(nothing(404));
   expect(await json(...revoke(workspace.id))).toEqual({ revoked: 1 });
   expect(await list()).toMatchObject([{ keys: [] }]);
-  expect(await run(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
+  expect(await runCommand(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
 });
 
 test.each([
@@ -108,13 +108,13 @@ test.each([
   ["payment-provider", "disconnect"],
   ["key", "rotate"],
 ])("%s %s refuses a workspace that there is not", async (...args) => {
-  expect(await run([...args, "--workspace", "404", "--json"], environment)).toEqual(
+  expect(await runCommand([...args, "--workspace", "404", "--json"], environment)).toEqual(
     refused("There is no workspace 404.\n"),
   );
 });
 
 test("people are told in words, and a key is shown only when it is made", async () => {
-  const words = async (...args: string[]) => (await run(args, environment)).stdout;
+  const words = async (...args: string[]) => (await runCommand(args, environment)).stdout;
   expect(await words("workspace", "list")).toBe("No workspaces yet.\n");
   const created = await words("workspace", "create", "--name", "Acme");
   expect(created).toMatch(/^Workspace 1: Acme\nIts key, shown this once: shp_\w{36}\n$/);

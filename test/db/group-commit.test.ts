@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroup } from "../../src/db/group-commit.ts";
 import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 
 let database: TestDatabase;
 let orm: ReturnType<typeof createOrm>;
@@ -50,7 +50,10 @@ test("whoever's turn does not come in time is turned away, and is not written la
       }),
     ),
   );
-  while (turnedAway.length < all.length - (MAX_CONNECTIONS - 4)) await sleep(10);
+  await eventually(
+    "the calls to be turned away",
+    () => turnedAway.length >= all.length - (MAX_CONNECTIONS - 4),
+  );
   gate.resolve();
 
   const outcomes = await taking;

@@ -10,10 +10,11 @@ import { receivedCall } from "../../src/pipeline/call.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
-import { errorFacts } from "../support/error-facts.ts";
+import { COVERED_ROUTE } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { rawHttp } from "../support/raw-http.ts";
-import { COVERED_ROUTE, startService, type TestService } from "../support/service.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startService, type TestService } from "../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const ROUTE = {
@@ -163,7 +164,7 @@ describe("at the gRPC door", () => {
   test.each(Object.entries(REFUSED).filter(([name]) => once(name)))(
     "refused: %s",
     async (_, [wrong, credentials]) => {
-      expect(await errorFacts(quote(credentials(keys)))).toEqual({
+      expect(await rpcError(quote(credentials(keys)))).toEqual({
         code: "Unauthenticated",
         message: messageOf(wrong),
         details: { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },

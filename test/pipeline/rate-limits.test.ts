@@ -2,10 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { setLimit } from "../../src/features/workspaces/set-limit.ts";
+import { COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
-import { errorFacts } from "../support/error-facts.ts";
 import { eventually } from "../support/eventually.ts";
-import { COVERED_ROUTE, startReplica, startService, type TestService } from "../support/service.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startReplica, startService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -55,7 +56,7 @@ test("the gRPC door counts the same calls, and says the same", async () => {
   await setLimit(service.app.em, id, "read", FIVE);
   const { listShipments } = service.grpcClient(apiKey);
   for (let i = 0; i < 5; i++) await (i % 2 === 0 ? read(service, apiKey) : listShipments({}));
-  expect(await errorFacts(listShipments({}))).toMatchObject({
+  expect(await rpcError(listShipments({}))).toMatchObject({
     code: "ResourceExhausted",
     message: "The workspace has used up its read calls; try again in 1 s.",
     details: {

@@ -1,17 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { run, startServing, type Environment, type Served } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { runCommand, type Environment } from "../support/command.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const KEY = /shp_[0-9A-Za-z]{36}/;
 
 /** Starts `serve --demo` and waits for what it says to people: everything that is not log. */
-async function startDemo(environment: Environment): Promise<Served & { said: string }> {
-  const served = await startServing(environment, ["--demo"]);
+async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
+  const served = await startServiceProcess(environment, ["--demo"]);
   const said = await eventually("the introduction", () => {
     const lines = served.stdout().split("\n");
     const words = lines.filter((line) => !line.startsWith("{")).join("\n");
@@ -53,14 +54,17 @@ test("a demo leaves a database alone that has a workspace or a tariff", async ()
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
-  const { stdout } = await run(["workspace", "create", "--name", "Acme", "--json"], environment);
+  const { stdout } = await runCommand(
+    ["workspace", "create", "--name", "Acme", "--json"],
+    environment,
+  );
   const { api_key: apiKey } = JSON.parse(stdout);
-  const served = await startServing(environment, ["--demo"]);
+  const served = await startServiceProcess(environment, ["--demo"]);
   await eventually("the service to want a tariff", async () => {
     const { body } = await served.request("/readyz");
     return body.status === "waiting for its first tariff";
   });
-  await run(["tariff", "publish", "src/server/sample-tariff.json"], environment);
+  await runCommand(["tariff", "publish", "src/server/sample-tariff.json"], environment);
   await served.untilReady();
   const quoted = await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
   expect(quoted.status).toBe(200);

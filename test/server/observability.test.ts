@@ -6,12 +6,17 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
-import { startServing, type LogLine, type Served } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { parsePrometheus, type Metric } from "../support/prometheus.ts";
+import { parsePrometheus, type Metric } from "../support/metrics.ts";
 import { rawHttp } from "../support/raw-http.ts";
-import { BOOKING, COVERED_ROUTE, SAMPLE_TARIFF } from "../support/service.ts";
+import {
+  startServiceProcess,
+  type LogLine,
+  type ServiceProcess,
+} from "../support/service-process.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
 const QUOTE_PATH = "/v1/shipments/quote";
 const QUOTE = "shipments.v1.ShipmentService/QuoteShipment";
@@ -33,15 +38,15 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-async function startReady(): Promise<Served> {
-  const served = await startServing({ DATABASE_URL: database.url, LOG_LEVEL: "trace" });
+async function startReady(): Promise<ServiceProcess> {
+  const served = await startServiceProcess({ DATABASE_URL: database.url, LOG_LEVEL: "trace" });
   await served.untilReady();
   return served;
 }
 
-const calls = (served: Served) => served.log().filter(({ msg }) => msg === "call");
+const calls = (served: ServiceProcess) => served.log().filter(({ msg }) => msg === "call");
 
-const callOf = (served: Served, requestId: string): Promise<LogLine> =>
+const callOf = (served: ServiceProcess, requestId: string): Promise<LogLine> =>
   eventually(`the log line of ${requestId}`, () =>
     calls(served).find((line) => line.requestId === requestId),
   );
@@ -144,7 +149,7 @@ test("a key is never logged, wherever a caller puts it", async () => {
   expect(calls(served).length).toBeGreaterThanOrEqual(16);
 });
 
-async function callUnknownRpc(served: Served, path: string): Promise<void> {
+async function callUnknownRpc(served: ServiceProcess, path: string): Promise<void> {
   const session = connectHttp2(served.grpcUrl);
   const stream = session.request({
     ":method": "POST",

@@ -2,15 +2,24 @@ import { createHash } from "node:crypto";
 import { fromJson, toJson, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { book, bookAnd, NO_REFERENCE, PAYMENT, type ShipmentJson } from "../support/bookings.ts";
+import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
+import {
+  book,
+  bookAnd,
+  BOOKING,
+  NO_REFERENCE,
+  PAYMENT,
+  type ShipmentJson,
+} from "../support/bookings.ts";
+import { connectTo } from "../support/database.ts";
 import { describedServices, httpCalls } from "../support/described-services.ts";
-import { connectTo } from "../support/insert-shipments.ts";
+import { eventually } from "../support/eventually.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { rpcClient } from "../support/rpc-client.ts";
-import { rpcRefusal } from "../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService, type TestWorkspace } from "../support/service.ts";
-import { eventClient, take } from "../support/watch.ts";
-import { addWebhook, deliveriesOf, until } from "../support/webhooks.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
+import { take } from "../support/take.ts";
+import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -261,14 +270,17 @@ beforeAll(async () => {
   const customersToken = await tokenOf("/v1/customers");
   const shipmentEventsToken = await tokenOf(`/v1/shipments/${shipment["reference"]}/events`);
   // So that nothing of theirs changes by itself any more.
-  await until(async () => {
+  await eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, other.apiKey, theirs.id);
     return deliveries.every(({ status }) => status === "delivered");
   });
   const [delivery] = await deliveriesOf(service, other.apiKey, theirs.id);
   const deliveriesToken = await tokenOf(`/v1/webhooks/${theirs.id}/deliveries`);
-  // The feed waits for transactions that are under way, also in other tests.
-  await until(async () => (await firstPage("/v1/events")).cursor !== "");
+  // The feed waits for open transactions, also those of other tests.
+  await eventually(
+    "an event in the feed",
+    async () => (await firstPage("/v1/events")).cursor !== "",
+  );
   const { cursor } = await firstPage("/v1/events");
   pairs = {
     shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
@@ -332,7 +344,7 @@ describe("a foreign record is indistinguishable from a missing one", () => {
         comparable(ofMissing, missing, answered),
       );
       expect(await othersRecords()).toEqual(before);
-      // So that what this door booked is not in the way at the next.
+      // What one server booked would be in the way on the next.
       await sql.query("update shipment set external_reference = null where workspace_id = $1", [
         caller.id,
       ]);
@@ -355,9 +367,13 @@ async function othersRecords(): Promise<string> {
   return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
 }
 
-/** The whole answers at the JSON door, on every path there is to the method; a stream has none. */
+/**
+ * The whole answers by JSON, on every path to the method; a stream has no path, and is called by
+ * Connect.
+ */
 async function askHttp(_: DescService, method: DescMethod, fields: Fields, answered: boolean) {
-  if (isStream(method)) return refusalOfStream("Connect", method, fields, answered);
+  if (isStream(method))
+    return refusalOfStream("Connect on the HTTP server", method, fields, answered);
   const calls = httpCalls(method, fields);
   expect(calls.length).toBeGreaterThan(0);
   return Promise.all(
@@ -377,15 +393,15 @@ async function askHttp(_: DescService, method: DescMethod, fields: Fields, answe
   );
 }
 
-/** The whole answer at the gRPC door. */
+/** The whole answer by gRPC. */
 async function askGrpc(desc: DescService, method: DescMethod, fields: Fields, answered: boolean) {
-  if (isStream(method)) return refusalOfStream("gRPC", method, fields, answered);
-  const client = rpcClient(desc, service.grpcUrl, caller.apiKey) as Record<
+  if (isStream(method)) return refusalOfStream("gRPC on the gRPC server", method, fields, answered);
+  const client = service.grpcClient(caller.apiKey, desc) as Record<
     string,
     (request: unknown) => Promise<any>
   >;
   const call = client[method.localName]!(fromJson(method.input, fields as any));
-  if (!answered) return { refusal: await rpcRefusal(call) };
+  if (!answered) return { refusal: await rpcError(call) };
   return { text: JSON.stringify(toJson(method.output, await call)) };
 }
 
@@ -393,17 +409,21 @@ function isStream(method: DescMethod): boolean {
   return method.methodKind === "server_streaming";
 }
 
-/** What a stream is refused with, by gRPC at the gRPC door or by Connect at the JSON door. */
+/** The error that a stream ends with, by the given protocol. */
 async function refusalOfStream(
-  door: "gRPC" | "Connect",
+  protocol: keyof typeof PROTOCOLS,
   method: DescMethod,
   fields: Fields,
   answered: boolean,
 ) {
   expect([method.name, answered]).toEqual(["WatchEvents", false]);
-  const client = eventClient(service, caller.apiKey, door);
+  const client = rpcClient(
+    EventService,
+    (options) => PROTOCOLS[protocol](service, options),
+    caller.apiKey,
+  );
   const request = fromJson(method.input, fields as any);
-  return { refusal: await rpcRefusal(take(1, client.watchEvents(request as any))) };
+  return { refusal: await rpcError(take(1, client.watchEvents(request as any))) };
 }
 
 /**

@@ -1,6 +1,5 @@
 import {
   getOption,
-  type DescMethod,
   type DescMethodServerStreaming,
   type DescMethodUnary,
 } from "@bufbuild/protobuf";
@@ -9,17 +8,18 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { anyJsonObject, anyJsonText, anyMessage, anyText } from "../support/arbitrary-input.ts";
-import { frame, rawRpc } from "../support/raw-rpc.ts";
-import { BOOKING, startService, type TestService } from "../support/service.ts";
-import { SERVICES } from "../support/services.ts";
-import { take } from "../support/watch.ts";
-import { worldTariff } from "../support/world-tariff.ts";
+import { BOOKING } from "../support/bookings.ts";
+import { describedServices } from "../support/described-services.ts";
+import { frame, rawGrpc } from "../support/raw-grpc.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { take } from "../support/take.ts";
+import { worldTariff } from "../support/tariffs.ts";
 
 /** On failure fast-check prints the seed and the path that bring the failure back. */
 const RUNS = { numRuns: 200 };
 
 const USUAL = { ...BOOKING, customer_id: undefined, shipment: "SHP-000000000000" };
-const ALL = SERVICES.flatMap(({ methods }) => methods as readonly DescMethod[]);
+const ALL = (await describedServices()).flatMap(({ methods }) => methods);
 const METHODS = ALL.filter((it): it is DescMethodUnary => it.methodKind === "unary");
 const STREAMS = ALL.filter(
   (it): it is DescMethodServerStreaming => it.methodKind === "server_streaming",
@@ -120,7 +120,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
         fc.boolean(),
         anyEncoding,
         async (bytes, flags, framed, encoding) => {
-          const { trailers, headers } = await rawRpc(
+          const { trailers, headers } = await rawGrpc(
             service.grpcUrl,
             path,
             {
@@ -169,7 +169,7 @@ describe.each(STREAMS.map((method) => [method.name, method] as const))(
         fc.boolean(),
         fc.constantFrom("identity", "gzip", "br", "deflate"),
         async (bytes, flags, framed, encoding) => {
-          const { trailers, headers } = await rawRpc(
+          const { trailers, headers } = await rawGrpc(
             service.grpcUrl,
             path,
             {

@@ -6,8 +6,7 @@ import {
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { book, type ShipmentJson } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -37,7 +36,7 @@ function newestFirst(shipments: ShipmentJson[]): ShipmentJson[] {
 }
 
 test("a customer is given as its shipments show it, at both doors", async () => {
-  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey, CustomerService);
   for (const { customer } of customers) {
     const { status, body } = await service.request(`/v1/customers/${customer["id"]}`, { apiKey });
     expect({ status, body }).toEqual({ status: 200, body: { data: customer } });
@@ -58,9 +57,9 @@ test("one that is not there is 404 at both doors; what is no number is that fiel
     const answer = await service.request(`/v1/customers/${id}`, { apiKey });
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
   }
-  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey, CustomerService);
   for (const customer of [999_999n, 0n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-    expect(await rpcRefusal(grpc.getCustomer({ customer }))).toEqual({
+    expect(await rpcError(grpc.getCustomer({ customer }))).toEqual({
       code: "NotFound",
       message: body.message,
       details: { ErrorInfo: { reason: "CUSTOMER_NOT_FOUND", domain: "shipments.v1" } },
@@ -77,7 +76,7 @@ test("all are listed, the newest first, page by page", async () => {
   const all = customers.map(({ customer }) => customer);
   const whole = await service.request("/v1/customers", { apiKey });
   expect(whole.body).toEqual({ data: all, next_page_token: "" });
-  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey, CustomerService);
   const first = await grpc.listCustomers({ pageSize: 3 });
   expect(inDialect(ListCustomersResponseSchema, first).data).toEqual(all.slice(0, 3));
   const rest = await service.request(

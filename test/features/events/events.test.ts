@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type Client } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
-import { eventClient, take } from "../../support/watch.ts";
+import { BOOKING } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { take } from "../../support/take.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -40,7 +44,10 @@ async function eventsOf(apiKey: string, reference: string): Promise<any[]> {
 async function settled(): Promise<void> {
   const waiting = `select from event
     where transaction >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint limit 1`;
-  while ((await service.app.em.execute(waiting)).length > 0) await sleep(5);
+  await eventually(
+    "the end of older transactions",
+    async () => (await service.app.em.execute(waiting)).length === 0,
+  );
 }
 
 async function readFeed(apiKey: string, query = ""): Promise<any> {
@@ -258,11 +265,15 @@ test("an event that commits late is never skipped by a cursor given out before",
   ]);
 });
 
-test.for(["gRPC", "Connect"] as const)(
+test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   "a watcher by %s gets what happened, then what happens, and resumes from a cursor",
-  async (door) => {
+  async (protocol) => {
     const { apiKey } = await service.addWorkspace();
-    const client = eventClient(service, apiKey, door);
+    const client = rpcClient(
+      EventService,
+      (options) => PROTOCOLS[protocol](service, options),
+      apiKey,
+    );
     const shipment = await book(apiKey);
     const watching = take(3, client.watchEvents({}));
     await sleep(100);
@@ -283,7 +294,10 @@ test("a watcher sees only its own workspace and the types it asked for", async (
   const other = await service.addWorkspace();
   await book(other.apiKey);
   const shipment = await book(apiKey);
-  const watching = take(1, eventClient(service, apiKey).watchEvents({ types: ["shipment.paid"] }));
+  const watching = take(
+    1,
+    service.grpcClient(apiKey, EventService).watchEvents({ types: ["shipment.paid"] }),
+  );
   await pay(apiKey, shipment);
   const [seen] = await watching;
   expect(seen?.data).toMatchObject({ shipment: shipment.reference, type: "shipment.paid" });
@@ -291,19 +305,21 @@ test("a watcher sees only its own workspace and the types it asked for", async (
 
 test("a stream is refused like any call: for its key, its fields, its cursor", async () => {
   const { apiKey } = await service.addWorkspace();
-  const codeOf = async (client: ReturnType<typeof eventClient>, request: object) => {
+  const codeOf = async (client: Client<typeof EventService>, request: object) => {
     const error = await take(1, client.watchEvents(request)).catch((it: unknown) => it);
     return ConnectError.from(error).code;
   };
-  expect(await codeOf(eventClient(service, "shp_nothing"), {})).toBe(Code.Unauthenticated);
-  const client = eventClient(service, apiKey);
+  expect(await codeOf(service.grpcClient("shp_nothing", EventService), {})).toBe(
+    Code.Unauthenticated,
+  );
+  const client = service.grpcClient(apiKey, EventService);
   expect(await codeOf(client, { types: ["nothing"] })).toBe(Code.InvalidArgument);
   expect(await codeOf(client, { after: "nonsense" })).toBe(Code.InvalidArgument);
 });
 
 test("a stream ends when its key is revoked", async () => {
   const { apiKey, id } = await service.addWorkspace();
-  const watching = take(1, eventClient(service, apiKey).watchEvents({}));
+  const watching = take(1, service.grpcClient(apiKey, EventService).watchEvents({}));
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unauthenticated });
   await sleep(100);
   await revokeKey(service.app.em, id, apiKey.slice(-4));
@@ -312,7 +328,10 @@ test("a stream ends when its key is revoked", async () => {
 
 test("a stream ends at the caller's deadline", async () => {
   const { apiKey } = await service.addWorkspace();
-  const watching = take(1, eventClient(service, apiKey).watchEvents({}, { timeoutMs: 300 }));
+  const watching = take(
+    1,
+    service.grpcClient(apiKey, EventService).watchEvents({}, { timeoutMs: 300 }),
+  );
   await expect(watching).rejects.toMatchObject({ code: Code.DeadlineExceeded });
 });
 
@@ -321,12 +340,14 @@ test("a workspace holds no more than 20 streams open, and another is not hindere
   const other = await service.addWorkspace();
   const leaving = new AbortController();
   const streams = Array.from({ length: 21 }, () =>
-    take(1, eventClient(service, apiKey).watchEvents({}, { signal: leaving.signal })),
+    take(1, service.grpcClient(apiKey, EventService).watchEvents({}, { signal: leaving.signal })),
   );
   const refused = await Promise.race(streams.map((it) => it.catch((error: unknown) => error)));
   expect(ConnectError.from(refused).code).toBe(Code.Unavailable);
   await book(other.apiKey);
-  expect(await take(1, eventClient(service, other.apiKey).watchEvents({}))).toHaveLength(1);
+  expect(
+    await take(1, service.grpcClient(other.apiKey, EventService).watchEvents({})),
+  ).toHaveLength(1);
   leaving.abort();
   await Promise.allSettled(streams);
 });
@@ -334,7 +355,7 @@ test("a workspace holds no more than 20 streams open, and another is not hindere
 test("streams end with UNAVAILABLE when the service stops, and hold it up no longer", async () => {
   const stopping = await startService();
   const { apiKey } = await stopping.addWorkspace();
-  const watching = take(1, eventClient(stopping, apiKey).watchEvents({}));
+  const watching = take(1, stopping.grpcClient(apiKey, EventService).watchEvents({}));
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unavailable });
   await sleep(200);
   await stopping.close();

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { purgeStoredResponses } from "../../../src/features/idempotency/purge-stored-responses.ts";
 import { connectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
+import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
-import { errorFacts } from "../../support/error-facts.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startProcess } from "../../support/service-process.ts";
-import { BOOKING, startReplica, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -93,7 +94,7 @@ describe("a key that came with another request is refused", () => {
         { shipment: body.data.reference },
         { headers: { "idempotency-key": "reused" } },
       );
-    expect(await errorFacts(call)).toMatchObject({
+    expect(await rpcError(call)).toMatchObject({
       code: "FailedPrecondition",
       message: reused.message,
       details: { ErrorInfo: { reason: "IDEMPOTENCY_KEY_REUSED", domain: "shipments.v1" } },
@@ -199,10 +200,11 @@ test("of 200 bookings during which the process is killed, all are there once whe
           .execute<unknown[]>("select from shipment where workspace_id = ?", [id])
       ).length;
 
-    const doomed = await startProcess(database.url);
+    const doomed = await startServiceProcess({ DATABASE_URL: database.url });
     const interrupted = bookAll(doomed.httpUrl);
     await eventually("the first of them", async () => (await count()) >= 20);
-    await doomed.kill();
+    doomed.process.kill("SIGKILL");
+    await doomed.ended;
     const outcomes = await interrupted;
     expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
 

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  RecordPaymentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { disconnectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
 import {
   ANY_TIME,
@@ -14,8 +11,7 @@ import {
   takeStep,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -46,7 +42,7 @@ test("a payment takes a pending shipment to its pickup, at either door", async (
   expect(body.payment.paid_at).toBe(body.data.updated_at);
 
   const second = await book(service, apiKey);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const answer = await grpc.recordPayment({ shipment: second["reference"], ...PAYMENT });
   expect(inDialect(RecordPaymentResponseSchema, answer)).toEqual({
     data: { ...second, ...paid },
@@ -121,10 +117,10 @@ test("amount and currency are required, and of their form", async () => {
 
 test("a refused payment says which precondition failed at the gRPC door", async () => {
   const { reference } = await book(service, apiKey);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
   const text = "amount must be the shipment's total, which is 12.69.";
-  expect(await rpcRefusal(call)).toEqual({
+  expect(await rpcError(call)).toEqual({
     code: "FailedPrecondition",
     message: text,
     details: {

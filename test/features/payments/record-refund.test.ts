@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  RecordRefundResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { RecordRefundResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   ANY_TIME,
   bookAnd,
@@ -13,7 +10,6 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -46,7 +42,7 @@ test.each<Step[]>([
 
 test("the gRPC door records a refund alike", async () => {
   const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const answer = await grpc.recordRefund({ shipment: cancelled["reference"] });
   expect(inDialect(RecordRefundResponseSchema, answer)).toEqual({
     data: { ...cancelled, payment_status: "refunded", updated_at: ANY_TIME, etag: "4" },

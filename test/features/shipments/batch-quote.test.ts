@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BatchQuoteShipmentsResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKING_PRICE } from "../../support/bookings.ts";
+import { BOOKING_PRICE, COVERED_ROUTE } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -112,7 +110,7 @@ test("each result is what a call for that route alone gives", async () => {
 });
 
 test("the gRPC door answers alike", async () => {
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const route = {
     pickupLat: 40.758,
     pickupLng: -73.9855,
@@ -162,8 +160,8 @@ test("a hundred routes are the most, one the least", async () => {
       errors: { routes: [expect.any(String)] },
     });
   }
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
-  expect(await rpcRefusal(grpc.batchQuoteShipments({ routes: [] }))).toMatchObject({
+  const grpc = service.grpcClient(apiKey);
+  expect(await rpcError(grpc.batchQuoteShipments({ routes: [] }))).toMatchObject({
     code: "InvalidArgument",
     details: { BadRequest: { fieldViolations: [{ field: "routes" }] } },
   });

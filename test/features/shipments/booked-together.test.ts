@@ -1,16 +1,10 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BOOKED_SHIPMENT } from "../../support/bookings.ts";
-import { createDatabase } from "../../support/database.ts";
+import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { connectTo, createDatabase } from "../../support/database.ts";
+import type { Answer } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
-import { connectTo } from "../../support/insert-shipments.ts";
-import {
-  BOOKING,
-  startService,
-  type Answer,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
 
 /** Bookings that arrive together are written together; here their neighbourhood is tried. */

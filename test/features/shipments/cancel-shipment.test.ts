@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
 import type { ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
-import { errorFacts } from "../../support/error-facts.ts";
+import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import { moveShipment } from "../../support/move-shipment.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -42,7 +43,7 @@ test("a pending shipment is cancelled, and its payment voided", async () => {
 
 test("a paid shipment that awaits pickup is cancelled, and its payment is to be refunded", async () => {
   const { apiKey, shipment } = await book();
-  await moveShipment(service, shipment.reference, {
+  await moveShipment(shipment.reference, {
     status: "awaiting_pickup",
     paymentStatus: "paid",
   });
@@ -53,6 +54,12 @@ test("a paid shipment that awaits pickup is cancelled, and its payment is to be 
     "refund_pending",
   ]);
 });
+
+/** Puts a shipment into a state, as payments and couriers would. */
+async function moveShipment(reference: string, state: ShipmentState): Promise<void> {
+  const cancelledAt = state.status === "cancelled" ? new Date() : null;
+  await service.app.em.fork().nativeUpdate(Shipment, { reference }, { ...state, cancelledAt });
+}
 
 describe("a shipment on its way, delivered or cancelled cannot be cancelled", () => {
   test.each<[state: ShipmentState, message: string]>([
@@ -70,14 +77,14 @@ describe("a shipment on its way, delivered or cancelled cannot be cancelled", ()
     ],
   ])("%j", async (state, message) => {
     const { apiKey, shipment } = await book();
-    await moveShipment(service, shipment.reference, state);
+    await moveShipment(shipment.reference, state);
 
     const { status, body } = await cancel(apiKey, shipment.reference);
     expect(status).toBe(422);
     expect(body).toStrictEqual({ message, errors: { shipment: [message] } });
 
     const refused = service.grpcClient(apiKey).cancelShipment({ shipment: shipment.reference });
-    expect(await errorFacts(refused)).toEqual({
+    expect(await rpcError(refused)).toEqual({
       code: "FailedPrecondition",
       message,
       details: {
@@ -118,8 +125,8 @@ test("another workspace's shipment is not there, at either door, and stays as it
   expect([status, body]).toEqual([404, { message: "There is no such shipment.", errors: {} }]);
 
   const client = service.grpcClient(apiKey);
-  const foreign = await errorFacts(client.cancelShipment({ shipment: shipment.reference }));
-  const missing = await errorFacts(client.cancelShipment({ shipment: "SHP-000000000000" }));
+  const foreign = await rpcError(client.cancelShipment({ shipment: shipment.reference }));
+  const missing = await rpcError(client.cancelShipment({ shipment: "SHP-000000000000" }));
   expect(foreign).toEqual(missing);
   expect(foreign).toEqual({
     code: "NotFound",

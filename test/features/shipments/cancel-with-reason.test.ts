@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CancelReason } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  CancelShipmentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ANY_TIME, book, bookAnd, type ShipmentJson } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -76,8 +72,8 @@ test("a reason outside the list, or too long a note, is refused and cancels noth
   for (const reason of ["unspecified", "CANCEL_REASON_OTHER", 6, true]) {
     expect((await cancel(booked, { reason })).status).toBe(422);
   }
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
-  const refusal = await rpcRefusal(
+  const grpc = service.grpcClient(apiKey);
+  const refusal = await rpcError(
     grpc.cancelShipment({ shipment: booked["reference"], reason: 99 as CancelReason }),
   );
   expect(refusal).toMatchObject({
@@ -89,7 +85,7 @@ test("a reason outside the list, or too long a note, is refused and cancels noth
 });
 
 test("the gRPC door takes a reason alike, and an unspecified one is none", async () => {
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   for (const [reason, name] of [
     [CancelReason.ADDRESS_PROBLEM, "address_problem"],
     [CancelReason.UNSPECIFIED, null],

@@ -9,15 +9,11 @@ import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
 import { createBookings } from "../../../src/features/shipments/create-shipment.ts";
+import { BOOKING } from "../../support/bookings.ts";
 import { callOf } from "../../support/call-of.ts";
-import { errorFacts } from "../../support/error-facts.ts";
-import {
-  BOOKING,
-  startService,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
-import { worldTariff } from "../../support/world-tariff.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { worldTariff } from "../../support/tariffs.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -274,7 +270,7 @@ describe("a booking is refused with all that stands in its way, and leaves nothi
     const call = service
       .grpcClient(apiKey)
       .createShipment({ ...GRPC_BOOKING, dropoffLat: 0, dropoffLng: 0, weightKg: 999 });
-    expect(await errorFacts(call)).toEqual({
+    expect(await rpcError(call)).toEqual({
       code: "FailedPrecondition",
       message: `${coverage} (and 2 more errors)`,
       details: {

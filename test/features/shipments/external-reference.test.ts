@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKED_SHIPMENT, book } from "../../support/bookings.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { book, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -37,7 +35,7 @@ test("a second booking of one name is 409, and names the first", async () => {
     body: { message: text, errors: { external_reference: [text] } },
   });
 
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const call = grpc.createShipment({
     customerName: "Ada",
     customerEmail: "ada@example.org",
@@ -50,7 +48,7 @@ test("a second booking of one name is 409, and names the first", async () => {
     weightKg: BOOKING.weight_kg,
     externalReference: "once",
   });
-  expect(await rpcRefusal(call)).toEqual({
+  expect(await rpcError(call)).toEqual({
     code: "AlreadyExists",
     message: text,
     details: {

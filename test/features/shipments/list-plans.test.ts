@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { connectTo } from "../../support/database.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 

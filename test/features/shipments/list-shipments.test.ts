@@ -2,15 +2,12 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  ListShipmentsResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ListShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, bookAnd, type ShipmentJson, type Step } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 
 let service: TestService;
@@ -144,7 +141,7 @@ describe("filters", () => {
   );
 
   test("the gRPC door lists alike", async () => {
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const grpc = service.grpcClient(workspace.apiKey);
     const first = await grpc.listShipments({
       status: ShipmentStatus.CANCELLED,
       paymentStatus: PaymentStatus.UNSPECIFIED,
@@ -167,7 +164,7 @@ describe("filters", () => {
     const at = all[5]!["created_at"];
     expect((await list(workspace.apiKey, { created_after: at })).data).toEqual(all.slice(0, 5));
     expect((await list(workspace.apiKey, { created_before: at })).data).toEqual(all.slice(6));
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const grpc = service.grpcClient(workspace.apiKey);
     const seconds = BigInt(Date.parse(at) / 1000);
     const until = await grpc.listShipments({ createdBefore: { seconds, nanos: 1 } });
     expect(until.data.map((it) => it.reference)).toEqual(all.slice(5).map((it) => it["reference"]));
@@ -186,7 +183,7 @@ describe("filters", () => {
     ] as Query[]) {
       expect((await list(workspace.apiKey, query)).data).toEqual(all);
     }
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const grpc = service.grpcClient(workspace.apiKey);
     const { data } = await grpc.listShipments({
       createdAfter: { seconds: -62_135_596_800n, nanos: 0 },
       createdBefore: { seconds: 253_402_300_799n, nanos: 999_999_999 },
@@ -245,9 +242,9 @@ describe("refused", () => {
     { seconds: 0n, nanos: -1 },
     { seconds: 0n, nanos: 1_000_000_000 },
   ])("a time outside of years 1 to 9999 by gRPC is that field's error: %o", async (time) => {
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+    const grpc = service.grpcClient(apiKey);
     const text = "created_before must be a time from year 0001 to 9999.";
-    expect(await rpcRefusal(grpc.listShipments({ createdBefore: time }))).toEqual({
+    expect(await rpcError(grpc.listShipments({ createdBefore: time }))).toEqual({
       code: "InvalidArgument",
       message: text,
       details: {

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { book } from "../../support/bookings.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { book, BOOKING } from "../../support/bookings.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -90,10 +88,10 @@ test.each([
 
 test("the gRPC door refuses the key __proto__ alike", async () => {
   const { reference } = await book(service, apiKey);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const metadata = JSON.parse('{"__proto__": "x", "k": "v"}') as Record<string, string>;
   const text = 'metadata["__proto__"] is not a key that can be used.';
-  expect(await rpcRefusal(grpc.updateShipment({ shipment: reference, metadata }))).toEqual({
+  expect(await rpcError(grpc.updateShipment({ shipment: reference, metadata }))).toEqual({
     code: "InvalidArgument",
     message: text,
     details: {

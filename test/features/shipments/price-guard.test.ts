@@ -1,11 +1,9 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKED_SHIPMENT } from "../../support/bookings.ts";
-import { connectTo } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let sql: pg.Client;
@@ -53,7 +51,7 @@ test.each([
 });
 
 test("the gRPC door sends the new quote among the details", async () => {
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const call = grpc.createShipment({
     customerName: "Ada",
     customerEmail: "ada@example.org",
@@ -67,7 +65,7 @@ test("the gRPC door sends the new quote among the details", async () => {
     expectedTotal: 10,
   });
   const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
-  expect(await rpcRefusal(call)).toEqual({
+  expect(await rpcError(call)).toEqual({
     code: "FailedPrecondition",
     message: text,
     details: {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QuoteShipmentResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
-import { square, worldTariff, zonesOf } from "../../support/world-tariff.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const AT_SEA = { lat: 40.5, lng: -73.5 };

@@ -1,16 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { book, PAYMENT, takeStep } from "../../support/bookings.ts";
-import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import {
-  BOOKING,
-  startService,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { book, BOOKING, PAYMENT, takeStep } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 
 const ROUNDS = 1_000;
 /** How many rounds run at once; two calls each, on the service's 20 connections. */
@@ -156,7 +150,7 @@ test("of a payment and a cancel that race, whichever is first, the payment is ke
 });
 
 test("of two updates with one etag that race, exactly one wins, whichever doors they come by", async () => {
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+  const grpc = service.grpcClient(workspace.apiKey);
   const byJson: Call = async (shipment) => {
     const { status, body } = await service.request(`/v1/shipments/${shipment}`, {
       apiKey: workspace.apiKey,

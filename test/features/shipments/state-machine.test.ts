@@ -4,9 +4,8 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { connectTo } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 /**
@@ -46,7 +45,7 @@ beforeAll(async () => {
   sql = await connectTo(service.databaseUrl);
   ({ apiKey } = await service.addWorkspace());
   ({ apiKey: strangersKey } = await service.addWorkspace());
-  grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  grpc = service.grpcClient(apiKey);
 });
 afterAll(async () => {
   await sql.end();

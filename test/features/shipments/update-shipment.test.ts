@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ShipmentService,
-  UpdateShipmentResponseSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { UpdateShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import {
   ANY_TIME,
@@ -14,9 +11,9 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { SAMPLE_TARIFF, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -44,7 +41,7 @@ test("what is given is changed, the rest is left, and the etag is another", asyn
   expect(body).toEqual({ data: { ...booked, ...CHANGED, pickup_address: "2 Times Square" } });
   expect(await read(booked)).toEqual(body.data);
 
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const answer = await grpc.updateShipment({
     shipment: booked["reference"],
     dropoffAddress: "Door 2",
@@ -199,13 +196,13 @@ test("a stale etag is 409 and changes nothing; the right one and none are taken"
       body: { message: text, errors: { etag: [text] } },
     });
   }
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const stale = grpc.updateShipment({
     shipment: booked["reference"],
     etag: "1",
     pickupAddress: "B",
   });
-  expect(await rpcRefusal(stale)).toEqual({
+  expect(await rpcError(stale)).toEqual({
     code: "Aborted",
     message: text,
     details: {

@@ -5,7 +5,7 @@ import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { showTariff } from "../../../src/features/tariffs/show-tariff.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { SAMPLE_TARIFF } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 let database: TestDatabase;
 let orm: MikroORM;

@@ -1,15 +1,10 @@
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  BOOKING,
-  COVERED_ROUTE,
-  SAMPLE_TARIFF,
-  startReplica,
-  startService,
-  type TestService,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 /** The contract says one second (section 7); a busy machine may take another one to be asked. */
 const SOON_MS = 2_000;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { addWebhook, attemptsAt, book, hurry, untilAttempted } from "../../support/webhooks.ts";
+import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
 
 let service: TestService;
 let receiver: Receiver;

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import {
   addWebhook,
   attemptsAt,
-  book,
   deliveriesOf,
   hurry,
-  until,
   untilAttempted,
 } from "../../support/webhooks.ts";
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const untilSettled = (apiKey: string, webhook: string) =>
-  until(async () => {
+  eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook);
     return deliveries.length > 0 && deliveries.every((it) => it.status !== "pending");
   });
@@ -37,7 +37,7 @@ test("a message is the event as the feed gives it, and the reference library acc
   const { apiKey } = await service.addWorkspace();
   const { secret } = await addWebhook(service, apiKey, { url: receiver.url });
   const { reference } = await book(service, apiKey);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
 
   const [message] = receiver.received;
   const events = await service.request(`/v1/shipments/${reference}/events`, { apiKey });
@@ -98,10 +98,10 @@ test("while a secret rotates, messages are signed with the old and the new; afte
   };
   const fresh = await rotate(3_600);
   await book(service, apiKey);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   const latest = await rotate(0);
   await book(service, apiKey);
-  await until(() => receiver.received.length === 2);
+  await eventually("the second message", () => receiver.received.length === 2);
 
   const accepts = (secret: string, i: number) => {
     const { text, headers } = receiver.received[i]!;
@@ -130,7 +130,7 @@ test("a webhook gets only the types it asked for, and nothing of other workspace
   await book(service, other.apiKey);
   const { reference } = await book(service, apiKey);
   await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: {} });
-  await until(() => receiver.received.length > 0);
+  await eventually("a message", () => receiver.received.length > 0);
   await sleep(200);
   expect(receiver.received.map(({ body }) => [body.type, body.shipment])).toEqual([
     ["shipment.cancelled", reference],
@@ -230,7 +230,7 @@ test("410 disables the webhook at once, and an event tells of it", async () => {
   const { data: gone } = await addWebhook(service, apiKey, { url: receiver.url });
   await addWebhook(service, apiKey, { url: witness.url, types: ["webhook.disabled"] });
   await book(service, apiKey);
-  await until(() => witness.received.length === 1);
+  await eventually("the first message", () => witness.received.length === 1);
   const now = await service.request(`/v1/webhooks/${gone.id}`, { apiKey });
   expect(now.body.data).toMatchObject({ enabled: false, disabled_reason: "gone" });
   expect(witness.received[0]!.body).toEqual({
@@ -304,7 +304,7 @@ test("an event is redelivered on request, under its own id, whatever types the w
   const answer = await service.request(path, { apiKey, body: { event } });
   expect(answer.status).toBe(201);
   expect(answer.body.data).toMatchObject({ event, status: "pending", attempts: 0 });
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   expect(receiver.received[0]!.headers["webhook-id"]).toBe(event);
 
   const stranger = await service.addWorkspace();
@@ -329,7 +329,7 @@ test("a test event arrives whatever types the webhook takes, and at no other web
   const path = `/v1/webhooks/${webhook.id}/test`;
   const answer = await service.request(path, { apiKey, method: "POST" });
   expect([answer.status, answer.body.data.type]).toEqual([200, "webhook.test"]);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   expect(receiver.received[0]!.body).toMatchObject({ type: "webhook.test", webhook });
   await sleep(200);
   expect(other.received).toEqual([]);
@@ -346,7 +346,7 @@ test("receivers that hang delay no other workspace", async () => {
   await addWebhook(service, quick.apiKey, { url: receiver.url });
   await Promise.all(Array.from({ length: 20 }, () => book(service, slow.apiKey)));
   await book(service, quick.apiKey);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   const [row] = await service.app.em.execute(
     "select count(*)::int as waiting from webhook_delivery where workspace_id = ? and attempts = 0",
     [slow.id],

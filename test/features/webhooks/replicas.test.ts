@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { book, BOOKING } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { startProcess } from "../../support/service-process.ts";
-import { BOOKING, startReplica, type TestService } from "../../support/service.ts";
-import { addWebhook, book, until } from "../../support/webhooks.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+import { startReplica, type TestService } from "../../support/service.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -14,7 +16,11 @@ afterEach(() => database.drop());
 
 async function untilAllEnded(service: TestService): Promise<void> {
   const pending = "select from webhook_delivery where status = 'pending' limit 1";
-  await until(async () => (await service.app.em.execute(pending)).length === 0);
+  await eventually(
+    "the end of all deliveries",
+    async () => (await service.app.em.execute(pending)).length === 0,
+    60_000,
+  );
 }
 
 test("two services deliver together, each message once", async () => {
@@ -46,7 +52,10 @@ test("a process that is killed at random moments loses no event and sends none t
   await addWebhook(survivor, apiKey, { url: receiver.url });
 
   for (let round = 0; round < 3; round++) {
-    const doomed = await startProcess(database.url);
+    const doomed = await startServiceProcess({
+      DATABASE_URL: database.url,
+      WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+    });
     let booked = 0;
     const calling = Array.from({ length: 8 }, async () => {
       for (;;) {
@@ -61,9 +70,10 @@ test("a process that is killed at random moments loses no event and sends none t
       }
     });
     // A process that has just begun may take its time for the first.
-    await until(() => booked > 0);
+    await eventually("the first booking", () => booked > 0);
     await sleep(200 + Math.random() * 300);
-    await doomed.kill();
+    doomed.process.kill("SIGKILL");
+    await doomed.ended;
     await Promise.all(calling);
   }
   await untilAllEnded(survivor);

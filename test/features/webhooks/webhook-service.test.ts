@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { addWebhook, book, deliveriesOf, untilAttempted } from "../../support/webhooks.ts";
+import { addWebhook, deliveriesOf, untilAttempted } from "../../support/webhooks.ts";
 
 let service: TestService;
 beforeAll(async () => {

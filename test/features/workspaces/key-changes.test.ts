@@ -5,13 +5,9 @@ import { hashApiKey, lastFour } from "../../../src/domain/api-key.ts";
 import { listWorkspaces } from "../../../src/features/workspaces/list-workspaces.ts";
 import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../../src/features/workspaces/rotate-key.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  COVERED_ROUTE,
-  startReplica,
-  startService,
-  type TestService,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
 
 /** The contract says one second (section 5); a busy machine may take another one to be asked. */
 const SOON_MS = 2_000;

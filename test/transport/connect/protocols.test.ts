@@ -7,15 +7,19 @@ import {
   QuoteShipmentRequestSchema,
   QuoteShipmentResponseSchema,
 } from "../../../gen/shipments/v1/quote_pb.js";
-import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  CancelShipmentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { errorFacts } from "../../support/error-facts.ts";
-import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
+import { callsInFlight } from "../../support/metrics.ts";
+import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { frame, rawRpc } from "../../support/raw-rpc.ts";
-import { BOOKING, COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
-import { clientOver, PROTOCOLS } from "../../support/transports.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
 const ROUTE = {
@@ -35,7 +39,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
-  const client = (key = apiKey) => clientOver((options) => transportTo(service, options), key);
+  const client = (key = apiKey) =>
+    rpcClient(ShipmentService, (options) => transportTo(service, options), key);
 
   test("a quote is the same as the JSON door's", async () => {
     const response = await client().quoteShipment(ROUTE);
@@ -54,7 +59,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
 
   test("a refusal says the same, details included", async () => {
     const refused = client().quoteShipment({ ...ROUTE, weightKg: Infinity, pickupLat: undefined });
-    expect(await errorFacts(refused)).toEqual({
+    expect(await rpcError(refused)).toEqual({
       code: "InvalidArgument",
       message: "pickup_lat is required. (and 1 more errors)",
       details: {
@@ -70,7 +75,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   });
 
   test("a credential is asked for", async () => {
-    const { code, details } = await errorFacts(client("shp_wrong").quoteShipment(ROUTE));
+    const { code, details } = await rpcError(client("shp_wrong").quoteShipment(ROUTE));
     expect([code, details]).toEqual([
       "Unauthenticated",
       { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
@@ -79,7 +84,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
 
   test.each([65, 5_000])("a message of %i KiB is refused, and nothing of it stays", async (kib) => {
     const shipment = "x".repeat(kib * 1024);
-    expect(await errorFacts(client().cancelShipment({ shipment }))).toEqual({
+    expect(await rpcError(client().cancelShipment({ shipment }))).toEqual({
       code: "ResourceExhausted",
       message: "The body is larger than 64 KiB.",
       details: {
@@ -89,7 +94,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
         },
       },
     });
-    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
+    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
   });
 
   test("the request id is accepted and returned", async () => {
@@ -102,7 +107,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
 
   test("a deadline that has passed ends the call", async () => {
     const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
-    expect(await errorFacts(client().quoteShipment(ROUTE, { headers }))).toEqual({
+    expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual({
       code: "DeadlineExceeded",
       message: "The caller's deadline passed before the answer.",
       details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
@@ -140,7 +145,7 @@ describe("what cannot be read is the caller's fault, never INTERNAL", () => {
     ["a JSON list", { "content-type": "application/grpc+json" }, frame(Buffer.from("[1]"))],
   ])("gRPC: %s", async (_, headers, body) => {
     const grpc = { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey };
-    const { trailers } = await rawRpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
+    const { trailers } = await rawGrpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
     expect(trailers["grpc-status"]).toBe(String(Code.InvalidArgument));
     expect(decodeURIComponent(trailers["grpc-message"] as string)).toBe(
       "The request is not a message of this RPC.",
@@ -176,7 +181,7 @@ describe("what cannot be read is the caller's fault, never INTERNAL", () => {
 
   test("a message that is larger than 64 KiB once it is unpacked", async () => {
     const bomb = frame(gzipSync(Buffer.alloc(10_000_000)), 1);
-    const { trailers } = await rawRpc(
+    const { trailers } = await rawGrpc(
       service.grpcUrl,
       QUOTE,
       { "content-type": "application/grpc", "grpc-encoding": "gzip", "x-api-key": apiKey },
@@ -195,7 +200,9 @@ test("compressed messages are understood", async () => {
       compressMinBytes: 1,
       ...options,
     });
-  expect((await clientOver(transport, apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+  expect((await rpcClient(ShipmentService, transport, apiKey).quoteShipment(ROUTE)).covered).toBe(
+    true,
+  );
 });
 
 describe("a request that leads into no RPC", () => {
@@ -216,7 +223,7 @@ describe("a request that leads into no RPC", () => {
     "/v1/shipments/quote",
   ])("is UNIMPLEMENTED in gRPC: %s", async (path) => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
-    const answer = await rawRpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
+    const answer = await rawGrpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
     expect([answer.status, answer.headers["grpc-status"], answer.text]).toEqual([
       200,
       String(Code.Unimplemented),
@@ -226,8 +233,8 @@ describe("a request that leads into no RPC", () => {
 
   test("leaves nothing behind, however much it was to send", async () => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
-    await rawRpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
-    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
+    await rawGrpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
+    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
   });
 
   test("with a content type of no protocol is 415, with the usual body", async () => {
@@ -271,7 +278,7 @@ describe("a host that is no part of a URL is refused, and the service goes on", 
 
   test("at the gRPC door", async () => {
     const headers = { ":authority": "a:999999", "content-type": "application/grpc" };
-    const answer = await rawRpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
+    const answer = await rawGrpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
     expect(answer.headers["grpc-status"]).toBe(String(Code.InvalidArgument));
     expect(decodeURIComponent(answer.headers["grpc-message"] as string)).toBe(message);
     expect((await service.grpcClient(apiKey).quoteShipment(ROUTE)).covered).toBe(true);

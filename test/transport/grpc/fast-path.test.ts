@@ -19,9 +19,9 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { mintApiKey } from "../../../src/domain/api-key.ts";
 import { setLimit } from "../../../src/features/workspaces/set-limit.ts";
-import { callsUnderWay } from "../../support/calls-under-way.ts";
 import { eventually } from "../../support/eventually.ts";
-import { frame, rawRpc, type RawHeaders, type RawRpcAnswer } from "../../support/raw-rpc.ts";
+import { callsInFlight } from "../../support/metrics.ts";
+import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 const SERVICE = "/shipments.v1.ShipmentService";
@@ -76,7 +76,7 @@ interface Case {
   readonly headers?: () => RawHeaders;
   readonly body?: Uint8Array;
   readonly method?: string;
-  readonly sending?: Parameters<typeof rawRpc>[4];
+  readonly sending?: Parameters<typeof rawGrpc>[4];
   readonly status: Code | 0;
 }
 
@@ -275,7 +275,7 @@ test.each(Object.entries(CASES))(
   async (_, { headers = keyed, body = GOOD, method = "QuoteShipment", sending, status }) => {
     const path = `${SERVICE}/${method}`;
     const call = (to: string) =>
-      counted(() => rawRpc(service.grpcUrl, to, headers(), body, sending));
+      counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
     const first = await call(throughConnect(path));
     // A booking that is repeated is answered unlike the first.
     const connect =
@@ -292,7 +292,7 @@ test("so it does when there are too many calls", async () => {
   const headers = { ...PLAIN, "x-api-key": unlucky.apiKey };
   const refused = (path: string) =>
     eventually("a call to be refused", async () => {
-      const answer = await rawRpc(service.grpcUrl, path, headers, GOOD);
+      const answer = await rawGrpc(service.grpcUrl, path, headers, GOOD);
       return answer.trailers["grpc-status"] === String(Code.ResourceExhausted) && answer;
     });
   const path = `${SERVICE}/QuoteShipment`;
@@ -305,8 +305,8 @@ test("so it does when there are too many calls", async () => {
 });
 
 /** An answer without what differs from one call to the next. */
-function comparable({ status, headers, trailers, text }: RawRpcAnswer) {
-  const steady = (given: RawRpcAnswer["headers"]) => {
+function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
+  const steady = (given: RawGrpcAnswer["headers"]) => {
     const { date, ratelimit, ...rest } = given;
     const left = typeof ratelimit === "string" ? ratelimit.replace(/r=\d+;t=\d+/, "") : ratelimit;
     return { ...rest, ratelimit: left, dated: date !== undefined };
@@ -315,7 +315,7 @@ function comparable({ status, headers, trailers, text }: RawRpcAnswer) {
 }
 
 /** A call, and by how much it moved each of the counts of calls. */
-async function counted(call: () => Promise<RawRpcAnswer>) {
+async function counted(call: () => Promise<RawGrpcAnswer>) {
   const before = await requestCounts();
   const answer = await call();
   await everyCallEnded();
@@ -331,7 +331,7 @@ async function requestCounts(): Promise<Map<string, number>> {
 }
 
 function everyCallEnded() {
-  return eventually("the end of every call", async () => (await callsUnderWay(service)) === 0);
+  return eventually("the end of every call", async () => (await callsInFlight(service)) === 0);
 }
 
 describe("a caller that goes away", () => {
@@ -402,7 +402,7 @@ test("a caller that never takes its answer is waited for, and then leaves nothin
   const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
   stream.on("error", () => undefined).end(LIST);
   await once(stream, "response");
-  expect(await callsUnderWay(service)).toBe(1);
+  expect(await callsInFlight(service)).toBe(1);
   session.destroy();
   await everyCallEnded();
 });

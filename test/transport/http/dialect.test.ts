@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { BOOKING, COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;

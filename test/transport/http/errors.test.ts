@@ -1,19 +1,16 @@
 import { once } from "node:events";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createApp } from "../../../src/server/app.ts";
 import { mintApiKey } from "../../../src/domain/api-key.ts";
-import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import type { Answer, RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
+import { callsInFlight } from "../../support/metrics.ts";
 import { openSocket, rawHttp, readAnswer } from "../../support/raw-http.ts";
 import {
-  BOOKING,
-  COVERED_ROUTE,
-  openDoors,
   startService,
-  type Answer,
-  type RequestOptions,
+  startUnprepared,
   type TestService,
+  type UnpreparedService,
 } from "../../support/service.ts";
 
 let service: TestService;
@@ -250,19 +247,14 @@ describe("422", () => {
 });
 
 describe("503 with Retry-After, while no calls are taken", () => {
-  const unprepared = createApp(
-    { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: "postgres://nobody@127.0.0.1:1/none" },
-    pino({ level: "silent" }),
-  );
-  let doors: ReturnType<typeof openDoors>;
+  let unprepared: UnpreparedService;
   beforeAll(async () => {
-    const { http, grpc } = await unprepared.listen();
-    doors = openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`);
+    unprepared = await startUnprepared();
   });
-  afterAll(() => unprepared.close());
+  afterAll(() => unprepared.app.close());
 
   test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
-    const answer = await doors.request(path, { apiKey: mintApiKey(), body: {} });
+    const answer = await unprepared.request(path, { apiKey: mintApiKey(), body: {} });
     expectError(answer, 503, {
       message: "The service is starting; try again in a moment.",
       errors: {},
@@ -271,13 +263,13 @@ describe("503 with Retry-After, while no calls are taken", () => {
   });
 
   test("paths and methods are told apart all the same", async () => {
-    expect((await doors.request("/v1/nothing", { body: {} })).status).toBe(404);
-    expect((await doors.request(QUOTE, { method: "GET" })).status).toBe(405);
+    expect((await unprepared.request("/v1/nothing", { body: {} })).status).toBe(404);
+    expect((await unprepared.request(QUOTE, { method: "GET" })).status).toBe(405);
   });
 
   test("the process is alive and not ready", async () => {
-    expect((await doors.request("/healthz")).status).toBe(200);
-    const ready = await doors.request("/readyz");
+    expect((await unprepared.request("/healthz")).status).toBe(200);
+    const ready = await unprepared.request("/readyz");
     expect(ready.status).toBe(503);
     expect(ready.headers.get("retry-after")).toBe("1");
   });
@@ -397,9 +389,9 @@ test("a caller that goes away in the middle of its body leaves nothing behind", 
     socket.write(
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 99\r\n\r\n${text}`,
     );
-    await eventually("the call under way", async () => (await callsUnderWay(service)) === 1);
+    await eventually("the call in flight", async () => (await callsInFlight(service)) === 1);
     socket.destroy();
-    await eventually("the call over", async () => (await callsUnderWay(service)) === 0);
+    await eventually("the call over", async () => (await callsInFlight(service)) === 0);
   }
 });
 

@@ -1,3 +1,5 @@
+import type { Endpoints } from "./endpoints.ts";
+
 /** One figure of Prometheus' text format. */
 export interface Sample {
   readonly name: string;
@@ -40,6 +42,14 @@ export function parsePrometheus(text: string): Map<string, Metric> {
     metric.samples.push(sample);
   }
   return metrics;
+}
+
+/** How many calls the service counts as begun and not ended. */
+export async function callsInFlight(endpoints: Endpoints): Promise<number> {
+  const { text } = await endpoints.request("/metrics");
+  const sample = parsePrometheus(text).get("shipments_requests_under_way")?.samples[0];
+  if (sample === undefined) throw new Error("the metrics do not count calls in flight");
+  return sample.value;
 }
 
 function parseSample(line: string): Sample {
