@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runCommand } from "../support/command.ts";
+import { runCommand } from "./support/command.ts";
 
 /** Nothing listens there. */
 const NO_DATABASE = { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/none" };

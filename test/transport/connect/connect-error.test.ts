@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mintApiKey } from "../../src/domain/api-key.ts";
-import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
-import { BOOKING } from "../support/bookings.ts";
-import { rpcError, type RpcError } from "../support/rpc-error.ts";
-import { startService, startUnprepared, type TestService } from "../support/service.ts";
+import { mintApiKey } from "../../../src/domain/api-key.ts";
+import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
+import { BOOKING } from "../../support/bookings.ts";
+import { rpcError, type RpcError } from "../../support/rpc-error.ts";
+import { startService, startUnprepared, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
