@@ -45,7 +45,7 @@ test("every command works on the embedded database, whether or not the server ru
   });
 });
 
-test("a data folder that cannot be had is the reason", async () => {
+test("a data folder that cannot be created is named in the error", async () => {
   const { code, stdout, stderr } = await runCommand(["migrate", "--json"], {
     DATA_DIR: "/dev/null",
   });

@@ -36,7 +36,7 @@ test("a workspace has the default limits until its operator sets others, class b
 });
 
 test.each([["set", "--class", "read", "--rate", "1"], ["show"]])(
-  "limits %s of a workspace that there is not is refused",
+  "limits %s refuses a workspace that does not exist",
   async (...args) => {
     expect(await runCommand(["limits", ...args, "--workspace", "999"], environment)).toEqual({
       code: 1,
@@ -51,7 +51,7 @@ test.each([
   ["no rate", ["--class", "read"]],
   ["a rate of nothing", ["--class", "read", "--rate", "0"]],
   ["a burst beyond the bound", ["--class", "read", "--rate", "1", "--burst", "1000001"]],
-])("%s is wrong usage", async (_, args) => {
+])("limits set refuses %s as wrong usage", async (_, args) => {
   const set = ["limits", "set", "--workspace", workspace, ...args];
   const { code, stdout } = await runCommand(set, environment);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -28,7 +28,7 @@ const seats = async () =>
     ({ number }) => number,
   );
 
-test("whoever's turn does not come in time is turned away, and is not written later", async () => {
+test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
   const take = createGroup({
     em: orm.em,
@@ -64,7 +64,7 @@ test("whoever's turn does not come in time is turned away, and is not written la
   expect(await seats()).toEqual(taken);
 });
 
-test("nobody is written once nobody waits for it", async () => {
+test("a member whose caller has left is not written", async () => {
   const take = createGroup({
     em: orm.em,
     maxMembers: 2,
@@ -89,7 +89,7 @@ test("nobody is written once nobody waits for it", async () => {
   expect((await seats()).filter((number) => number >= 100)).toEqual([110, 111]);
 });
 
-test("a commit that the database refuses gives its connection back", async () => {
+test("a commit that the database refuses releases its connection", async () => {
   const take = createGroup({
     em: orm.em,
     maxMembers: 1,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalText } from "../../src/domain/canonical-text.ts";
 
-test("keys are sorted at every depth and lists keep their order", () => {
+test("canonical text sorts keys at every depth and keeps the order of lists", () => {
   const text = '{ "b": [ {"z": 1, "y": [3, 2.50]}, null ], "a": {"d": true, "c": "x"} }';
   expect(canonicalText(JSON.parse(text))).toBe(
     '{"a":{"c":"x","d":true},"b":[{"y":[3,2.5],"z":1},null]}',
@@ -15,11 +15,11 @@ test.each([
   ["an unknown key", { a: 1 }, { a: 1, note: "" }],
   ["null and absence", { a: null }, {}],
   ["a number and its text", { a: 1 }, { a: "1" }],
-])("%s makes a difference", (_, one, other) => {
+])("canonical text differs when %s differs", (_, one, other) => {
   expect(canonicalText(one)).not.toBe(canonicalText(other));
 });
 
-test("says the same of a document however its keys are ordered, and loses nothing of it", () => {
+test("canonical text is the same whatever the order of keys, and loses nothing", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       expect(canonicalText(reversed(value))).toBe(canonicalText(value));
@@ -39,13 +39,13 @@ function reversed(value: unknown): unknown {
   );
 }
 
-test("a key named __proto__ is a key like any other", () => {
+test("canonical text treats __proto__ as an ordinary key", () => {
   expect(canonicalText(JSON.parse('{"b":1,"__proto__":{"c":2}}'))).toBe(
     '{"__proto__":{"c":2},"b":1}',
   );
 });
 
-test("nesting has a bound", () => {
+test("canonical text refuses a document that is nested too deeply", () => {
   const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth));
   expect(canonicalText(nested(100))).toBe("[".repeat(100) + "]".repeat(100));
   expect(() => canonicalText(nested(101))).toThrow(RangeError);

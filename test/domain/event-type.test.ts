@@ -16,15 +16,15 @@ test.for([
   ["cancelled voided", "cancelled refund_pending", "shipment.paid"],
   ["cancelled refund_pending", "cancelled refunded", "shipment.refunded"],
   ["pending awaiting_payment", "pending awaiting_payment", "shipment.updated"],
-] as const)("from %s to %s: %s", ([before, after, types]) => {
+] as const)("the transition from %s to %s writes the events %s", ([before, after, types]) => {
   expect(shipmentEventTypes(state(before), state(after)).join(" ")).toBe(types);
 });
 
-test("a booking is a creation", () => {
+test("a new booking writes shipment.created", () => {
   expect(shipmentEventTypes(undefined, BOOKED)).toEqual(["shipment.created"]);
 });
 
-test("the contract and the code name the same types", async () => {
+test("the proto files and the code name the same event types", async () => {
   const { ListEventsRequestSchema } = await import("../../gen/shipments/v1/event_service_pb.js");
   const { CreateWebhookRequestSchema } =
     await import("../../gen/shipments/v1/webhook_service_pb.js");

@@ -51,7 +51,7 @@ const callOf = (served: ServiceProcess, requestId: string): Promise<LogLine> =>
     calls(served).find((line) => line.requestId === requestId),
   );
 
-test("every call is one line of the log, with who asked what, and how it went", async () => {
+test("every call is logged in one line with its workspace, method and outcome", async () => {
   const served = await startReady();
   const call = (requestId: string, path: string, body: object, key: string | undefined) =>
     served.request(path, {
@@ -107,7 +107,7 @@ test("every call is one line of the log, with who asked what, and how it went", 
   });
 });
 
-test("a key is never logged, wherever a caller puts it", async () => {
+test("an API key is never logged, wherever a caller puts it", async () => {
   const served = await startReady();
   const json = { "content-type": "application/json" };
   const headers: Readonly<Record<string, string>>[] = [
@@ -162,7 +162,7 @@ async function callUnknownRpc(served: ServiceProcess, path: string): Promise<voi
   session.close();
 }
 
-test("metrics count and time calls by method and code, and show the pool and the tariff", async () => {
+test("metrics count and time calls by method and code, and report the pool and the tariff version", async () => {
   const served = await startReady();
   for (let i = 0; i < 3; i++) {
     await served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });

@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const KEY = /shp_[0-9A-Za-z]{36}/;
 
-/** Starts `serve --demo` and waits for what it says to people: everything that is not log. */
+/** Starts `serve --demo` and waits for what it prints for people: everything that is no log line. */
 async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
   const served = await startServiceProcess(environment, ["--demo"]);
   const said = await eventually("the introduction", () => {
@@ -21,7 +21,7 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   return { ...served, said };
 }
 
-test("a first start prints both addresses, a key and a curl line that works; a second keeps all and prints no key", async () => {
+test("the first start of the demo prints both addresses, a key and a working curl line; a second keeps all data and prints no key", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
@@ -50,7 +50,7 @@ test("a first start prints both addresses, a key and a curl line that works; a s
   expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("a demo leaves a database alone that has a workspace or a tariff", async () => {
+test("the demo changes nothing in a database that has a workspace or a tariff", async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };

@@ -45,7 +45,7 @@ async function startReady(): Promise<ServiceProcess> {
 const quote = (served: ServiceProcess) =>
   served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
 
-/** Waits for the end that a signal brings, which must come in time and be a success. */
+/** Waits for the process to end after a signal, which must be in time and with exit code 0. */
 async function expectEndInTime(served: ServiceProcess, signalledAt: number): Promise<void> {
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   expect(performance.now() - signalledAt).toBeLessThan(END_MS);
@@ -89,7 +89,7 @@ async function sendHalf(served: ServiceProcess, path: string, body: object) {
   };
 }
 
-test("ten replicas that start at once on an empty database all become ready", async () => {
+test("ten replicas that start together on an empty database all become ready", async () => {
   const client = new pg.Client(database.url);
   await client.connect();
   await client.query("drop schema public cascade; create schema public");
@@ -143,7 +143,7 @@ test("a service without a tariff is alive but not ready until the first one is p
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "at %s a call under way is answered, new ones are refused, and the process ends",
+  "at %s a call in flight is answered, new ones are refused, and the process ends",
   async (name) => {
     const served = await startReady();
     const inFlight = await sendHalf(served, "/v1/shipments", BOOKING);
@@ -165,7 +165,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test("at SIGTERM a gRPC call under way is answered", async () => {
+test("at SIGTERM a gRPC call in flight is answered", async () => {
   const served = await startReady();
   const client = new pg.Client(database.url);
   await client.connect();
@@ -201,7 +201,7 @@ test("a call that never ends does not keep the process from ending", async () =>
   await expectEndInTime(served, signalledAt);
 });
 
-test("connections that lie idle do not keep the process from ending", async () => {
+test("idle connections do not keep the process from ending", async () => {
   const served = await startReady();
   const { hostname, port } = new URL(served.httpUrl);
   const grpc = new URL(served.grpcUrl);
@@ -212,7 +212,7 @@ test("connections that lie idle do not keep the process from ending", async () =
   for (const socket of idle) socket.destroy();
 });
 
-test("a signal sent twice, as by a terminal and by npm, does not cut the end short", async () => {
+test("a signal sent twice, as by a terminal and by npm, does not interrupt the drain", async () => {
   const served = await startReady();
   const inFlight = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);
   const signalledAt = signal(served, "SIGINT");
@@ -222,26 +222,23 @@ test("a signal sent twice, as by a terminal and by npm, does not cut the end sho
   await expectEndInTime(served, signalledAt);
 });
 
-test.each(["PORT", "GRPC_PORT"])(
-  "a %s that is taken is the reason of the failure",
-  async (name) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const { port } = taken.address() as AddressInfo;
-    const { code, stdout, stderr } = await runCommand(["serve"], {
-      ...environment,
-      HOST: "127.0.0.1",
-      PORT: "0",
-      GRPC_PORT: "0",
-      [name]: String(port),
-    });
-    taken.close();
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
-  },
-);
+test.each(["PORT", "GRPC_PORT"])("a start whose %s is taken fails and names it", async (name) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  const { code, stdout, stderr } = await runCommand(["serve"], {
+    ...environment,
+    HOST: "127.0.0.1",
+    PORT: "0",
+    GRPC_PORT: "0",
+    [name]: String(port),
+  });
+  taken.close();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+});
 
-test("a database that does not exist is the reason of the failure", async () => {
+test("a start whose database does not exist fails and names it", async () => {
   const url = new URL(database.url);
   url.pathname = `${url.pathname}_none`;
   const { code, stderr } = await runCommand(["serve"], {

@@ -23,7 +23,7 @@ import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What another workspace has, and beside each thing one of its kind that nobody has. */
+/** Records of another workspace, each paired with an id of its kind that does not exist. */
 interface Pairs {
   readonly shipment: Pair;
   readonly cancelledShipment: Pair;
@@ -45,30 +45,30 @@ interface Pair {
   readonly missing: string | number;
 }
 
-/** A method's fields, sorted by whether they can name something that another workspace has. */
+/** A method's fields, by whether they can name a record of another workspace. */
 interface Entry {
-  /** For each field that can, a call with the foreign thing in it and one with the missing. */
+  /** For each field that can, a call that names the foreign record and one that names the missing. */
   readonly names: Readonly<Record<string, (it: string | number) => Fields>>;
   /** Which of the pairs a field names. */
   readonly pairs: Readonly<Record<string, keyof Pairs>>;
   /** All the other fields. */
   readonly plain: readonly string[];
-  /** Whether the service answers, rather than refuses, what names nothing of the workspace. */
+  /** Whether a call that names nothing of the workspace succeeds. */
   readonly answered?: readonly string[];
 }
 
 const ROUTE = ["pickup_lat", "pickup_lng", "dropoff_lat", "dropoff_lng", "weight_kg"];
 const ADDRESSES = ["pickup_address", "dropoff_address"];
 
-/** A webhook's id that nobody has. */
+/** The id of no webhook. */
 const NO_WEBHOOK = `wh_${"0".repeat(24)}`;
 
 let own: ShipmentJson;
 let ownWebhook: string;
 
 /**
- * Every method of every service. A new one fails this test until it stands here: say which of its
- * fields name records, and what a call that names a foreign one looks like.
+ * Every method of every service. A new one fails this test until it is listed here, with
+ * the fields that name records and a call that names a foreign one.
  */
 const ENTRIES: Readonly<Record<string, Entry>> = {
   "ShipmentService/QuoteShipment": { names: {}, pairs: {}, plain: ROUTE },
@@ -269,7 +269,7 @@ beforeAll(async () => {
   const shipmentsToken = await tokenOf("/v1/shipments");
   const customersToken = await tokenOf("/v1/customers");
   const shipmentEventsToken = await tokenOf(`/v1/shipments/${shipment["reference"]}/events`);
-  // So that nothing of theirs changes by itself any more.
+  // From here on nothing of the other workspace may change by itself.
   await eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, other.apiKey, theirs.id);
     return deliveries.every(({ status }) => status === "delivered");
@@ -311,13 +311,13 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** A token of the same form that nobody was given. */
+/** A token of the same form that was never issued. */
 function madeUpToken(token: string): string {
   const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
   return Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
 }
 
-test("every method, and every field of its request, is sorted here", () => {
+test("every method, and every field of its request, is listed in these tests", () => {
   expect(METHODS.map(([name]) => name).sort()).toEqual(Object.keys(ENTRIES).sort());
   for (const [name, , method] of METHODS) {
     const { names, pairs: kinds, plain } = ENTRIES[name]!;
@@ -344,7 +344,7 @@ describe("a foreign record is indistinguishable from a missing one", () => {
         comparable(ofMissing, missing, answered),
       );
       expect(await othersRecords()).toEqual(before);
-      // What one server booked would be in the way on the next.
+      // A booking on one server would collide with the same booking on the next.
       await sql.query("update shipment set external_reference = null where workspace_id = $1", [
         caller.id,
       ]);
@@ -352,7 +352,7 @@ describe("a foreign record is indistinguishable from a missing one", () => {
   });
 });
 
-/** All that the other workspace has, as a digest. */
+/** A digest of all records of the other workspace. */
 async function othersRecords(): Promise<string> {
   const { rows } = await sql.query(
     `select (select json_agg(s order by reference) from shipment s where workspace_id <> $1) shipments,
@@ -427,8 +427,8 @@ async function refusalOfStream(
 }
 
 /**
- * Answers as they can be compared: refusals as they are, and others without what is new in each
- * (references and ids drawn, times), and without what the call itself named and so got back.
+ * Answers in comparable form: errors unchanged; others without random references and ids and times,
+ * and without what the call itself named.
  */
 function comparable(answer: unknown, named: string | number, answered: boolean): unknown {
   if (!answered) return answer;

@@ -15,7 +15,7 @@ import { startService, type TestService } from "../support/service.ts";
 import { take } from "../support/take.ts";
 import { worldTariff } from "../support/tariffs.ts";
 
-/** On failure fast-check prints the seed and the path that bring the failure back. */
+/** On failure fast-check prints the seed and the path that reproduce it. */
 const RUNS = { numRuns: 200 };
 
 const USUAL = { ...BOOKING, customer_id: undefined, shipment: "SHP-000000000000" };
@@ -24,10 +24,10 @@ const METHODS = ALL.filter((it): it is DescMethodUnary => it.methodKind === "una
 const STREAMS = ALL.filter(
   (it): it is DescMethodServerStreaming => it.methodKind === "server_streaming",
 );
-/** When a stream that was begun is left, in milliseconds. */
+/** After how long an open stream is cancelled, in milliseconds. */
 const STREAM_MS = 50;
 
-/** How a call may end, however absurd its request: 0 is success. */
+/** The codes that a call may end with, whatever its request; 0 is success. */
 const EXPECTED: readonly (Code | 0)[] = [
   0,
   Code.InvalidArgument,
@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(METHODS.map((method) => [method.name, method] as const))(
-  "whatever is thrown at %s",
+  "an arbitrary request to %s",
   (_, method) => {
     const { case: verb, value: template } = getOption(method, http).pattern;
     const anyPath = anyText
@@ -76,7 +76,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       return `?${new URLSearchParams(fields).toString()}`;
     }
 
-    test("as JSON at the HTTP door, it is never a 5xx", async () => {
+    test("as JSON on the HTTP server is never a 5xx", async () => {
       const anyBody = fc.oneof(
         { arbitrary: anyJsonObject(method.input, USUAL), weight: 4 },
         { arbitrary: anyJsonText, weight: 1 },
@@ -88,7 +88,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the HTTP door, it is never a 5xx", async () => {
+    test("as bytes on the HTTP server is never a 5xx", async () => {
       const anyType = fc.constantFrom("application/json", "text/plain", "application/proto", "");
       const property = fc.asyncProperty(
         anyPath,
@@ -99,7 +99,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as a message at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
         string,
         (request: object) => Promise<unknown>
@@ -111,7 +111,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const path = `/${method.parent.typeName}/${method.name}`;
       const anyEncoding = fc.constantFrom("identity", "gzip", "br", "deflate");
       const property = fc.asyncProperty(
@@ -140,17 +140,17 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
   },
 );
 
-test("every method is put to the test", () => {
+test("every method gets arbitrary requests", () => {
   expect([...METHODS, ...STREAMS]).toHaveLength(ALL.length);
 });
 
 describe.each(STREAMS.map((method) => [method.name, method] as const))(
-  "whatever is thrown at the stream %s",
+  "an arbitrary request to the stream %s",
   (_, method) => {
     const path = `/${method.parent.typeName}/${method.name}`;
     const ends = [...EXPECTED, Code.DeadlineExceeded, Code.Unimplemented];
 
-    test("as a message at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
         string,
         (request: object, options: object) => AsyncIterable<unknown>
@@ -162,7 +162,7 @@ describe.each(STREAMS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const property = fc.asyncProperty(
         fc.uint8Array({ maxLength: 200 }),
         fc.constantFrom(0, 1, 2, 128),
@@ -187,7 +187,7 @@ describe.each(STREAMS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the HTTP door, it is never a 5xx, internal or unknown", async () => {
+    test("as bytes on the HTTP server is never a 5xx, internal or unknown", async () => {
       const anyBody = fc.oneof(
         fc.uint8Array({ maxLength: 200 }),
         anyJsonObject(method.input, USUAL).map((text) => Buffer.from(text)),

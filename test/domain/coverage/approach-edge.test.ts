@@ -15,7 +15,7 @@ const edge = fc.record({
   length: fc.oneof(fc.constant(1), share),
 });
 
-test("an edge through the target is never ruled out, however little is left to find", () => {
+test("an edge through the target is never ruled out, however close the best found so far", () => {
   fc.assert(
     fc.property(edge, share, ({ from, to, length }, along) => {
       const placeOn = (t: number) =>
@@ -29,7 +29,7 @@ test("an edge through the target is never ruled out, however little is left to f
   );
 });
 
-test("an edge no nearer than what was found changes nothing", () => {
+test("an edge no nearer than the best found so far changes nothing", () => {
   const approach = startApproach(placeAt(0, 0));
   approachEdge(approach, placeAt(1, -1), placeAt(1, 1));
   const found = { ...approach };

@@ -12,7 +12,7 @@ function metresTo(polygons: readonly Polygon[], point: Point): number {
   return metresToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
 }
 
-/** By brute force: hundreds of places on each edge, then ever more around the nearest of them. */
+/** By brute force: hundreds of points on each edge, then more around the nearest of them. */
 function metresByDensifying(polygons: readonly Polygon[], point: Point): number {
   const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
   return Math.min(...edges.map(([from, to]) => metresToEdge(from!, to!, point)));
@@ -28,7 +28,7 @@ function metresToEdge(from: Position, to: Position, point: Point): number {
   );
 }
 
-/** Zooms in on the least of a stretch: six rounds leave less than a millimetre of 20,000 km. */
+/** Narrows a stretch to its minimum: six rounds narrow 20,000 km to less than a millimetre. */
 function metresAround(from: Position, to: Position, point: Point, start: number, end: number) {
   let least = Infinity;
   for (let round = 0; round < 6; round++) {
@@ -58,7 +58,7 @@ function metresAlong(
   });
 }
 
-/** As precise as promised: never nearer than the truth, and hardly farther. */
+/** Expects no less than the true distance, and at most a little more. */
 function expectMetres(actual: number, truth: number): void {
   expect(actual).toBeGreaterThan(truth * (1 - 1e-7) - 0.01);
   expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);
@@ -113,7 +113,7 @@ const scene = (least: number, most: number) =>
     }),
   );
 
-test("is what densified edges give, for polygons of all sizes anywhere on the globe", () => {
+test("the distance to a zone agrees with densified edges, for polygons of all sizes anywhere on the globe", () => {
   fc.assert(
     fc.property(scene(1, 3), ({ point, polygons }) => {
       expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
@@ -122,7 +122,7 @@ test("is what densified edges give, for polygons of all sizes anywhere on the gl
   );
 });
 
-test("of many polygons, in any order, it is the distance to the nearest", () => {
+test("the distance to many polygons, in any order, is that to the nearest", () => {
   fc.assert(
     fc.property(scene(50, 300), ({ point, polygons }) => {
       const nearest = Math.min(...polygons.map((polygon) => metresTo([polygon], point)));
@@ -133,7 +133,7 @@ test("of many polygons, in any order, it is the distance to the nearest", () => 
   );
 });
 
-test("is what densified edges give, around rings of many edges", () => {
+test("the distance to a zone agrees with densified edges, around rings of many edges", () => {
   const ring = fc.array(between(1, 5), { minLength: 40, maxLength: 100 }).map((radii) => {
     const corners = radii.map((radius, i) => {
       const angle = (i / radii.length) * 2 * Math.PI;
@@ -150,7 +150,7 @@ test("is what densified edges give, around rings of many edges", () => {
   );
 });
 
-describe("the nearest place", () => {
+describe("the distance to a zone whose nearest place is", () => {
   const cap = [[box(-180, 80, 180, 90)]];
   const belt = [[box(-180, -10, 180, 10)]];
   const acrossThePole = haversineKm({ lat: 89.5, lng: -75 }, { lat: 89.5, lng: 100 }) * 1000;
@@ -173,7 +173,7 @@ describe("the nearest place", () => {
   });
 });
 
-test("antipodes do not end the search, however their distance rounds", () => {
+test("the search for the nearest zone goes on past antipodes, however their distance rounds", () => {
   fc.assert(
     fc.property(place, (point) => {
       const [x, y] = [point.lng > 0 ? point.lng - 180 : point.lng + 180, -point.lat];
@@ -186,11 +186,11 @@ test("antipodes do not end the search, however their distance rounds", () => {
   );
 });
 
-test("of a point on a boundary it is nothing", () => {
+test("the distance from a point on a boundary is zero", () => {
   expect(metresTo([[box(0, 0, 10, 10)]], { lat: 10, lng: 3 })).toBeLessThan(0.01);
 });
 
-test("is what densified edges give around New York City", () => {
+test("the distance to a zone agrees with densified edges, around New York City", () => {
   const polygons: Polygon[] = sample.zones.features.map(({ geometry }) => geometry.coordinates);
   fc.assert(
     fc.property(between(40.2, 41.2), between(-75, -73), (y, x) => {

@@ -4,7 +4,7 @@ import { mintWebhookSecret, signWebhook } from "../../../src/domain/webhook/webh
 
 const message = { id: "evt_SHP-000000000000_1", timestamp: 1_764_000_000, body: '{"a":"\u20AC"}' };
 
-test("a secret is whsec_ and the base64 of 24 to 64 bytes, and never the same", () => {
+test("a webhook secret is whsec_ and the base64 of 24 to 64 bytes, and never repeats", () => {
   const secret = mintWebhookSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]+=*$/);
   const bytes = Buffer.from(secret.slice("whsec_".length), "base64").length;
@@ -13,14 +13,14 @@ test("a secret is whsec_ and the base64 of 24 to 64 bytes, and never the same", 
   expect(mintWebhookSecret()).not.toBe(secret);
 });
 
-test("signatures are those of the reference library, one for each secret, parted by spaces", () => {
+test("signatures are those of the reference library, one for each secret, separated by spaces", () => {
   const secrets = [mintWebhookSecret(), mintWebhookSecret()];
   const at = new Date(message.timestamp * 1_000);
   const theirs = secrets.map((it) => new Webhook(it).sign(message.id, at, message.body));
   expect(signWebhook(message, secrets)).toBe(theirs.join(" "));
 });
 
-test("the specification's example secret signs as the reference library does", () => {
+test("the example secret of Standard Webhooks signs as the reference library does", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   expect(
     signWebhook(

@@ -28,7 +28,7 @@ function pay(reference: string, body: unknown) {
 
 const RECORDED = { provider: "manual", ...PAYMENT, paid_at: ANY_TIME, refunded_at: null };
 
-test("a payment takes a pending shipment to its pickup, at either door", async () => {
+test("a payment by JSON or by gRPC moves a pending shipment to awaiting pickup", async () => {
   const first = await book(service, apiKey);
   const { status, body } = await pay(first["reference"], PAYMENT);
   const paid = {
@@ -50,7 +50,7 @@ test("a payment takes a pending shipment to its pickup, at either door", async (
   });
 });
 
-test("a payment that arrives after the cancellation is kept, and is to go back", async () => {
+test("a payment that arrives after the cancel is recorded, and its refund is pending", async () => {
   const cancelled = await bookAnd(service, apiKey, ["cancel"]);
   const { status, body } = await pay(cancelled["reference"], PAYMENT);
   expect(status).toBe(200);
@@ -60,7 +60,7 @@ test("a payment that arrives after the cancellation is kept, and is to go back",
   });
 });
 
-test("a shipment is paid once", async () => {
+test("a shipment can be paid only once", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
   const text = "The shipment cannot be paid because it is awaiting pickup.";
   const { status, body } = await pay(reference, PAYMENT);
@@ -70,7 +70,7 @@ test("a shipment is paid once", async () => {
   });
 });
 
-describe("amount and currency must be the shipment's", () => {
+describe("a payment must have the shipment's amount and currency", () => {
   const amountText = "amount must be the shipment's total, which is 12.69.";
   const currencyText = "currency must be the shipment's, which is USD.";
   test.each([
@@ -94,7 +94,7 @@ describe("amount and currency must be the shipment's", () => {
   });
 });
 
-test("amount and currency are required, and of their form", async () => {
+test("a payment without an amount and a currency of the right form is refused", async () => {
   const { reference } = await book(service, apiKey);
   expect(await pay(reference, {})).toMatchObject({
     status: 422,
@@ -115,7 +115,7 @@ test("amount and currency are required, and of their form", async () => {
   }
 });
 
-test("a refused payment says which precondition failed at the gRPC door", async () => {
+test("a payment refused by gRPC names the failed precondition", async () => {
   const { reference } = await book(service, apiKey);
   const grpc = service.grpcClient(apiKey);
   const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
@@ -132,11 +132,11 @@ test("a refused payment says which precondition failed at the gRPC door", async 
   });
 });
 
-test("a payment for no shipment is 404", async () => {
+test("a payment for a missing shipment is 404", async () => {
   expect(await pay(NO_REFERENCE, PAYMENT)).toMatchObject({ status: 404, body: NO_SHIPMENT });
 });
 
-test("a payment is recorded although the provider was disconnected meanwhile", async () => {
+test("a payment is recorded although the provider was disconnected after the booking", async () => {
   const workspace = await service.addWorkspace();
   const { reference } = await book(service, workspace.apiKey);
   await disconnectPaymentProvider(service.app.em, workspace.id);

@@ -24,7 +24,7 @@ afterAll(() => service.close());
 test.each<Step[]>([
   ["pay", "cancel"],
   ["cancel", "pay"],
-])("the payment of a shipment goes back after %s and %s", async (...steps) => {
+])("a refund is recorded after %s and %s", async (...steps) => {
   const cancelled = await bookAnd(service, apiKey, steps);
   expect(cancelled["payment_status"]).toBe("refund_pending");
   const { status, body } = await takeStep(service, apiKey, cancelled["reference"], "refund");
@@ -40,7 +40,7 @@ test.each<Step[]>([
   });
 });
 
-test("the gRPC door records a refund alike", async () => {
+test("a refund is recorded by gRPC as by JSON", async () => {
   const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
   const grpc = service.grpcClient(apiKey);
   const answer = await grpc.recordRefund({ shipment: cancelled["reference"] });
@@ -50,7 +50,7 @@ test("the gRPC door records a refund alike", async () => {
   });
 });
 
-test("where no payment waits to go back, a refund is refused", async () => {
+test("a refund is refused where none is pending", async () => {
   for (const [steps, because] of [
     [[], "it is pending"],
     [["pay"], "it is awaiting pickup"],
@@ -71,7 +71,7 @@ test("where no payment waits to go back, a refund is refused", async () => {
   });
 });
 
-test("a refund is recorded although this process's clock is behind that of the payment's", async () => {
+test("a refund is recorded although this replica's clock is behind the one that recorded the payment", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay", "cancel"]);
   clock = Date.now() - 60_000;
   const { status, body } = await takeStep(service, apiKey, reference, "refund");

@@ -35,7 +35,7 @@ test("a paid shipment goes in transit, then is delivered; nothing else about it 
   expect(read.body).toEqual(delivered);
 });
 
-test("what cannot be advanced is refused in the form of a refused cancel, and stays", async () => {
+test("an advance that the state does not allow is refused in the form of a refused cancel, and changes nothing", async () => {
   const pending = await bookAnd(service, apiKey, []);
   const text = "The shipment cannot be advanced because it is pending.";
   const { status, body } = await takeStep(service, apiKey, pending["reference"], "advance");
@@ -58,7 +58,7 @@ test("what cannot be advanced is refused in the form of a refused cancel, and st
   expect(read.body).toEqual({ data: pending });
 });
 
-test("the bare call works: no body, and any content type", async () => {
+test("an advance needs no body, and accepts any content type", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
   const bare = { apiKey, method: "POST", headers: { "content-type": "text/plain" } };
   const { status } = await service.request(`/v1/shipments/${reference}/advance`, bare);

@@ -23,7 +23,7 @@ const QUOTED = {
   error: null,
 };
 
-test("every route has its result in its place, whatever its neighbours are", async () => {
+test("each result of a batch quote is at its route's place, whatever the other routes are", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, dropoff_lat: 0, dropoff_lng: 0 },
@@ -83,7 +83,7 @@ test("every route has its result in its place, whatever its neighbours are", asy
   });
 });
 
-test("each result is what a call for that route alone gives", async () => {
+test("each result of a batch quote equals a single quote of that route", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, pickup_lat: 0 },
@@ -109,7 +109,7 @@ test("each result is what a call for that route alone gives", async () => {
   }
 });
 
-test("the gRPC door answers alike", async () => {
+test("a batch quote by gRPC equals one by JSON", async () => {
   const grpc = service.grpcClient(apiKey);
   const route = {
     pickupLat: 40.758,
@@ -141,7 +141,7 @@ test("the gRPC door answers alike", async () => {
   });
 });
 
-test("a hundred routes are the most, one the least", async () => {
+test("a batch quote takes from one to a hundred routes", async () => {
   const most = await quoteAll(Array.from({ length: 100 }, () => COVERED_ROUTE));
   expect(most.status).toBe(200);
   expect(most.body.results).toEqual(Array.from({ length: 100 }, () => QUOTED));

@@ -64,7 +64,7 @@ async function moveShipment(reference: string, state: ShipmentState): Promise<vo
   await service.app.em.fork().nativeUpdate(Shipment, { reference }, { ...state, cancelledAt });
 }
 
-describe("a shipment on its way, delivered or cancelled cannot be cancelled", () => {
+describe("a shipment in transit, delivered or cancelled cannot be cancelled", () => {
   test.each<[state: ShipmentState, message: string]>([
     [
       { status: "in_transit", paymentStatus: "paid" },
@@ -103,7 +103,7 @@ describe("a shipment on its way, delivered or cancelled cannot be cancelled", ()
   });
 });
 
-test("of cancels that race, exactly one wins", async () => {
+test("of concurrent cancels exactly one wins", async () => {
   const { apiKey, shipment } = await bookInNewWorkspace();
   const cancels = await service.app.em.fork().transactional(async (holder) => {
     await holder.execute("select 1 from shipment where reference = ? for update", [
@@ -121,7 +121,7 @@ test("of cancels that race, exactly one wins", async () => {
   );
 });
 
-test("another workspace's shipment is not there, at either door, and stays as it is", async () => {
+test("a cancel of another workspace's shipment is answered as of a missing one, by JSON and by gRPC, and changes nothing", async () => {
   const { shipment } = await bookInNewWorkspace();
   const { apiKey } = await service.addWorkspace();
   const { status, body } = await cancel(apiKey, shipment.reference);
@@ -141,7 +141,7 @@ test("another workspace's shipment is not there, at either door, and stays as it
   ]);
 });
 
-test("a shipment's reference is matched as it is, letter case included", async () => {
+test("a shipment's reference is case-sensitive", async () => {
   const { apiKey, shipment } = await bookInNewWorkspace();
   const { status } = await cancel(apiKey, shipment.reference.toLowerCase());
   expect(status).toBe(404);
@@ -162,7 +162,7 @@ async function waiting(): Promise<number> {
   return row?.waiting ?? 0;
 }
 
-describe("a cancel with a reason", () => {
+describe("a reason for a cancel", () => {
   let apiKey: string;
   beforeAll(async () => {
     ({ apiKey } = await service.addWorkspace());
@@ -187,7 +187,7 @@ describe("a cancel with a reason", () => {
     "address_problem",
     "payment_problem",
     "other",
-  ])("%s and a note are kept and given back", async (reason) => {
+  ])("is kept with its note and returned: %s", async (reason) => {
     const booked = await book(service, apiKey);
     const { status, body } = await cancelFor(booked, { reason, note: "  Changed\ntheir mind 🙂 " });
     expect(status).toBe(200);
@@ -205,7 +205,7 @@ describe("a cancel with a reason", () => {
     expect(read.body).toEqual(body);
   });
 
-  test("the bare call works as before, and null or a blank note is none", async () => {
+  test("is optional; null and a blank note count as none", async () => {
     for (const body of [undefined, "", {}, { reason: null, note: null }, { note: "  " }]) {
       const booked = await book(service, apiKey);
       const answer = await service.request(`/v1/shipments/${booked["reference"]}/cancel`, {
@@ -218,7 +218,7 @@ describe("a cancel with a reason", () => {
     }
   });
 
-  test("a reason outside the list, or too long a note, is refused and cancels nothing", async () => {
+  test("is refused for an unknown reason or too long a note, and cancels nothing", async () => {
     const booked = await book(service, apiKey);
     const reasons =
       "customer_request, booked_in_error, goods_unavailable, address_problem, payment_problem, other";
@@ -243,7 +243,7 @@ describe("a cancel with a reason", () => {
     expect(read.body).toEqual({ data: booked });
   });
 
-  test("the gRPC door takes a reason alike, and an unspecified one is none", async () => {
+  test("works by gRPC as by JSON, where an unspecified reason counts as none", async () => {
     const grpc = service.grpcClient(apiKey);
     for (const [reason, name] of [
       [CancelReason.ADDRESS_PROBLEM, "address_problem"],
@@ -268,7 +268,7 @@ describe("a cancel with a reason", () => {
     }
   });
 
-  test("the reason of the cancel that won stays when another is refused", async () => {
+  test("stays that of the first cancel when a second is refused", async () => {
     const booked = await book(service, apiKey);
     const first = await cancelFor(booked, { reason: "other", note: "first" });
     const text = "The shipment cannot be cancelled because it is already cancelled.";

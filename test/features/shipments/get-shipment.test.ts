@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("a shipment is given whole, as booked, and the same at both doors", async () => {
+test("a shipment read by JSON or by gRPC is the whole shipment as booked", async () => {
   const booked = await book(service, apiKey);
   const shipment = booked["reference"];
   const { status, body } = await service.request(`/v1/shipments/${shipment}`, { apiKey });
@@ -27,7 +27,7 @@ test("a shipment is given whole, as booked, and the same at both doors", async (
   expect(inDialect(GetShipmentResponseSchema, answer)).toEqual({ data: booked });
 });
 
-test("a shipment that is not there is 404, whatever its name looks like", async () => {
+test("a missing shipment is 404, whatever the reference looks like", async () => {
   for (const name of [
     NO_REFERENCE,
     "SHP-1",
@@ -48,7 +48,7 @@ test("a shipment that is not there is 404, whatever its name looks like", async 
   });
 });
 
-test("a blank name is missing at both doors", async () => {
+test("a blank reference is refused as missing, by JSON and by gRPC", async () => {
   const text = "shipment is required.";
   const { status, body } = await service.request("/v1/shipments/%20", { apiKey });
   expect({ status, body }).toEqual({

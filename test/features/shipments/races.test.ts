@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** What two calls that raced came to, and what they left. */
+/** The answers of two concurrent calls, and the records they left. */
 interface Outcome {
   readonly a: string;
   readonly b: string;
@@ -78,7 +78,7 @@ async function read(references: string[]): Promise<Map<string, Record<string, an
   return new Map(rows.map(({ reference, ...row }) => [reference, row]));
 }
 
-/** How often each thing came about. */
+/** How often each outcome occurred. */
 function tally(outcomes: readonly Outcome[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) {
@@ -88,7 +88,7 @@ function tally(outcomes: readonly Outcome[]): Record<string, number> {
   return counts;
 }
 
-/** Expects the outcomes to be these and no others, and each to have come about. */
+/** Expects exactly these outcomes, each at least once. */
 function expectOnly(outcomes: readonly Outcome[], legal: readonly Outcome[]): void {
   expect(outcomes.length).toBe(ROUNDS);
   expect(Object.keys(tally(outcomes)).sort()).toEqual(legal.map((it) => JSON.stringify(it)).sort());
@@ -103,7 +103,7 @@ function step(kind: "pay" | "advance" | "cancel"): Call {
   };
 }
 
-test("of a cancel and an advance that race, exactly one wins", async () => {
+test("of a concurrent cancel and advance exactly one wins", async () => {
   const outcomes = await race(
     { status: "awaiting_pickup", paymentStatus: "paid", salt: "advance" },
     step("cancel"),
@@ -129,7 +129,7 @@ test("of a cancel and an advance that race, exactly one wins", async () => {
   ]);
 });
 
-test("of a payment and a cancel that race, whichever is first, the payment is kept and is to go back", async () => {
+test("of a concurrent payment and cancel, whichever is first, the payment is kept and its refund is pending", async () => {
   const outcomes = await race(
     { status: "pending", paymentStatus: "awaiting_payment", salt: "pay" },
     step("pay"),
@@ -149,7 +149,7 @@ test("of a payment and a cancel that race, whichever is first, the payment is ke
   ]);
 });
 
-test("of two updates with one etag that race, exactly one wins, whichever doors they come by", async () => {
+test("of two concurrent updates with one etag exactly one wins, by JSON or by gRPC", async () => {
   const grpc = service.grpcClient(workspace.apiKey);
   const byJson: Call = async (shipment) => {
     const { status, body } = await service.request(`/v1/shipments/${shipment}`, {
@@ -208,7 +208,7 @@ function rowOf(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
-test("a change that waits for one that links another customer finds the shipment", async () => {
+test("a change that waits for another that links a new customer still finds the shipment", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await book(service, apiKey, { customer_email: "other@example.org" });
   for (let round = 0; round < 100; round++) {
@@ -229,7 +229,7 @@ test("a change that waits for one that links another customer finds the shipment
   }
 });
 
-test("of bookings with one external reference that race, exactly one is made and the others name it", async () => {
+test("of concurrent bookings with one external reference exactly one is made, and the others name it", async () => {
   const { apiKey, id } = await service.addWorkspace();
   for (let round = 0; round < 50; round++) {
     const external_reference = `order ${round}`;

@@ -32,7 +32,7 @@ const untilSettled = (apiKey: string, webhook: string) =>
 const waitMs = (delivery: any, attempt: any) =>
   Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at) - attempt.duration_ms;
 
-test("a message is the event as the feed gives it, and the reference library accepts its signature", async () => {
+test("a webhook's message is the event as in the feed, and the reference library accepts its signature", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const { secret } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -54,7 +54,7 @@ test("a message is the event as the feed gives it, and the reference library acc
   await receiver.close();
 });
 
-test("a delivery is told with its attempt: status, answer, and no more to come", async () => {
+test("a delivery shows its attempt: status, answer, and that no further one is due", async () => {
   const receiver = await startReceiver((response) =>
     response.writeHead(202).end(`\u20AC${"x".repeat(5_000)}`),
   );
@@ -87,7 +87,7 @@ test("a delivery is told with its attempt: status, answer, and no more to come",
   await receiver.close();
 });
 
-test("while a secret rotates, messages are signed with the old and the new; afterwards only with the new", async () => {
+test("while a secret rotates, messages are signed with the old and the new, and afterwards only with the new", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const { data, secret: old } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -121,7 +121,7 @@ test("while a secret rotates, messages are signed with the old and the new; afte
   await receiver.close();
 });
 
-test("a webhook gets only the types it asked for, and nothing of other workspaces", async () => {
+test("a webhook gets only events of its types and of its workspace", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
@@ -170,7 +170,7 @@ test.for(Object.entries(FAILURES))(
     expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
     const [attempt] = await attemptsAt(service, apiKey, failed);
     expect(attempt).toMatchObject({ number: 1, ...outcome });
-    // Five seconds and half of the jitter; what it took to write it down may come on top.
+    // Five seconds and half of the jitter, and the time that recording the attempt took.
     expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
     const failing = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
     expect(failing.body.data.failing_since).toBe(attempt.started_at);
@@ -188,7 +188,7 @@ test.for(Object.entries(FAILURES))(
   },
 );
 
-test("a receiver that says when to come back is left alone until then", async () => {
+test("a receiver that answers with Retry-After gets no attempt before that time", async () => {
   const receiver = await startReceiver((response) =>
     response.writeHead(503, { "retry-after": "7200" }).end(),
   );
@@ -207,7 +207,7 @@ test("a receiver that says when to come back is left alone until then", async ()
   await receiver.close();
 });
 
-test("a delivery is given up after ten attempts, and nothing is tried again", async () => {
+test("a delivery fails for good after ten attempts", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -223,7 +223,7 @@ test("a delivery is given up after ten attempts, and nothing is tried again", as
   await receiver.close();
 });
 
-test("410 disables the webhook at once, and an event tells of it", async () => {
+test("the answer 410 disables the webhook at once, and writes an event", async () => {
   const receiver = await startReceiver((response) => response.writeHead(410).end());
   const witness = await startReceiver();
   const { apiKey } = await service.addWorkspace();
@@ -250,7 +250,7 @@ test("410 disables the webhook at once, and an event tells of it", async () => {
   await witness.close();
 });
 
-test("a webhook that has failed for five days is disabled, one that has for less is not", async () => {
+test("a webhook is disabled after five days of failures, and not before", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -276,7 +276,7 @@ test("a webhook that has failed for five days is disabled, one that has for less
   await receiver.close();
 });
 
-test("what was waiting for a webhook that was disabled meanwhile is given up, not sent", async () => {
+test("pending deliveries of a webhook that is disabled fail without being sent", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -337,7 +337,7 @@ test("a test event arrives whatever types the webhook takes, and at no other web
   await other.close();
 });
 
-test("receivers that hang delay no other workspace", async () => {
+test("receivers that hang do not delay other workspaces", async () => {
   const hanging = await startReceiver(() => {});
   const receiver = await startReceiver();
   const slow = await service.addWorkspace();
@@ -360,7 +360,7 @@ test("receivers that hang delay no other workspace", async () => {
   await receiver.close();
 });
 
-test("a change that is not committed sends nothing", async () => {
+test("a change that is rolled back sends nothing", async () => {
   const receiver = await startReceiver();
   const { apiKey, id } = await service.addWorkspace();
   await addWebhook(service, apiKey, { url: receiver.url });

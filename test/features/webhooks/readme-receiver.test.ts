@@ -10,7 +10,7 @@ import { startService } from "../../support/service.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../../support/webhooks.ts";
 
-test("the receiver in the README takes what is signed, and nothing else", async () => {
+test("the webhook receiver in the documentation accepts signed messages, and nothing else", async () => {
   const service = await startService();
   const { apiKey } = await service.addWorkspace();
   const port = await freePort();

@@ -23,7 +23,7 @@ async function untilAllEnded(service: TestService): Promise<void> {
   );
 }
 
-test("two services deliver together, each message once", async () => {
+test("two replicas deliver each webhook message once", async () => {
   const receiver = await startReceiver();
   const services = [await startReplica(database.url), await startReplica(database.url)] as const;
   const { apiKey } = await services[0].addWorkspace();
@@ -44,9 +44,9 @@ test("two services deliver together, each message once", async () => {
   await receiver.close();
 });
 
-test("a process that is killed at random moments loses no event and sends none that did not happen", async () => {
+test("a process that is killed at random loses no webhook event, and sends none that was rolled back", async () => {
   const receiver = await startReceiver();
-  // Stays, to look on and to take over; the others are killed under load.
+  // Takes over the deliveries of the others, which are killed under load.
   const survivor = await startReplica(database.url);
   const { apiKey, id } = await survivor.addWorkspace();
   await addWebhook(survivor, apiKey, { url: receiver.url });
@@ -56,6 +56,7 @@ test("a process that is killed at random moments loses no event and sends none t
       DATABASE_URL: database.url,
       WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
     });
+    await doomed.untilReady();
     let booked = 0;
     const calling = Array.from({ length: 8 }, async () => {
       for (;;) {
@@ -69,7 +70,7 @@ test("a process that is killed at random moments loses no event and sends none t
         await answer.text().catch(() => "");
       }
     });
-    // A process that has just begun may take its time for the first.
+    // The first booking of a new process can be slow.
     await eventually("the first booking", () => booked > 0);
     await sleep(200 + Math.random() * 300);
     doomed.process.kill("SIGKILL");

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("a workspace reads itself: name, provider and limits, the same at both doors", async () => {
+test("a workspace reads its name, provider and limits, the same by JSON and by gRPC", async () => {
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
   const grpc = service.grpcClient(apiKey, WorkspaceService);
   const expectBoth = async (payment_provider: string | null) => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The `errors` that the details of an RPC's error stand for. */
+/** The `errors` of the JSON error that the details of an RPC's error correspond to. */
 function errorsIn({ details }: RpcError) {
   const { BadRequest, PreconditionFailure } = details as Record<string, any>;
   const pairs = [
@@ -23,7 +23,7 @@ function errorsIn({ details }: RpcError) {
   return Object.fromEntries(pairs.map(([key, text]) => [key, [text]]));
 }
 
-/** The wire names of a booking as the client of the gRPC door writes them. */
+/** The wire names of a booking as a gRPC client writes them. */
 function camelCase(json: object) {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => [
@@ -33,7 +33,7 @@ function camelCase(json: object) {
   );
 }
 
-describe("what the JSON door says, the gRPC door says in details", () => {
+describe("an error by gRPC has in its details what JSON answers", () => {
   const AWAY = { pickup_lat: 0, pickup_lng: 0 };
   test.each<[what: string, body: object, reason: string, code: string, kind: string]>([
     ["nothing given", {}, "FIELD_INVALID", "InvalidArgument", "BadRequest"],
@@ -83,7 +83,7 @@ describe("what the JSON door says, the gRPC door says in details", () => {
   });
 });
 
-test("a field that is not finite is out of range, which JSON cannot even say", async () => {
+test("a number by gRPC that is not finite is out of range", async () => {
   const route = { pickupLat: NaN, pickupLng: -Infinity, dropoffLat: 0, dropoffLng: 0, weightKg: 1 };
   const facts = await rpcError(service.grpcClient(apiKey).quoteShipment(route));
   const { fieldViolations } = facts.details.BadRequest as { fieldViolations: { field: string }[] };
@@ -93,7 +93,7 @@ test("a field that is not finite is out of range, which JSON cannot even say", a
   );
 });
 
-test("where waiting helps, RetryInfo says for how long", async () => {
+test("an error that a retry can solve has RetryInfo with the delay", async () => {
   const unprepared = await startUnprepared();
   try {
     expect(await rpcError(unprepared.grpcClient(mintApiKey()).quoteShipment({}))).toEqual({
@@ -109,7 +109,7 @@ test("where waiting helps, RetryInfo says for how long", async () => {
   }
 });
 
-test("reasons are named as ErrorInfo wants them", () => {
+test("every reason has the form that ErrorInfo requires", () => {
   for (const reason of Object.keys(REFUSAL_STATUS)) {
     expect(reason).toMatch(/^[A-Z][A-Z0-9_]{0,61}[A-Z0-9]$/);
   }

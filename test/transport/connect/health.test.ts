@@ -19,12 +19,12 @@ afterAll(() => service.close());
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   const health = () => createClient(Health, transportTo(service));
 
-  test("the server and its services are serving, and no credential is asked for", async () => {
+  test("health reports the server and its services as serving, without a credential", async () => {
     expect((await health().check({})).status).toBe(Status.SERVING);
     expect((await health().check({ service: SHIPMENTS })).status).toBe(Status.SERVING);
   });
 
-  test("a service that there is not is NOT_FOUND", async () => {
+  test("health of an unknown service is NOT_FOUND", async () => {
     expect(await rpcError(health().check({ service: "shipments.v1.Nope" }))).toEqual({
       code: "NotFound",
       message: 'There is no service "shipments.v1.Nope" here.',
@@ -32,7 +32,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     });
   });
 
-  test("a watch begins with the status as it is", async () => {
+  test("a health watch begins with the current status", async () => {
     for (const [name, status] of [
       [SHIPMENTS, Status.SERVING],
       ["shipments.v1.Nope", Status.SERVICE_UNKNOWN],
@@ -45,7 +45,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   });
 });
 
-test("a service that is not ready is not serving, and a watch tells when that changes", async () => {
+test("health reports a service that is not ready as not serving, and a watch reports the change", async () => {
   const unprepared = await startUnprepared(service.databaseUrl);
   const transport = PROTOCOLS["gRPC on the gRPC server"](unprepared);
   const health = createClient(Health, transport);
@@ -61,7 +61,7 @@ test("a service that is not ready is not serving, and a watch tells when that ch
   await unprepared.app.close();
 });
 
-test("a caller that stays connected does not keep the service from closing", async () => {
+test("a health watcher that stays connected does not keep the service from closing", async () => {
   const closing = await startService();
   const transport = PROTOCOLS["Connect on the gRPC server"](closing);
   for await (const _ of createClient(Health, transport).watch({})) break;

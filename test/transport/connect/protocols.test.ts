@@ -42,13 +42,13 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   const client = (key = apiKey) =>
     rpcClient(ShipmentService, (options) => transportTo(service, options), key);
 
-  test("a quote is the same as the JSON door's", async () => {
+  test("a quote equals the one by plain JSON", async () => {
     const response = await client().quoteShipment(ROUTE);
     const json = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
     expect(compileEncodeJson(QuoteShipmentResponseSchema)(response)).toStrictEqual(json.body);
   });
 
-  test("a shipment that the JSON door booked is cancelled", async () => {
+  test("a shipment that was booked by plain JSON can be cancelled", async () => {
     const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
     const response = await client().cancelShipment({ shipment: body.data.reference });
     const cancelled = compileEncodeJson(CancelShipmentResponseSchema)(response);
@@ -57,7 +57,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     });
   });
 
-  test("a refusal says the same, details included", async () => {
+  test("a refusal has the same code, message and details", async () => {
     const refused = client().quoteShipment({ ...ROUTE, weightKg: Infinity, pickupLat: undefined });
     expect(await rpcError(refused)).toEqual({
       code: "InvalidArgument",
@@ -74,7 +74,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     });
   });
 
-  test("a credential is asked for", async () => {
+  test("a call without a valid key is unauthenticated", async () => {
     const { code, details } = await rpcError(client("shp_wrong").quoteShipment(ROUTE));
     expect([code, details]).toEqual([
       "Unauthenticated",
@@ -82,22 +82,25 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     ]);
   });
 
-  test.each([65, 5_000])("a message of %i KiB is refused, and nothing of it stays", async (kib) => {
-    const shipment = "x".repeat(kib * 1024);
-    expect(await rpcError(client().cancelShipment({ shipment }))).toEqual({
-      code: "ResourceExhausted",
-      message: "The body is larger than 64 KiB.",
-      details: {
-        ErrorInfo: { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
-        BadRequest: {
-          fieldViolations: [{ field: "body", description: "The body is larger than 64 KiB." }],
+  test.each([65, 5_000])(
+    "a message of %i KiB is refused, and leaves no call in flight",
+    async (kib) => {
+      const shipment = "x".repeat(kib * 1024);
+      expect(await rpcError(client().cancelShipment({ shipment }))).toEqual({
+        code: "ResourceExhausted",
+        message: "The body is larger than 64 KiB.",
+        details: {
+          ErrorInfo: { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
+          BadRequest: {
+            fieldViolations: [{ field: "body", description: "The body is larger than 64 KiB." }],
+          },
         },
-      },
-    });
-    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
-  });
+      });
+      await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
+    },
+  );
 
-  test("the request id is accepted and returned", async () => {
+  test("the caller's request id is returned", async () => {
     let returned: string | null = null;
     const headers = { "x-request-id": "mine" };
     const onHeader = (received: Headers) => (returned = received.get("x-request-id"));
@@ -115,7 +118,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   });
 });
 
-describe("what cannot be read is the caller's fault, never INTERNAL", () => {
+describe("an unreadable request is the caller's error, never INTERNAL", () => {
   const unreadable = [
     {
       field: "body",
@@ -205,10 +208,10 @@ test("compressed messages are understood", async () => {
   );
 });
 
-describe("a request that leads into no RPC", () => {
+describe("a request to no known RPC", () => {
   const noRpc = { message: "There is no such RPC.", errors: {} };
 
-  test("of a known service is 404 at the HTTP door, with the usual body", async () => {
+  test("of a known service is 404 on the HTTP server, with the usual body", async () => {
     const answer = await service.request("/shipments.v1.ShipmentService/Nope", {
       apiKey,
       body: {},
@@ -231,7 +234,7 @@ describe("a request that leads into no RPC", () => {
     ]);
   });
 
-  test("leaves nothing behind, however much it was to send", async () => {
+  test("leaves no call in flight, however large its body", async () => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
     await rawGrpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
     await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
@@ -247,7 +250,7 @@ describe("a request that leads into no RPC", () => {
     ]);
   });
 
-  test("a streaming RPC at the HTTP door says where it is served", async () => {
+  test("a streaming RPC by HTTP/1.1 is refused with where it is served", async () => {
     const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
     const headers = { "content-type": "application/connect+json" };
     const answer = await service.request(path, { body: "{}", headers });
@@ -258,11 +261,11 @@ describe("a request that leads into no RPC", () => {
   });
 });
 
-describe("a host that is no part of a URL is refused, and the service goes on", () => {
+describe("an invalid host is refused, and the service goes on", () => {
   const message = "The Host header is missing or not valid.";
 
   test.each(["Host: a b\r\n", "Host: %%%\r\n", "Host: a:999999\r\n", "Host: \r\n"])(
-    "at the HTTP door: %j",
+    "on the HTTP server: %j",
     async (host) => {
       const answer = await rawHttp(
         service.httpUrl,
@@ -276,7 +279,7 @@ describe("a host that is no part of a URL is refused, and the service goes on", 
     },
   );
 
-  test("at the gRPC door", async () => {
+  test("on the gRPC server", async () => {
     const headers = { ":authority": "a:999999", "content-type": "application/grpc" };
     const answer = await rawGrpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
     expect(answer.headers["grpc-status"]).toBe(String(Code.InvalidArgument));
