@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: "test/support/global-setup.ts",
-    // Much of the time goes into waiting for stated bounds: more workers than cores pay.
+    // Tests spend much of their time waiting, so that more workers than cores pay.
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { run, runJson, start, startServing } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { runCommand, runJson, startCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
+import { startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const SAMPLE_FILE = "src/server/sample-tariff.json";
@@ -27,7 +28,7 @@ test("every command works on the embedded database, whether or not the server ru
   const { workspace, api_key: apiKey } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
 
-  const served = await startServing(environment);
+  const served = await startServiceProcess(environment);
   expect(await json("migrate")).toEqual({ applied: [] });
   expect(await json("tariff", "publish", SAMPLE_FILE)).toMatchObject({ version: 1 });
   await served.untilReady();
@@ -52,7 +53,7 @@ test("every command works on the embedded database, whether or not the server ru
 
 test("what a killed server leaves running is used by commands, which stop it", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
-  const served = await startServing(environment);
+  const served = await startServiceProcess(environment);
   await runJson(["workspace", "create", "--name", "Acme"], environment);
   served.process.kill("SIGKILL");
   await served.ended;
@@ -67,7 +68,7 @@ test("what a killed server leaves running is used by commands, which stop it", a
 test("a server that starts while a command runs keeps the command's database", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
   const [served] = await Promise.all([
-    startServing(environment),
+    startServiceProcess(environment),
     runJson(["migrate"], environment),
     runJson(["tariff", "publish", SAMPLE_FILE], environment),
   ]);
@@ -80,15 +81,17 @@ test("a server that starts while a command runs keeps the command's database", a
 
 test("a command that is interrupted leaves nothing running", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
-  const command = start(["migrate"], environment);
+  const command = startCommand(["migrate"], environment);
   await eventually("the database to start", () => postmasterOf(environment.DATA_DIR));
   command.process.kill("SIGINT");
   expect(await command.ended).toMatchObject({ code: 1, stdout: "" });
   expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
 });
 
-test("a data folder that cannot be had is the reason", async () => {
-  const { code, stdout, stderr } = await run(["migrate", "--json"], { DATA_DIR: "/dev/null" });
+test("a data folder that cannot be created is named in the error", async () => {
+  const { code, stdout, stderr } = await runCommand(["migrate", "--json"], {
+    DATA_DIR: "/dev/null",
+  });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^no embedded PostgreSQL in \/dev\/null: .+\n$/);
 });
@@ -96,7 +99,7 @@ test("a data folder that cannot be had is the reason", async () => {
 test.runIf(process.platform === "linux")(
   "a data folder is not waited for where none can be",
   async () => {
-    const { code, stderr } = await run(["migrate"], { DATA_DIR: "/proc/nowhere" });
+    const { code, stderr } = await runCommand(["migrate"], { DATA_DIR: "/proc/nowhere" });
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^no embedded PostgreSQL in \/proc\/nowhere: .+; choose a DATA_DIR .+\n$/,

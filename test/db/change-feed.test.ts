@@ -36,7 +36,7 @@ function follow(look: (client: pg.Client) => Promise<unknown> = async () => unde
   return count;
 }
 
-test("notifications are looked into at once, not only at the next poll", async () => {
+test("the change feed handles a notification at once, without waiting for the next poll", async () => {
   const count = follow();
   await eventually("the first look", () => count.looks > 0);
   const notifying = new pg.Client(database.url);
@@ -55,13 +55,13 @@ test("notifications are looked into at once, not only at the next poll", async (
   await notifying.end();
 });
 
-test("without a notification it looks all the same", async () => {
+test("the change feed polls when no notification comes", async () => {
   const count = follow();
   await eventually("the third look", () => count.looks >= 3);
   expect(count.connections).toBe(1);
 });
 
-test("a lost connection is made anew, and told as such", async () => {
+test("the change feed replaces a lost connection, and reports the loss", async () => {
   const count = follow();
   await eventually("the first look", () => count.looks > 0);
   proxy.cut();
@@ -70,7 +70,7 @@ test("a lost connection is made anew, and told as such", async () => {
   await eventually("a look", () => count.looks > looks);
 });
 
-test("a look that fails is tried again on a connection of its own", async () => {
+test("the change feed retries a failed poll on a new connection", async () => {
   let failures = 3;
   const count = follow(async () => {
     if (failures-- > 0) throw new Error("not now");
@@ -79,14 +79,14 @@ test("a look that fails is tried again on a connection of its own", async () => 
   expect(count.connections).toBe(4);
 });
 
-test("a database that stops answering counts as lost", async () => {
+test("the change feed treats a database that stops answering as a lost connection", async () => {
   const count = follow((client) => client.query("select 1"));
   await eventually("the first look", () => count.looks > 0);
   proxy.forget();
   await eventually("the second connection", () => count.connections === 2);
 });
 
-test("nothing is called once it is closed", async () => {
+test("the change feed calls nothing after it is closed", async () => {
   const count = follow();
   await eventually("the first look", () => count.looks > 0);
   await feed?.close();

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroup } from "../../src/db/group-commit.ts";
 import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 
 let database: TestDatabase;
 let orm: ReturnType<typeof createOrm>;
@@ -28,7 +28,7 @@ const seats = async () =>
     ({ number }) => number,
   );
 
-test("whoever's turn does not come in time is turned away, and is not written later", async () => {
+test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
   const take = createGroup({
     em: orm.em,
@@ -50,7 +50,10 @@ test("whoever's turn does not come in time is turned away, and is not written la
       }),
     ),
   );
-  while (turnedAway.length < all.length - (MAX_CONNECTIONS - 4)) await sleep(10);
+  await eventually(
+    "the calls to be turned away",
+    () => turnedAway.length >= all.length - (MAX_CONNECTIONS - 4),
+  );
   gate.resolve();
 
   const outcomes = await taking;
@@ -61,7 +64,7 @@ test("whoever's turn does not come in time is turned away, and is not written la
   expect(await seats()).toEqual(taken);
 });
 
-test("nobody is written once nobody waits for it", async () => {
+test("a member whose caller has left is not written", async () => {
   const take = createGroup({
     em: orm.em,
     maxMembers: 2,
@@ -86,7 +89,7 @@ test("nobody is written once nobody waits for it", async () => {
   expect((await seats()).filter((number) => number >= 100)).toEqual([110, 111]);
 });
 
-test("a commit that the database refuses gives its connection back", async () => {
+test("a commit that the database refuses releases its connection", async () => {
   const take = createGroup({
     em: orm.em,
     maxMembers: 1,

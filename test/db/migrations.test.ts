@@ -11,7 +11,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const SNAPSHOT = new URL("../../src/db/migrations/schema-snapshot.json", import.meta.url);
 
-/** Everything about our tables that PostgreSQL knows; the migrator's own table is not ours. */
+/** Everything that PostgreSQL knows about our tables, without the migrator's own. */
 const CATALOGUE = {
   columns: `
     select attrelid::regclass::text as table, attname as name, attnotnull as required,
@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("migrations build exactly what the entities say", async () => {
+test("migrations build exactly the schema that the entities describe", async () => {
   const built = await createEmptyDatabase();
   const builder = createOrm(built.url, { entities: ENTITIES });
   await builder.schema.create();
@@ -57,8 +57,8 @@ test("migrations build exactly what the entities say", async () => {
   const fromEntities = new pg.Client(built.url);
   await fromEntities.connect();
 
-  // Compared as PostgreSQL itself spells them: the ORM's own comparison takes the same condition
-  // in other words for another one.
+  // Compared in PostgreSQL's spelling: the ORM's comparison takes two spellings of a condition for
+  // two conditions.
   for (const [what, sql] of Object.entries(CATALOGUE)) {
     const [migrated, said] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
     expect(migrated.rows.length, what).toBeGreaterThan(0);
@@ -68,7 +68,7 @@ test("migrations build exactly what the entities say", async () => {
   await built.drop();
 });
 
-test("a server that migrates leaves the committed snapshot as it is", async () => {
+test("migrating does not change the committed schema snapshot", async () => {
   const empty = await createEmptyDatabase();
   const before = readFileSync(SNAPSHOT, "utf8");
   await migrate(empty.url);
@@ -76,11 +76,11 @@ test("a server that migrates leaves the committed snapshot as it is", async () =
   await empty.drop();
 });
 
-test("the committed snapshot says what the entities say", async () => {
+test("the committed schema snapshot matches the entities", async () => {
   expect(await orm.migrator.checkSchema()).toBe(false);
 });
 
-test("replicas that migrate at once apply each migration once", async () => {
+test("replicas that migrate at the same time apply each migration once", async () => {
   const empty = await createEmptyDatabase();
   const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(empty.url)));
   const migrated = new pg.Client(empty.url);
@@ -94,7 +94,7 @@ test("replicas that migrate at once apply each migration once", async () => {
 
 const NOW = new Date();
 
-/** A row of each table that every constraint lets pass, in an order that foreign keys allow. */
+/** A row of each table that satisfies every constraint, in an order that foreign keys allow. */
 const GOOD_ROWS: Readonly<Record<string, Row>> = {
   tariff_version: { version: 1, document: "{}", digest: "digest", published_at: NOW },
   workspace: { id: 1, name: "Acme", created_at: NOW },
@@ -288,19 +288,22 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["shipment_amounts_add_up", "shipment", other({ base_fee_minor: 2_000 })],
 ];
 
-test.each(BAD_ROWS)("%s refuses a bad row of %s: %o", async (constraint, table, change) => {
-  await client.query("begin");
-  try {
-    for (const [name, row] of Object.entries(GOOD_ROWS)) await insert(name, row);
-    await expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects.toMatchObject({
-      constraint,
-    });
-  } finally {
-    await client.query("rollback");
-  }
-});
+test.each(BAD_ROWS)(
+  "the constraint %s refuses a bad row of %s: %o",
+  async (constraint, table, change) => {
+    await client.query("begin");
+    try {
+      for (const [name, row] of Object.entries(GOOD_ROWS)) await insert(name, row);
+      await expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects.toMatchObject({
+        constraint,
+      });
+    } finally {
+      await client.query("rollback");
+    }
+  },
+);
 
-test("there is a bad row for every constraint that there is", async () => {
+test("every constraint of the schema has a bad row in these tests", async () => {
   const { rows } = await client.query(CATALOGUE.constraints);
   const named = new Set(BAD_ROWS.map(([constraint]) => constraint));
   expect(named).toEqual(new Set(rows.map(({ name }) => name)));

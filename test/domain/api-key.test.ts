@@ -17,7 +17,7 @@ function checksum(secret: string): string {
 }
 
 describe("mintApiKey", () => {
-  test("makes shp_, 30 characters and their checksum", () => {
+  test("returns shp_, 30 characters and their checksum", () => {
     const key = mintApiKey();
     expect(key).toMatch(/^shp_[0-9A-Za-z]{36}$/);
     expect(key.slice(34)).toBe(checksum(key.slice(4, 34)));
@@ -42,7 +42,7 @@ describe("isWellFormedApiKey", () => {
   const secret = "0123456789ABCDEFGHIJabcdefghij";
   const key = `shp_${secret}${checksum(secret)}`;
 
-  test("takes a key with the right checksum, padded with zeros or not", () => {
+  test("accepts a key with the right checksum, padded with zeros or not", () => {
     expect(isWellFormedApiKey(key)).toBe(true);
     const small = Array.from({ length: 5000 }, (_, i) => String(i).padStart(30, "0")).find((text) =>
       checksum(text).startsWith("00"),
@@ -92,6 +92,6 @@ test("hashApiKey is the SHA-256 in base64url", () => {
   expect(hashApiKey("abc")).toMatch(/^[\w-]{43}$/);
 });
 
-test("lastFour shows the end of a key", () => {
+test("lastFour returns the last four characters of a key", () => {
   expect(lastFour("shp_abcdefgh")).toBe("efgh");
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalText } from "../../src/domain/canonical-text.ts";
 
-test("keys are sorted at every depth and lists keep their order", () => {
+test("canonical text sorts keys at every depth and keeps the order of lists", () => {
   const text = '{ "b": [ {"z": 1, "y": [3, 2.50]}, null ], "a": {"d": true, "c": "x"} }';
   expect(canonicalText(JSON.parse(text))).toBe(
     '{"a":{"c":"x","d":true},"b":[{"y":[3,2.5],"z":1},null]}',
@@ -15,7 +15,7 @@ test.each([
   ["an unknown key", { a: 1 }, { a: 1, note: "" }],
   ["null and absence", { a: null }, {}],
   ["a number and its text", { a: 1 }, { a: "1" }],
-])("%s makes a difference", (_, one, other) => {
+])("canonical text differs when %s differs", (_, one, other) => {
   expect(canonicalText(one)).not.toBe(canonicalText(other));
 });
 
@@ -39,7 +39,7 @@ function reversed(value: unknown): unknown {
   );
 }
 
-test("a key named __proto__ is a key like any other", () => {
+test("canonical text treats __proto__ as an ordinary key", () => {
   expect(canonicalText(JSON.parse('{"b":1,"__proto__":{"c":2}}'))).toBe(
     '{"__proto__":{"c":2},"b":1}',
   );

@@ -16,11 +16,11 @@ test.for([
   ["cancelled voided", "cancelled refund_pending", "shipment.paid"],
   ["cancelled refund_pending", "cancelled refunded", "shipment.refunded"],
   ["pending awaiting_payment", "pending awaiting_payment", "shipment.updated"],
-] as const)("from %s to %s: %s", ([before, after, types]) => {
+] as const)("the transition from %s to %s writes the events %s", ([before, after, types]) => {
   expect(shipmentEventTypes(state(before), state(after)).join(" ")).toBe(types);
 });
 
-test("a booking is a creation", () => {
+test("a new booking writes shipment.created", () => {
   expect(shipmentEventTypes(undefined, BOOKED)).toEqual(["shipment.created"]);
 });
 

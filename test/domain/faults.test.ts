@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createFaults, isObject, quoted } from "../../src/domain/faults.ts";
 
-test("faults are kept in order up to the limit, and no further", () => {
+test("faults are collected in order up to the limit", () => {
   const faults = createFaults(2);
   expect([faults.list, faults.full]).toEqual([[], false]);
   for (const path of ["a", "b", "c"]) faults.add(path, "is wrong");
@@ -23,10 +23,10 @@ test.each([
   ["x".repeat(41), `"${"x".repeat(40)}…"`],
   [[1, 2], "a list"],
   [{ a: 1 }, "an object"],
-])("%j is quoted short", (value, expected) => {
+])("%j is quoted in shortened form", (value, expected) => {
   expect(quoted(value)).toBe(expected);
 });
 
-test("isObject takes neither lists nor null", () => {
+test("isObject accepts neither lists nor null", () => {
   expect([{}, [], null, "x", undefined].map(isObject)).toEqual([true, false, false, false, false]);
 });

@@ -12,7 +12,7 @@ import {
 const FILTERS = { workspace: 1, status: "pending", customerId: undefined };
 const position = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.integer()), { maxLength: 4 });
 
-test("a token leads back to the position it was written for, with the same filters", () => {
+test("a page token read with the filters it was written for gives its position", () => {
   fc.assert(
     fc.property(position, (it) => {
       const token = writePageToken(it, FILTERS);
@@ -28,11 +28,11 @@ test.each([
   { ...FILTERS, status: "cancelled" },
   { ...FILTERS, customerId: 1 },
   { workspace: 1, paymentStatus: "pending" },
-])("with the filters %o it is none", (filters) => {
+])("a page token is invalid with the filters %o", (filters) => {
   expect(readPageToken(writePageToken([1, "a"], FILTERS), filters)).toBeUndefined();
 });
 
-test("with any character changed, added or taken away it is none", () => {
+test("a page token is invalid when any character is changed, added or removed", () => {
   const token = writePageToken([1_767_225_600_000, "SHP-0123456789AB"], FILTERS);
   for (let i = 0; i < token.length; i++) {
     for (const character of ["A", "z", "_", "=", "+", " ", ""]) {
@@ -47,7 +47,7 @@ test("with any character changed, added or taken away it is none", () => {
   }
 });
 
-test("text that is no token is none, and breaks nothing", () => {
+test("arbitrary text is an invalid page token, and never an exception", () => {
   const encoded = ["null", "1", "{}", "[]", '"x"', "[null]", "[[]]"].map((json) =>
     Buffer.from(json).toString("base64url"),
   );
@@ -61,8 +61,8 @@ test("text that is no token is none, and breaks nothing", () => {
   );
 });
 
-describe("an instant is a whole millisecond from 1970 to 9999", () => {
-  test.each([0, 1, Date.parse("9999-12-31T23:59:59.999Z")])("%s is one", (value) => {
+describe("isInstant accepts whole milliseconds from 1970 to 9999", () => {
+  test.each([0, 1, Date.parse("9999-12-31T23:59:59.999Z")])("accepts %s", (value) => {
     expect(isInstant(value)).toBe(true);
   });
   test.each([
@@ -76,7 +76,7 @@ describe("an instant is a whole millisecond from 1970 to 9999", () => {
     undefined,
     [],
     1n,
-  ])("%s is none", (value) => {
+  ])("refuses %s", (value) => {
     expect(isInstant(value)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { fullBucket, isFull, takeCall, windowSeconds } from "../../src/domain/ra
 
 const LIMIT = { rate: 2, burst: 4 };
 
-test("a full bucket gives its calls at once, then one for each half second", () => {
+test("a full token bucket allows its burst at once, then one call for each half second", () => {
   const bucket = fullBucket(LIMIT, 0);
   const at = (ms: number) => takeCall(bucket, LIMIT, ms);
   expect([at(0), at(0), at(0), at(0), at(0)]).toEqual([
@@ -19,7 +19,7 @@ test("a full bucket gives its calls at once, then one for each half second", () 
   expect(at(501).allowed).toBe(false);
 });
 
-test("an empty bucket is full again after the window, and holds no more then", () => {
+test("an empty token bucket is full again after the window, and never fuller", () => {
   const bucket = fullBucket(LIMIT, 0);
   for (let i = 0; i < 4; i++) takeCall(bucket, LIMIT, 0);
   expect(windowSeconds(LIMIT)).toBe(2);
@@ -28,7 +28,7 @@ test("an empty bucket is full again after the window, and holds no more then", (
   expect(takeCall(bucket, LIMIT, 60_000)).toEqual({ allowed: true, remaining: 3, resetSeconds: 1 });
 });
 
-test("however calls are spread, no more are allowed than the bucket held and was filled by", () => {
+test("however calls are spread, a token bucket allows no more than it held and was refilled by", () => {
   const calls = fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 200 });
   const limit = fc.record({
     rate: fc.integer({ min: 1, max: 50 }),

@@ -13,7 +13,7 @@ function read(json: object) {
   return { request: toJson(schema, request, { useProtoFieldName: true }), faults };
 }
 
-describe("a value of the field's type is read", () => {
+describe("a value of the field's type is decoded", () => {
   test.each<[name: string, value: unknown, read: unknown]>([
     ["number", 1.5, 1.5],
     ["number", -0.25, -0.25],
@@ -48,7 +48,7 @@ describe("a value of the field's type is read", () => {
   });
 });
 
-describe("a value of another type is the field's fault", () => {
+describe("a value of another type is a fault of the field", () => {
   test.each<[name: string, subject: string, must: string, values: unknown[]]>([
     ["number", "number", "must be a number", ["1", "NaN", true, [], {}, [1], Infinity, -Infinity]],
     ["text", "text", "must be a string", [1, false, [], {}, ["a"]]],
@@ -115,7 +115,7 @@ describe("a value of another type is the field's fault", () => {
   });
 });
 
-test("null and absence are the same for every field", () => {
+test("null counts as absence for every field", () => {
   const nulls = Object.fromEntries(schema.fields.map(({ name }) => [name, null]));
   expect(read(nulls)).toEqual({ request: {}, faults: [] });
   expect(read({})).toEqual({ request: {}, faults: [] });
@@ -128,11 +128,11 @@ test("unknown fields are ignored, whatever they hold", () => {
   expect(read(json)).toEqual({ request: { text: "t" }, faults: [] });
 });
 
-test("what an object inherits is not in it", () => {
+test("inherited properties of an object are not fields", () => {
   expect(read(Object.create({ text: "t" }))).toEqual({ request: {}, faults: [] });
 });
 
-test("all faults come together, in the order of the fields, named by their paths", () => {
+test("all faults are reported together, in the order of the fields, by their paths", () => {
   const { faults } = read({
     points: [{ lat: "x" }, null, 5],
     counts: { a: 1, "b c": "x", d: null },
@@ -152,7 +152,7 @@ test("all faults come together, in the order of the fields, named by their paths
   ]);
 });
 
-test("only one of the fields of a oneof can be given", () => {
+test("a oneof accepts only one of its fields", () => {
   const { faults } = read({ word: "w", figure: 1, point: { east: "e", west: "w" } });
   expect(faults.map(({ subject, text }) => [subject, text])).toEqual([
     ["point.west", "point.west cannot be given together with another of side."],
@@ -167,7 +167,7 @@ test("a key that is a name of Object.prototype is an ordinary key of a map", () 
   ]);
 });
 
-test("a float or a well-known type has no form, which is found at start-up", () => {
+test("compiling a decoder for a float or a well-known type fails", () => {
   expect(() => compileDecodeJson(describeFields(field("f", 1, Type.FLOAT)))).toThrow(
     "the scalar type FLOAT has no form in the JSON dialect",
   );

@@ -29,7 +29,7 @@ const NOTHING = {
   figure: null,
 };
 
-test("every field is present, under its wire name and in order, when nothing is set", () => {
+test("every field is encoded under its wire name and in order, although nothing is set", () => {
   const json = encode(create(schema));
   expect(json).toStrictEqual(NOTHING);
   expect(Object.keys(json as object)).toEqual(schema.fields.map((it) => it.name));
@@ -61,7 +61,7 @@ test.each<[name: string, canonical: JsonValue, ours: unknown]>([
   ["counts", { a: 1, constructor: 2 }, { a: 1, constructor: 2 }],
   ["word", "", ""],
   ["figure", 0, 0],
-])("%s: protobuf's %j is %j", (name, canonical, ours) => {
+])("the field %s that protobuf's JSON writes as %j is encoded as %j", (name, canonical, ours) => {
   expect(encode(fromJson(schema, { [name]: canonical }))).toStrictEqual({
     ...NOTHING,
     [name]: ours,
@@ -73,7 +73,7 @@ test("an enum value that the schema does not name is null, like the unspecified 
   expect(encode(message)).toStrictEqual(NOTHING);
 });
 
-test("a well-known type other than a timestamp has no form, which is found at start-up", () => {
+test("compiling an encoder for a well-known type other than a timestamp fails", () => {
   expect(() => compileEncodeJson(AnySchema)).toThrow(
     "google.protobuf.Any has no form in the JSON dialect",
   );

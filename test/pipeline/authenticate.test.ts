@@ -10,10 +10,11 @@ import { receivedCall } from "../../src/pipeline/call.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
-import { errorFacts } from "../support/error-facts.ts";
+import { COVERED_ROUTE } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { rawHttp } from "../support/raw-http.ts";
-import { COVERED_ROUTE, startService, type TestService } from "../support/service.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startService, type TestService } from "../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const ROUTE = {
@@ -24,7 +25,7 @@ const ROUTE = {
   weightKg: COVERED_ROUTE.weight_kg,
 };
 
-/** Good keys of one workspace and of another, a good form that nobody has, and a typo in a good one. */
+/** Working keys of two workspaces, a well-formed key of none, and a working key with a typo. */
 interface Keys {
   readonly good: string;
   readonly other: string;
@@ -124,7 +125,7 @@ const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {
 const messageOf = (wrong: string) =>
   `The credential ${wrong}. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....`;
 
-describe("at the HTTP door", () => {
+describe("on the HTTP server", () => {
   const quote = (credentials: [string, string][]) => {
     const body = JSON.stringify(COVERED_ROUTE);
     const lines = credentials.map(([name, value]) => `${name}: ${value}\r\n`).join("");
@@ -134,18 +135,21 @@ describe("at the HTTP door", () => {
     );
   };
 
-  test.each(Object.entries(ACCEPTED))("accepted: %s", async (_, credentials) => {
+  test.each(Object.entries(ACCEPTED))("a credential is accepted: %s", async (_, credentials) => {
     expect((await quote(credentials(keys))).status).toBe(200);
   });
 
-  test.each(Object.entries(REFUSED))("refused: %s", async (_, [wrong, credentials]) => {
-    const { status, headers, text } = await quote(credentials(keys));
-    expect([status, JSON.parse(text)]).toEqual([401, { message: messageOf(wrong), errors: {} }]);
-    expect(headers.get("www-authenticate")).toBe("Bearer");
-  });
+  test.each(Object.entries(REFUSED))(
+    "a credential is refused: %s",
+    async (_, [wrong, credentials]) => {
+      const { status, headers, text } = await quote(credentials(keys));
+      expect([status, JSON.parse(text)]).toEqual([401, { message: messageOf(wrong), errors: {} }]);
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    },
+  );
 });
 
-describe("at the gRPC door", () => {
+describe("on the gRPC server", () => {
   const quote = (credentials: [string, string][]) => {
     const client = createClient(ShipmentService, createGrpcTransport({ baseUrl: service.grpcUrl }));
     return client.quoteShipment(ROUTE, { headers: new Headers(credentials) });
@@ -154,16 +158,16 @@ describe("at the gRPC door", () => {
   const once = (name: string) => !/twice|in one header/.test(name);
 
   test.each(Object.entries(ACCEPTED).filter(([name]) => once(name)))(
-    "accepted: %s",
+    "a credential is accepted: %s",
     async (_, credentials) => {
       expect((await quote(credentials(keys))).covered).toBe(true);
     },
   );
 
   test.each(Object.entries(REFUSED).filter(([name]) => once(name)))(
-    "refused: %s",
+    "a credential is refused: %s",
     async (_, [wrong, credentials]) => {
-      expect(await errorFacts(quote(credentials(keys)))).toEqual({
+      expect(await rpcError(quote(credentials(keys)))).toEqual({
         code: "Unauthenticated",
         message: messageOf(wrong),
         details: { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
@@ -177,7 +181,7 @@ test("a credential is never repeated in the answer", async () => {
   expect(text).not.toContain(keys.typo.slice(4, 12));
 });
 
-test("a typo is refused without a look-up", async () => {
+test("a key with a typo is refused without a query", async () => {
   const lookedUp: string[] = [];
   const admitCall = createAdmit({
     apiKeys: { recall: () => undefined, find: async (apiKey) => void lookedUp.push(apiKey) },
@@ -192,7 +196,7 @@ test("a typo is refused without a look-up", async () => {
   expect(lookedUp).toEqual([keys.unknown]);
 });
 
-test("of a key only its SHA-256 and its last four characters are stored", async () => {
+test("only the SHA-256 and the last four characters of a key are stored", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const [row] = await service.app.em
     .fork()
@@ -204,13 +208,13 @@ test("of a key only its SHA-256 and its last four characters are stored", async 
   expect(row?.row).not.toContain(apiKey.slice(4, -4));
 });
 
-describe("a key that was good stops working", () => {
+describe("a working key stops working", () => {
   const statusWith = async (apiKey: string) =>
     (await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status;
   const refused = (apiKey: string) =>
     eventually("the key's refusal", async () => (await statusWith(apiKey)) === 401);
 
-  test("once it is revoked, and the workspace's other keys go on", async () => {
+  test("once it is revoked, and the workspace's other keys go on working", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const second = (await rotateKey(service.app.em, id, 3_600)) as string;
     expect([await statusWith(apiKey), await statusWith(second)]).toEqual([200, 200]);

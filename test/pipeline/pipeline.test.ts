@@ -15,7 +15,7 @@ import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { createTickBatcher } from "../../src/pipeline/tick-batcher.ts";
 import { callOf } from "../support/call-of.ts";
 
-test("calls count as in flight until their work ends, though their callers have left", async () => {
+test("calls count as in flight until their work ends, although their callers have left", async () => {
   const work = Promise.withResolvers<never>();
   const rpc: Rpc = {
     method: ShipmentService.method.getShipment,

@@ -1,17 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { run, startServing, type Environment, type Served } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { runCommand, type Environment } from "../support/command.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/service.ts";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const KEY = /shp_[0-9A-Za-z]{36}/;
 
-/** Starts `serve --demo` and waits for what it says to people: everything that is not log. */
-async function startDemo(environment: Environment): Promise<Served & { said: string }> {
-  const served = await startServing(environment, ["--demo"]);
+/** Starts `serve --demo` and waits for what it prints for people: everything that is no log line. */
+async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
+  const served = await startServiceProcess(environment, ["--demo"]);
   const said = await eventually("the introduction", () => {
     const lines = served.stdout().split("\n");
     const words = lines.filter((line) => !line.startsWith("{")).join("\n");
@@ -20,7 +21,7 @@ async function startDemo(environment: Environment): Promise<Served & { said: str
   return { ...served, said };
 }
 
-test("a first start prints both addresses, a key and a curl line that works; a second keeps all and prints no key", async () => {
+test("the first start of the demo prints both addresses, a key and a working curl line; a second keeps all data and prints no key", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
@@ -49,18 +50,21 @@ test("a first start prints both addresses, a key and a curl line that works; a s
   expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("a demo leaves a database alone that has a workspace or a tariff", async () => {
+test("the demo changes nothing in a database that has a workspace or a tariff", async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
-  const { stdout } = await run(["workspace", "create", "--name", "Acme", "--json"], environment);
+  const { stdout } = await runCommand(
+    ["workspace", "create", "--name", "Acme", "--json"],
+    environment,
+  );
   const { api_key: apiKey } = JSON.parse(stdout);
-  const served = await startServing(environment, ["--demo"]);
+  const served = await startServiceProcess(environment, ["--demo"]);
   await eventually("the service to want a tariff", async () => {
     const { body } = await served.request("/readyz");
     return body.status === "waiting for its first tariff";
   });
-  await run(["tariff", "publish", "src/server/sample-tariff.json"], environment);
+  await runCommand(["tariff", "publish", "src/server/sample-tariff.json"], environment);
   await served.untilReady();
   const quoted = await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
   expect(quoted.status).toBe(200);

@@ -8,12 +8,15 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
-import { run, startServing, type Environment, type Served } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { runCommand, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { BOOKING, COVERED_ROUTE, SAMPLE_TARIFF } from "../support/service.ts";
+import { callsInFlight } from "../support/metrics.ts";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
-/** What the issue allows from the signal to the end (section 7). */
+/** How long a process may take from the signal to its end, in milliseconds. */
 const END_MS = 10_000;
 const QUOTE_PATH = "/v1/shipments/quote";
 
@@ -32,34 +35,35 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-async function startReady(): Promise<Served> {
-  const served = await startServing(environment);
+async function startReady(): Promise<ServiceProcess> {
+  const served = await startServiceProcess(environment);
   await served.untilReady();
   expect((await quote(served)).status).toBe(200);
   return served;
 }
 
-const quote = (served: Served) => served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
+const quote = (served: ServiceProcess) =>
+  served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
 
-/** Waits for the end that a signal brings, which must come in time and be a success. */
-async function expectEndInTime(served: Served, signalledAt: number): Promise<void> {
+/** Waits for the process to end after a signal, which must be in time and with exit code 0. */
+async function expectEndInTime(served: ServiceProcess, signalledAt: number): Promise<void> {
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   expect(performance.now() - signalledAt).toBeLessThan(END_MS);
 }
 
-function signal(served: Served, name: "SIGTERM" | "SIGINT"): number {
+function signal(served: ServiceProcess, name: "SIGTERM" | "SIGINT"): number {
   served.process.kill(name);
   return performance.now();
 }
 
-const untilDraining = (served: Served) =>
+const untilDraining = (served: ServiceProcess) =>
   eventually("the service to drain", async () => {
     const { status, body } = await served.request("/readyz");
     return status === 503 && body.status === "shutting down";
   });
 
 /** A POST of which only the first half of the body has been sent. */
-async function sendHalf(served: Served, path: string, body: object) {
+async function sendHalf(served: ServiceProcess, path: string, body: object) {
   const text = JSON.stringify(body);
   const half = Math.floor(text.length / 2);
   const request = httpRequest(`${served.httpUrl}${path}`, {
@@ -73,10 +77,7 @@ async function sendHalf(served: Served, path: string, body: object) {
   const response = once(request, "response");
   response.catch(() => undefined);
   request.write(text.slice(0, half));
-  await eventually("the call to be under way", async () => {
-    const { text: metrics } = await served.request("/metrics");
-    return metrics.includes("\nshipments_requests_under_way 1\n");
-  });
+  await eventually("the call in flight", async () => (await callsInFlight(served)) === 1);
   return {
     response,
     async sendRest(): Promise<number | undefined> {
@@ -88,11 +89,13 @@ async function sendHalf(served: Served, path: string, body: object) {
   };
 }
 
-test("ten replicas that start at once on an empty database all become ready", async () => {
+test("ten replicas that start together on an empty database all become ready", async () => {
   const client = new pg.Client(database.url);
   await client.connect();
   await client.query("drop schema public cascade; create schema public");
-  const replicas = await Promise.all(Array.from({ length: 10 }, () => startServing(environment)));
+  const replicas = await Promise.all(
+    Array.from({ length: 10 }, () => startServiceProcess(environment)),
+  );
   await eventually("every migration", async () => {
     const { rows } = await client.query("select to_regclass('shipment') as made");
     return rows[0].made !== null;
@@ -123,7 +126,7 @@ test("a service without a tariff is alive but not ready until the first one is p
   await client.connect();
   await client.query("delete from tariff_version");
   await client.end();
-  const served = await startServing(environment);
+  const served = await startServiceProcess(environment);
   await eventually("the service to want a tariff", async () => {
     const { status, body } = await served.request("/readyz");
     return status === 503 && body.status === "waiting for its first tariff";
@@ -140,10 +143,10 @@ test("a service without a tariff is alive but not ready until the first one is p
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "at %s a call under way is answered, new ones are refused, and the process ends",
+  "at %s a call in flight is answered, new ones are refused, and the process ends",
   async (name) => {
     const served = await startReady();
-    const underWay = await sendHalf(served, "/v1/shipments", BOOKING);
+    const inFlight = await sendHalf(served, "/v1/shipments", BOOKING);
     const signalledAt = signal(served, name);
     await untilDraining(served);
 
@@ -157,12 +160,12 @@ test.each(["SIGTERM", "SIGINT"] as const)(
       expect(refused.headers.get("retry-after")).toBe("1");
       return performance.now() - signalledAt > 2_000;
     });
-    expect(await underWay.sendRest()).toBe(201);
+    expect(await inFlight.sendRest()).toBe(201);
     await expectEndInTime(served, signalledAt);
   },
 );
 
-test("at SIGTERM a gRPC call under way is answered", async () => {
+test("at SIGTERM a gRPC call in flight is answered", async () => {
   const served = await startReady();
   const client = new pg.Client(database.url);
   await client.connect();
@@ -198,7 +201,7 @@ test("a call that never ends does not keep the process from ending", async () =>
   await expectEndInTime(served, signalledAt);
 });
 
-test("connections that lie idle do not keep the process from ending", async () => {
+test("idle connections do not keep the process from ending", async () => {
   const served = await startReady();
   const { hostname, port } = new URL(served.httpUrl);
   const grpc = new URL(served.grpcUrl);
@@ -209,39 +212,36 @@ test("connections that lie idle do not keep the process from ending", async () =
   for (const socket of idle) socket.destroy();
 });
 
-test("a signal sent twice, as by a terminal and by npm, does not cut the end short", async () => {
+test("a signal sent twice, as by a terminal and by npm, does not interrupt the drain", async () => {
   const served = await startReady();
-  const underWay = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);
+  const inFlight = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);
   const signalledAt = signal(served, "SIGINT");
   await untilDraining(served);
   signal(served, "SIGINT");
-  expect(await underWay.sendRest()).toBe(200);
+  expect(await inFlight.sendRest()).toBe(200);
   await expectEndInTime(served, signalledAt);
 });
 
-test.each(["PORT", "GRPC_PORT"])(
-  "a %s that is taken is the reason of the failure",
-  async (name) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const { port } = taken.address() as AddressInfo;
-    const { code, stdout, stderr } = await run(["serve"], {
-      ...environment,
-      HOST: "127.0.0.1",
-      PORT: "0",
-      GRPC_PORT: "0",
-      [name]: String(port),
-    });
-    taken.close();
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
-  },
-);
+test.each(["PORT", "GRPC_PORT"])("a start whose %s is taken fails and names it", async (name) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  const { code, stdout, stderr } = await runCommand(["serve"], {
+    ...environment,
+    HOST: "127.0.0.1",
+    PORT: "0",
+    GRPC_PORT: "0",
+    [name]: String(port),
+  });
+  taken.close();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+});
 
-test("a database that does not exist is the reason of the failure", async () => {
+test("a start whose database does not exist fails and names it", async () => {
   const url = new URL(database.url);
   url.pathname = `${url.pathname}_none`;
-  const { code, stderr } = await run(["serve"], {
+  const { code, stderr } = await runCommand(["serve"], {
     DATABASE_URL: url.href,
     PORT: "0",
     GRPC_PORT: "0",

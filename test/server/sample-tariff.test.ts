@@ -9,7 +9,7 @@ import sample from "../../src/server/sample-tariff.json" with { type: "json" };
 
 const FIPS_CODES = ["36005", "36047", "36061", "36081", "36085"];
 
-test("the zones are the five counties of New York City as us-atlas gives them, to six decimals", () => {
+test("the sample tariff's zones are the five counties of New York City as in us-atlas, to six decimals", () => {
   const url = import.meta.resolve("us-atlas/counties-10m.json");
   const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
     counties: GeometryCollection<{ name: string }>;
@@ -28,7 +28,7 @@ function rounded(value: unknown): unknown {
   );
 }
 
-test("the sample is a document that can be published", () => {
+test("the sample tariff can be published", () => {
   const { tariff } = readTariff(sample);
   expect(tariff).toMatchObject({
     currency: "USD",
@@ -50,7 +50,7 @@ test("the sample is a document that can be published", () => {
   ]);
 });
 
-test("a route from Times Square to Flatbush has a price", () => {
+test("the sample tariff prices a route from Times Square to Flatbush", () => {
   const route = {
     pickup: { lat: 40.758, lng: -73.9855 },
     dropoff: { lat: 40.6782, lng: -73.9442 },
@@ -68,7 +68,7 @@ test("a route from Times Square to Flatbush has a price", () => {
   });
 });
 
-test("routes from New Jersey say how far it is to New York City", () => {
+test("the sample tariff refuses routes from New Jersey with the distance to New York City", () => {
   const pricing = createPricing(readTariff(sample).tariff!);
   const timesSquare = { lat: 40.758, lng: -73.9855 };
   const jerseyCity = { lat: 40.7178, lng: -74.0431 };

@@ -2,19 +2,28 @@ import { createHash } from "node:crypto";
 import { fromJson, toJson, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { book, bookAnd, NO_REFERENCE, PAYMENT, type ShipmentJson } from "../support/bookings.ts";
+import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
+import {
+  book,
+  bookAnd,
+  BOOKING,
+  NO_REFERENCE,
+  PAYMENT,
+  type ShipmentJson,
+} from "../support/bookings.ts";
+import { connectTo } from "../support/database.ts";
 import { describedServices, httpCalls } from "../support/described-services.ts";
-import { connectTo } from "../support/insert-shipments.ts";
+import { eventually } from "../support/eventually.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { rpcClient } from "../support/rpc-client.ts";
-import { rpcRefusal } from "../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService, type TestWorkspace } from "../support/service.ts";
-import { eventClient, take } from "../support/watch.ts";
-import { addWebhook, deliveriesOf, until } from "../support/webhooks.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
+import { take } from "../support/take.ts";
+import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What another workspace has, and beside each thing one of its kind that nobody has. */
+/** Records of another workspace, each paired with an id of its kind that does not exist. */
 interface Pairs {
   readonly shipment: Pair;
   readonly cancelledShipment: Pair;
@@ -36,30 +45,30 @@ interface Pair {
   readonly missing: string | number;
 }
 
-/** A method's fields, sorted by whether they can name something that another workspace has. */
+/** A method's fields, by whether they can name a record of another workspace. */
 interface Entry {
-  /** For each field that can, a call with the foreign thing in it and one with the missing. */
+  /** For each field that can, a call that names the foreign record and one that names the missing. */
   readonly names: Readonly<Record<string, (it: string | number) => Fields>>;
   /** Which of the pairs a field names. */
   readonly pairs: Readonly<Record<string, keyof Pairs>>;
   /** All the other fields. */
   readonly plain: readonly string[];
-  /** Whether the service answers, rather than refuses, what names nothing of the workspace. */
+  /** Whether a call that names nothing of the workspace succeeds. */
   readonly answered?: readonly string[];
 }
 
 const ROUTE = ["pickup_lat", "pickup_lng", "dropoff_lat", "dropoff_lng", "weight_kg"];
 const ADDRESSES = ["pickup_address", "dropoff_address"];
 
-/** A webhook's id that nobody has. */
+/** The id of no webhook. */
 const NO_WEBHOOK = `wh_${"0".repeat(24)}`;
 
 let own: ShipmentJson;
 let ownWebhook: string;
 
 /**
- * Every method of every service. A new one fails this test until it stands here: say which of its
- * fields name records, and what a call that names a foreign one looks like.
+ * Every method of every service. A new one fails this test until it is listed here, with
+ * the fields that name records and a call that names a foreign one.
  */
 const ENTRIES: Readonly<Record<string, Entry>> = {
   "ShipmentService/QuoteShipment": { names: {}, pairs: {}, plain: ROUTE },
@@ -260,15 +269,18 @@ beforeAll(async () => {
   const shipmentsToken = await tokenOf("/v1/shipments");
   const customersToken = await tokenOf("/v1/customers");
   const shipmentEventsToken = await tokenOf(`/v1/shipments/${shipment["reference"]}/events`);
-  // So that nothing of theirs changes by itself any more.
-  await until(async () => {
+  // From here on nothing of the other workspace may change by itself.
+  await eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, other.apiKey, theirs.id);
     return deliveries.every(({ status }) => status === "delivered");
   });
   const [delivery] = await deliveriesOf(service, other.apiKey, theirs.id);
   const deliveriesToken = await tokenOf(`/v1/webhooks/${theirs.id}/deliveries`);
-  // The feed waits for transactions that are under way, also in other tests.
-  await until(async () => (await firstPage("/v1/events")).cursor !== "");
+  // The feed waits for open transactions, also those of other tests.
+  await eventually(
+    "an event in the feed",
+    async () => (await firstPage("/v1/events")).cursor !== "",
+  );
   const { cursor } = await firstPage("/v1/events");
   pairs = {
     shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
@@ -299,13 +311,13 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** A token of the same form that nobody was given. */
+/** A token of the same form that was never issued. */
 function madeUpToken(token: string): string {
   const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
   return Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
 }
 
-test("every method, and every field of its request, is sorted here", () => {
+test("every method, and every field of its request, is listed in these tests", () => {
   expect(METHODS.map(([name]) => name).sort()).toEqual(Object.keys(ENTRIES).sort());
   for (const [name, , method] of METHODS) {
     const { names, pairs: kinds, plain } = ENTRIES[name]!;
@@ -332,7 +344,7 @@ describe("a foreign record is indistinguishable from a missing one", () => {
         comparable(ofMissing, missing, answered),
       );
       expect(await othersRecords()).toEqual(before);
-      // So that what this door booked is not in the way at the next.
+      // A booking on one server would collide with the same booking on the next.
       await sql.query("update shipment set external_reference = null where workspace_id = $1", [
         caller.id,
       ]);
@@ -340,7 +352,7 @@ describe("a foreign record is indistinguishable from a missing one", () => {
   });
 });
 
-/** All that the other workspace has, as a digest. */
+/** A digest of all records of the other workspace. */
 async function othersRecords(): Promise<string> {
   const { rows } = await sql.query(
     `select (select json_agg(s order by reference) from shipment s where workspace_id <> $1) shipments,
@@ -355,9 +367,13 @@ async function othersRecords(): Promise<string> {
   return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
 }
 
-/** The whole answers at the JSON door, on every path there is to the method; a stream has none. */
+/**
+ * The whole answers by JSON, on every path to the method; a stream has no path, and is called by
+ * Connect.
+ */
 async function askHttp(_: DescService, method: DescMethod, fields: Fields, answered: boolean) {
-  if (isStream(method)) return refusalOfStream("Connect", method, fields, answered);
+  if (isStream(method))
+    return refusalOfStream("Connect on the HTTP server", method, fields, answered);
   const calls = httpCalls(method, fields);
   expect(calls.length).toBeGreaterThan(0);
   return Promise.all(
@@ -377,15 +393,15 @@ async function askHttp(_: DescService, method: DescMethod, fields: Fields, answe
   );
 }
 
-/** The whole answer at the gRPC door. */
+/** The whole answer by gRPC. */
 async function askGrpc(desc: DescService, method: DescMethod, fields: Fields, answered: boolean) {
-  if (isStream(method)) return refusalOfStream("gRPC", method, fields, answered);
-  const client = rpcClient(desc, service.grpcUrl, caller.apiKey) as Record<
+  if (isStream(method)) return refusalOfStream("gRPC on the gRPC server", method, fields, answered);
+  const client = service.grpcClient(caller.apiKey, desc) as Record<
     string,
     (request: unknown) => Promise<any>
   >;
   const call = client[method.localName]!(fromJson(method.input, fields as any));
-  if (!answered) return { refusal: await rpcRefusal(call) };
+  if (!answered) return { refusal: await rpcError(call) };
   return { text: JSON.stringify(toJson(method.output, await call)) };
 }
 
@@ -393,22 +409,26 @@ function isStream(method: DescMethod): boolean {
   return method.methodKind === "server_streaming";
 }
 
-/** What a stream is refused with, by gRPC at the gRPC door or by Connect at the JSON door. */
+/** The error that a stream ends with, by the given protocol. */
 async function refusalOfStream(
-  door: "gRPC" | "Connect",
+  protocol: keyof typeof PROTOCOLS,
   method: DescMethod,
   fields: Fields,
   answered: boolean,
 ) {
   expect([method.name, answered]).toEqual(["WatchEvents", false]);
-  const client = eventClient(service, caller.apiKey, door);
+  const client = rpcClient(
+    EventService,
+    (options) => PROTOCOLS[protocol](service, options),
+    caller.apiKey,
+  );
   const request = fromJson(method.input, fields as any);
-  return { refusal: await rpcRefusal(take(1, client.watchEvents(request as any))) };
+  return { refusal: await rpcError(take(1, client.watchEvents(request as any))) };
 }
 
 /**
- * Answers as they can be compared: refusals as they are, and others without what is new in each
- * (references and ids drawn, times), and without what the call itself named and so got back.
+ * Answers in comparable form: errors unchanged; others without random references and ids and times,
+ * and without what the call itself named.
  */
 function comparable(answer: unknown, named: string | number, answered: boolean): unknown {
   if (!answered) return answer;

@@ -1,7 +1,25 @@
 import { expect } from "vitest";
-import { BOOKING, type TestService } from "./service.ts";
+import type { TestService } from "./service.ts";
 
-/** A shipment as the JSON door writes it. */
+/** A route the sample tariff covers: Midtown Manhattan to Prospect Park. */
+export const COVERED_ROUTE = {
+  pickup_lat: 40.758,
+  pickup_lng: -73.9855,
+  dropoff_lat: 40.6782,
+  dropoff_lng: -73.9442,
+  weight_kg: 2.5,
+} as const;
+
+/** A booking the sample tariff covers. */
+export const BOOKING = {
+  ...COVERED_ROUTE,
+  customer_name: "Ada Lovelace",
+  customer_email: "ada@example.org",
+  pickup_address: "1 Times Square, New York",
+  dropoff_address: "95 Prospect Park West, Brooklyn",
+} as const;
+
+/** A shipment as the HTTP server writes it. */
 export type ShipmentJson = Record<string, any>;
 
 /** What `BOOKING` costs with the sample tariff. */
@@ -18,9 +36,10 @@ export const BOOKING_PRICE = {
 /** A payment that `BOOKING` takes. */
 export const PAYMENT = { amount: 12.69, currency: "USD" } as const;
 
+/** Any time as answers write it: UTC, to the millisecond. */
 export const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** All there is to a shipment that was booked with `BOOKING`. */
+/** Every field of a shipment that was booked with `BOOKING`. */
 export const BOOKED_SHIPMENT: ShipmentJson = {
   reference: expect.stringMatching(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/),
   status: "pending",
@@ -50,7 +69,7 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
   etag: "1",
 };
 
-/** Books a shipment at the JSON door. */
+/** Books a shipment by JSON. */
 export async function book(
   service: TestService,
   apiKey: string,
@@ -64,7 +83,7 @@ export async function book(
   return body.data;
 }
 
-/** What takes a shipment on. */
+/** A call that moves a shipment to its next state. */
 export type Step = "pay" | "advance" | "cancel" | "refund";
 
 const PATHS: Readonly<Record<Step, [path: string, body: object]>> = {
@@ -74,13 +93,13 @@ const PATHS: Readonly<Record<Step, [path: string, body: object]>> = {
   refund: ["refunds", {}],
 };
 
-/** Asks for one step at the JSON door. */
+/** Asks for one step by JSON. */
 export function takeStep(service: TestService, apiKey: string, reference: string, step: Step) {
   const [path, body] = PATHS[step];
   return service.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
 }
 
-/** Books a shipment and takes it on by steps that all succeed. */
+/** Books a shipment and takes it through steps that all succeed. */
 export async function bookAnd(
   service: TestService,
   apiKey: string,
@@ -99,5 +118,5 @@ export async function bookAnd(
 /** A reference that nobody has. */
 export const NO_REFERENCE = "SHP-0000000000ZZ";
 
-/** The JSON door's whole answer about a shipment that is not there. */
+/** The HTTP server's whole answer about a shipment that is not there. */
 export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };

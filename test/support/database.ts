@@ -23,6 +23,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };
 }
 
+/** Connects to a database, and ignores that it is dropped meanwhile; end it when done. */
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
 async function administer(sql: string): Promise<void> {
   const admin = new pg.Client(inject("adminDatabaseUrl"));
   await admin.connect();

@@ -17,14 +17,14 @@ function isService(exported: unknown): exported is DescService {
   return (exported as { kind?: string } | null)?.kind === "service";
 }
 
-/** One way to call a method at the JSON door, for given fields. */
+/** One way to call a method by JSON, for given fields. */
 export interface HttpCall {
   readonly method: string;
   readonly path: string;
   readonly body: object | undefined;
 }
 
-/** Every way to call a method at the JSON door with the given fields, as its descriptor says. */
+/** Every way to call a method by JSON with the given fields, as its descriptor says. */
 export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
   const rule = getOption(method, http);
   return [rule, ...rule.additionalBindings].flatMap(({ pattern, body }): HttpCall[] => {

@@ -1,17 +1,27 @@
-import { until } from "../../src/embedded-postgres/until.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long anything in a test may take to come about, in milliseconds, unless a test says less. */
-const WITHIN_MS = 30_000;
+const POLL_MS = 10;
+
+/** How long a test waits for anything, in milliseconds, unless it gives another time. */
+const TIMEOUT_MS = 30_000;
 
 /**
- * Waits until `look` gives something other than undefined or false, and gives that.
+ * Calls `look` every few milliseconds until it returns something other than undefined or false,
+ * and returns that.
  *
- * @param wanted what is waited for, for the error's sentence
+ * @param wanted what is waited for, for the error's message
+ * @throws Error when `timeoutMs` passes first, and whatever `look` throws
  */
-export function eventually<T>(
+export async function eventually<T>(
   wanted: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  withinMs = WITHIN_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<T> {
-  return until(wanted, Date.now() + withinMs, look);
+  const deadlineMs = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() >= deadlineMs) throw new Error(`gave up waiting for ${wanted}`);
+    await sleep(POLL_MS);
+  }
 }

@@ -1,4 +1,4 @@
-import pg from "pg";
+import type pg from "pg";
 
 /** Many shipments to write straight into the database, past the service. */
 export interface Bulk {
@@ -49,12 +49,4 @@ export async function insertCustomers(
      select min(id) as first from made`,
   );
   return Number(rows[0]!.first);
-}
-
-/** A connection to a database; end it when done. */
-export async function connectTo(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  client.on("error", () => {});
-  await client.connect();
-  return client;
 }

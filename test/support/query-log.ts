@@ -6,7 +6,7 @@ export interface SentQuery {
   readonly params: readonly unknown[];
 }
 
-/** The queries that a service sends while `work` is under way, in their order. */
+/** The queries that a service sends while `work` runs, in their order. */
 export async function queriesOf(
   em: EntityManager,
   work: () => Promise<unknown>,

@@ -1,23 +1,64 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { createClient, type Client } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import { createClient, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
 
-/** A gRPC client of any service that sends the key as metadata. */
+/** Where the two servers of a service listen. */
+export interface ServerUrls {
+  readonly httpUrl: string;
+  readonly grpcUrl: string;
+}
+
+/** What a transport may be told, whatever its protocol. */
+interface Options {
+  readonly interceptors?: Interceptor[];
+  readonly useBinaryFormat?: boolean;
+}
+
+const overHttp1 = ({ httpUrl }: ServerUrls, options?: Options) =>
+  ({ baseUrl: httpUrl, httpVersion: "1.1", ...options }) as const;
+
+const overHttp2 = ({ grpcUrl }: ServerUrls, options?: Options) =>
+  ({ baseUrl: grpcUrl, httpVersion: "2", ...options }) as const;
+
+const asBinary = (options?: Options): Options => ({ ...options, useBinaryFormat: true });
+
+const asJson = (options?: Options): Options => ({ ...options, useBinaryFormat: false });
+
+/** Every protocol on every server that speaks it, in its binary and its JSON form. */
+export const PROTOCOLS = {
+  "gRPC on the gRPC server": (urls, options?: Options) =>
+    createGrpcTransport(overHttp2(urls, options)),
+  "gRPC with JSON on the gRPC server": (urls, options?: Options) =>
+    createGrpcTransport(overHttp2(urls, asJson(options))),
+  "gRPC-Web on the gRPC server": (urls, options?: Options) =>
+    createGrpcWebTransport(overHttp2(urls, options)),
+  "Connect on the gRPC server": (urls, options?: Options) =>
+    createConnectTransport(overHttp2(urls, options)),
+  "Connect with binary messages on the gRPC server": (urls, options?: Options) =>
+    createConnectTransport(overHttp2(urls, asBinary(options))),
+  "gRPC-Web on the HTTP server": (urls, options?: Options) =>
+    createGrpcWebTransport(overHttp1(urls, options)),
+  "gRPC-Web with JSON on the HTTP server": (urls, options?: Options) =>
+    createGrpcWebTransport(overHttp1(urls, asJson(options))),
+  "Connect on the HTTP server": (urls, options?: Options) =>
+    createConnectTransport(overHttp1(urls, options)),
+  "Connect with binary messages on the HTTP server": (urls, options?: Options) =>
+    createConnectTransport(overHttp1(urls, asBinary(options))),
+} satisfies Record<string, (urls: ServerUrls, options?: Options) => Transport>;
+
+/** A client of a service that sends the key as metadata, over the transport it is given. */
 export function rpcClient<S extends DescService>(
   service: S,
-  grpcUrl: string,
+  transport: (options: Options) => Transport,
   apiKey: string,
 ): Client<S> {
-  return createClient(
-    service,
-    createGrpcTransport({
-      baseUrl: grpcUrl,
-      interceptors: [
-        (next) => (request) => {
-          request.header.set("authorization", `Bearer ${apiKey}`);
-          return next(request);
-        },
-      ],
-    }),
-  );
+  const withKey: Interceptor = (next) => (request) => {
+    request.header.set("authorization", `Bearer ${apiKey}`);
+    return next(request);
+  };
+  return createClient(service, transport({ interceptors: [withKey] }));
 }

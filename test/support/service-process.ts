@@ -1,49 +1,60 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { startCommand, type Environment, type Running } from "./command.ts";
+import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { eventually } from "./eventually.ts";
 
-/** A service in a process of its own, as an operator would start it. */
-export interface ServiceProcess {
-  readonly httpUrl: string;
-  /** Kills it at once, without a chance to end in order. */
-  kill(): Promise<void>;
-  /** Tells it to end, and waits until it has. */
-  stop(): Promise<void>;
+/** How long a service may take to listen, in milliseconds, while others start too. */
+const LISTEN_TIMEOUT_MS = 50_000;
+
+/** A line of the log; whatever else is on standard output is not one. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** A service that listens in a process of its own, as an operator starts it. */
+export interface ServiceProcess extends Running, Endpoints {
+  /** Waits until calls are served. */
+  untilReady(): Promise<void>;
+  /** The log so far, line by line. */
+  log(): LogLine[];
 }
 
-const CLI = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
-
-/** Starts `serve` on a database, and waits until it serves. */
-export async function startProcess(databaseUrl: string): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [CLI, "serve"], {
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      HOST: "127.0.0.1",
-      PORT: "0",
-      GRPC_PORT: "0",
-      WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const httpUrl = await untilServing(child);
-  const end = async (signal: "SIGKILL" | "SIGTERM") => {
-    const exited = once(child, "exit");
-    child.kill(signal);
-    await exited;
+/**
+ * Starts `shipments serve <args>` on free ports, and waits until both servers listen; it is killed
+ * when the test is over, should it still run.
+ */
+export async function startServiceProcess(
+  environment: Environment,
+  args: readonly string[] = [],
+): Promise<ServiceProcess> {
+  const running = startCommand(["serve", ...args], { PORT: "0", GRPC_PORT: "0", ...environment });
+  const log = () => logLines(running.stdout());
+  const findListening = () => {
+    const { exitCode, signalCode } = running.process;
+    if (exitCode !== null || signalCode !== null) throw new Error(`it ended: ${running.stderr()}`);
+    return log().find(({ msg }) => msg === "listening");
   };
-  return { httpUrl, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
+  const { http, grpc } = await eventually(
+    "the service to listen",
+    findListening,
+    LISTEN_TIMEOUT_MS,
+  );
+  const endpoints = endpointsAt(http as string, `http://${grpc as string}`);
+  return {
+    ...running,
+    ...endpoints,
+    log,
+    untilReady: async () => {
+      await eventually("the service to be ready", async () => {
+        const { status } = await endpoints.request("/readyz");
+        return status === 200;
+      });
+    },
+  };
 }
 
-async function untilServing(child: ChildProcess): Promise<string> {
-  let httpUrl = "";
-  return new Promise((resolve, reject) => {
-    child.once("exit", () => reject(new Error("the service ended before it served")));
-    createInterface({ input: child.stdout! }).on("line", (line) => {
-      const entry = JSON.parse(line);
-      if (entry.msg === "listening") httpUrl = entry.http;
-      if (entry.msg === "serving") resolve(httpUrl);
-    });
-  });
+/** The lines of a log; the last one only when it is complete. */
+function logLines(stdout: string): LogLine[] {
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as LogLine);
 }

@@ -1,36 +1,10 @@
-import { readFileSync } from "node:fs";
-import type { DescService } from "@bufbuild/protobuf";
-import { createClient, type Client } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
-import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
-
-/** The sample tariff, as an operator would publish it: five counties, USD. */
-export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
-  readFileSync(new URL("../../src/server/sample-tariff.json", import.meta.url), "utf8"),
-);
-
-/** A route the sample tariff covers: Midtown Manhattan to Prospect Park. */
-export const COVERED_ROUTE = {
-  pickup_lat: 40.758,
-  pickup_lng: -73.9855,
-  dropoff_lat: 40.6782,
-  dropoff_lng: -73.9442,
-  weight_kg: 2.5,
-} as const;
-
-/** A booking the sample tariff covers. */
-export const BOOKING = {
-  ...COVERED_ROUTE,
-  customer_name: "Ada Lovelace",
-  customer_email: "ada@example.org",
-  pickup_address: "1 Times Square, New York",
-  dropoff_address: "95 Prospect Park West, Brooklyn",
-} as const;
+import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { SAMPLE_TARIFF } from "./tariffs.ts";
 
 /** A workspace of a test's own. */
 export interface TestWorkspace {
@@ -38,45 +12,13 @@ export interface TestWorkspace {
   readonly apiKey: string;
 }
 
-/** Both doors of a service that listens on loopback. */
-export interface Doors {
-  readonly httpUrl: string;
-  readonly grpcUrl: string;
-  /** A request to the JSON door; with a body it is a POST of JSON. */
-  request(path: string, options?: RequestOptions): Promise<Answer>;
-  /** A gRPC client of the shipment service that sends the key as metadata. */
-  grpcClient(apiKey: string): Client<typeof ShipmentService>;
-  /** The same of another service. */
-  grpcClient<S extends DescService>(apiKey: string, service: S): Client<S>;
-}
-
 /** A whole service in this process. */
-export interface TestService extends Doors {
+export interface TestService extends Endpoints {
   readonly app: App;
   readonly databaseUrl: string;
   /** Makes a workspace, with the manual payment provider unless told otherwise. */
   addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
   close(): Promise<void>;
-}
-
-/** What a request to the JSON door carries. */
-export interface RequestOptions {
-  readonly apiKey?: string;
-  readonly method?: string;
-  /** Sent as JSON; text and bytes are sent as they are. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** What the JSON door answered. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The parsed JSON; undefined when the text is not JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert its shape
-  // themselves
-  readonly body: any;
 }
 
 /**
@@ -132,7 +74,7 @@ export async function startReplica(
   if (faults !== undefined) throw new Error(`the test's tariff: ${JSON.stringify(faults)}`);
   await app.prepare();
   return {
-    ...openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
+    ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
     databaseUrl,
     async addWorkspace({ paymentProvider } = { paymentProvider: "manual" }) {
@@ -146,51 +88,20 @@ export async function startReplica(
   };
 }
 
-/** The ways to call a service that listens at these addresses, in whatever process. */
-export function openDoors(httpUrl: string, grpcUrl: string): Doors {
+/** A service that listens and has not been prepared, so that it takes no calls yet. */
+export interface UnpreparedService extends Endpoints {
+  readonly app: App;
+}
+
+/** Starts a service that takes no calls before its `app.prepare()`; close `app` when done. */
+export async function startUnprepared(
+  databaseUrl = "postgres://nobody@127.0.0.1:1/none",
+): Promise<UnpreparedService> {
+  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl };
+  const app = createApp(config, pino({ level: "silent" }));
+  const { http, grpc } = await app.listen();
   return {
-    httpUrl,
-    grpcUrl,
-    request: async (path, options = {}) =>
-      readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
-    grpcClient: ((apiKey: string, service: DescService = ShipmentService) =>
-      createClient(
-        service,
-        createGrpcTransport({
-          baseUrl: grpcUrl,
-          interceptors: [
-            (next) => (request) => {
-              request.header.set("authorization", `Bearer ${apiKey}`);
-              return next(request);
-            },
-          ],
-        }),
-      )) as Doors["grpcClient"],
+    ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
+    app,
   };
-}
-
-function requestInit({ apiKey, method, body, headers }: RequestOptions): RequestInit {
-  const raw = typeof body === "string" || body instanceof Uint8Array;
-  return {
-    method: method ?? (body === undefined ? "GET" : "POST"),
-    headers: {
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: (raw ? body : JSON.stringify(body)) as string }),
-  };
-}
-
-async function readAnswer(response: Response): Promise<Answer> {
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: parse(text) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,20 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { BOOKING, type TestService } from "./service.ts";
+import { eventually } from "./eventually.ts";
+import type { TestService } from "./service.ts";
 
-/** Waits until something is so. */
-export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await what())) await sleep(20);
-}
-
-/** Books a shipment, and gives it. */
-export async function book(service: TestService, apiKey: string): Promise<any> {
-  const { status, body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
-  expect(status).toBe(201);
-  return body.data;
-}
-
-/** Adds a webhook, and gives the whole answer. */
+/** Adds a webhook, and returns the whole answer. */
 export async function addWebhook(
   service: TestService,
   apiKey: string,
@@ -37,18 +25,17 @@ export async function deliveriesOf(
   return body.data;
 }
 
-/** Waits until a webhook's only delivery has been attempted so often, and gives it. */
-export async function untilAttempted(
+/** Waits until a webhook's only delivery has been attempted this often, and returns it. */
+export function untilAttempted(
   service: TestService,
   apiKey: string,
   webhook: string,
   attempts: number,
 ): Promise<any> {
-  for (;;) {
+  return eventually(`attempt ${attempts} at a delivery`, async () => {
     const [delivery] = await deliveriesOf(service, apiKey, webhook);
-    if (delivery !== undefined && delivery.attempts >= attempts) return delivery;
-    await sleep(20);
-  }
+    return delivery?.attempts >= attempts && delivery;
+  });
 }
 
 /** The attempts at a delivery, the first first. */
@@ -62,7 +49,7 @@ export async function attemptsAt(
   return body.data;
 }
 
-/** Makes every job that waits for its time come due now. */
+/** Makes every waiting job due now. */
 export async function hurry(service: TestService): Promise<void> {
   await service.app.em.execute(
     "update graphile_worker._private_jobs set run_at = now() where locked_at is null",

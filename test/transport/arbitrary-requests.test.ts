@@ -1,6 +1,5 @@
 import {
   getOption,
-  type DescMethod,
   type DescMethodServerStreaming,
   type DescMethodUnary,
 } from "@bufbuild/protobuf";
@@ -9,25 +8,26 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { anyJsonObject, anyJsonText, anyMessage, anyText } from "../support/arbitrary-input.ts";
-import { frame, rawRpc } from "../support/raw-rpc.ts";
-import { BOOKING, startService, type TestService } from "../support/service.ts";
-import { SERVICES } from "../support/services.ts";
-import { take } from "../support/watch.ts";
-import { worldTariff } from "../support/world-tariff.ts";
+import { BOOKING } from "../support/bookings.ts";
+import { describedServices } from "../support/described-services.ts";
+import { frame, rawGrpc } from "../support/raw-grpc.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { take } from "../support/take.ts";
+import { worldTariff } from "../support/tariffs.ts";
 
-/** On failure fast-check prints the seed and the path that bring the failure back. */
+/** On failure fast-check prints the seed and the path that reproduce it. */
 const RUNS = { numRuns: 200 };
 
 const USUAL = { ...BOOKING, customer_id: undefined, shipment: "SHP-000000000000" };
-const ALL = SERVICES.flatMap(({ methods }) => methods as readonly DescMethod[]);
+const ALL = (await describedServices()).flatMap(({ methods }) => methods);
 const METHODS = ALL.filter((it): it is DescMethodUnary => it.methodKind === "unary");
 const STREAMS = ALL.filter(
   (it): it is DescMethodServerStreaming => it.methodKind === "server_streaming",
 );
-/** When a stream that was begun is left, in milliseconds. */
+/** After how long an open stream is cancelled, in milliseconds. */
 const STREAM_MS = 50;
 
-/** How a call may end, however absurd its request: 0 is success. */
+/** The codes that a call may end with, whatever its request; 0 is success. */
 const EXPECTED: readonly (Code | 0)[] = [
   0,
   Code.InvalidArgument,
@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(METHODS.map((method) => [method.name, method] as const))(
-  "whatever is thrown at %s",
+  "an arbitrary request to %s",
   (_, method) => {
     const { case: verb, value: template } = getOption(method, http).pattern;
     const anyPath = anyText
@@ -76,7 +76,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       return `?${new URLSearchParams(fields).toString()}`;
     }
 
-    test("as JSON at the HTTP door, it is never a 5xx", async () => {
+    test("as JSON on the HTTP server is never a 5xx", async () => {
       const anyBody = fc.oneof(
         { arbitrary: anyJsonObject(method.input, USUAL), weight: 4 },
         { arbitrary: anyJsonText, weight: 1 },
@@ -88,7 +88,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the HTTP door, it is never a 5xx", async () => {
+    test("as bytes on the HTTP server is never a 5xx", async () => {
       const anyType = fc.constantFrom("application/json", "text/plain", "application/proto", "");
       const property = fc.asyncProperty(
         anyPath,
@@ -99,7 +99,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as a message at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
         string,
         (request: object) => Promise<unknown>
@@ -111,7 +111,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const path = `/${method.parent.typeName}/${method.name}`;
       const anyEncoding = fc.constantFrom("identity", "gzip", "br", "deflate");
       const property = fc.asyncProperty(
@@ -120,7 +120,7 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
         fc.boolean(),
         anyEncoding,
         async (bytes, flags, framed, encoding) => {
-          const { trailers, headers } = await rawRpc(
+          const { trailers, headers } = await rawGrpc(
             service.grpcUrl,
             path,
             {
@@ -140,17 +140,17 @@ describe.each(METHODS.map((method) => [method.name, method] as const))(
   },
 );
 
-test("every method is put to the test", () => {
+test("every method gets arbitrary requests", () => {
   expect([...METHODS, ...STREAMS]).toHaveLength(ALL.length);
 });
 
 describe.each(STREAMS.map((method) => [method.name, method] as const))(
-  "whatever is thrown at the stream %s",
+  "an arbitrary request to the stream %s",
   (_, method) => {
     const path = `/${method.parent.typeName}/${method.name}`;
     const ends = [...EXPECTED, Code.DeadlineExceeded, Code.Unimplemented];
 
-    test("as a message at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
         string,
         (request: object, options: object) => AsyncIterable<unknown>
@@ -162,14 +162,14 @@ describe.each(STREAMS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the gRPC door, it is never INTERNAL or UNKNOWN", async () => {
+    test("as bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
       const property = fc.asyncProperty(
         fc.uint8Array({ maxLength: 200 }),
         fc.constantFrom(0, 1, 2, 128),
         fc.boolean(),
         fc.constantFrom("identity", "gzip", "br", "deflate"),
         async (bytes, flags, framed, encoding) => {
-          const { trailers, headers } = await rawRpc(
+          const { trailers, headers } = await rawGrpc(
             service.grpcUrl,
             path,
             {
@@ -187,7 +187,7 @@ describe.each(STREAMS.map((method) => [method.name, method] as const))(
       await fc.assert(property, RUNS);
     });
 
-    test("as bytes at the HTTP door, it is never a 5xx, internal or unknown", async () => {
+    test("as bytes on the HTTP server is never a 5xx, internal or unknown", async () => {
       const anyBody = fc.oneof(
         fc.uint8Array({ maxLength: 200 }),
         anyJsonObject(method.input, USUAL).map((text) => Buffer.from(text)),

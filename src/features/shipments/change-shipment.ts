@@ -50,8 +50,7 @@ export function createChangeShipment(em: EntityManager): ChangeShipment {
     serializeBy: ({ call, request }: ShipmentChange) =>
       `${call.caller.workspaceId} ${request.shipment}`,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
-    work: (tx, changes) =>
-      withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun)),
+    work: (tx, changes) => withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun)),
   });
   return ((change: ShipmentChange) =>
     rejectIfInFlight(change.call, () => write(change))) as ChangeShipment;

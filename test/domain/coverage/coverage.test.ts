@@ -18,12 +18,12 @@ function zone(...polygons: number[][][][]): Zone {
   return { name: "a zone", polygons };
 }
 
-test("no zones cover nothing", () => {
+test("no point is covered when there are no zones", () => {
   expect(createCoverage([]).covers({ lat: 0, lng: 0 })).toBe(false);
   expect(createCoverage([zone()]).covers({ lat: 90, lng: 0 })).toBe(false);
 });
 
-describe("a zone of two polygons, one with a hole, beside another zone", () => {
+describe("covers, for a zone of two polygons, one with a hole, beside another zone", () => {
   const coverage = createCoverage([
     zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
     zone([box(-30, -10, -20, 0)]),
@@ -38,12 +38,12 @@ describe("a zone of two polygons, one with a hole, beside another zone", () => {
     ["the outer boundary", 10, 5, true],
     ["a corner", 0, 0, true],
     ["outside", 50, 50, false],
-  ])("%s", (_, lat, lng, expected) => {
+  ])("%s, at latitude %d and longitude %d: %s", (_, lat, lng, expected) => {
     expect(coverage.covers({ lat, lng })).toBe(expected);
   });
 });
 
-describe("places with more than one name", () => {
+describe("covers, for places with more than one pair of coordinates", () => {
   const coverage = createCoverage([
     zone([box(170, -10, 180, 10)]),
     zone([box(-180, 20, -170, 30)]),
@@ -64,7 +64,7 @@ describe("places with more than one name", () => {
     ["and −170 is not 170", 0, -170, false],
     ["the north pole has every longitude", 90, -123, true],
     ["the south pole is another place", -90, 5, false],
-  ])("%s", (_, lat, lng, expected) => {
+  ])("%s, at latitude %d and longitude %d: %s", (_, lat, lng, expected) => {
     expect(coverage.covers({ lat, lng })).toBe(expected);
   });
 });
@@ -74,7 +74,7 @@ test("without zones the distance to the nearest is undefined", () => {
   expect(createCoverage([zone()]).metresToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
 });
 
-describe("the metres to the nearest zone", () => {
+describe("the distance in metres to the nearest zone", () => {
   const coverage = createCoverage([
     zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
     zone([box(170, -10, 180, 10)]),
@@ -112,7 +112,7 @@ test("a point outside is at least a metre away, even where its distance computes
   expect(slope.metresToNearestZone(hairAbove)).toBe(1);
 });
 
-test("covers exactly what some polygon holds, for many triangles and points", () => {
+test("covers is true exactly where some polygon contains the point, for many triangles and points", () => {
   const grid = fc.integer({ min: 0, max: 40 });
   const corner = fc.tuple(grid, grid);
   const triangle = fc.tuple(corner, corner, corner).map(([a, b, c]) => [[a, b, c, a]]);

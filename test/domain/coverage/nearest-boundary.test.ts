@@ -13,7 +13,7 @@ function metresTo(polygons: readonly Polygon[], point: Point): number {
   return metresToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
 }
 
-/** By brute force: hundreds of places on each edge, then ever more around the nearest of them. */
+/** By brute force: hundreds of points on each edge, then more around the nearest of them. */
 function metresByDensifying(polygons: readonly Polygon[], point: Point): number {
   const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
   return Math.min(...edges.map(([from, to]) => metresToEdge(from!, to!, point)));
@@ -29,7 +29,7 @@ function metresToEdge(from: Position, to: Position, point: Point): number {
   );
 }
 
-/** Zooms in on the least of a stretch: six rounds leave less than a millimetre of 20,000 km. */
+/** Narrows a stretch to its minimum: six rounds narrow 20,000 km to less than a millimetre. */
 function metresAround(from: Position, to: Position, point: Point, start: number, end: number) {
   let least = Infinity;
   for (let round = 0; round < 6; round++) {
@@ -59,7 +59,7 @@ function metresAlong(
   });
 }
 
-/** As precise as promised: never nearer than the truth, and hardly farther. */
+/** Expects no less than the true distance, and at most a little more. */
 function expectMetres(actual: number, truth: number): void {
   expect(actual).toBeGreaterThan(truth * (1 - 1e-7) - 0.01);
   expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);

@@ -47,16 +47,16 @@ test.each([
   ["in the second polygon, which has altitudes", 1, 10.5, 10.5, true],
   ["on a sloping edge", 1, 11, 11, true],
   ["just beyond a sloping edge", 1, 11, 11.000000000000002, false],
-])("%s", (_, polygon, x, y, expected) => {
+])("a point %s: packed polygon %i contains %d, %d: %s", (_, polygon, x, y, expected) => {
   expect(polygonHolds(packed, polygon, x, y)).toBe(expected);
 });
 
-test("bounds are those of the positions asked for, the end not included", () => {
+test("the bounds of a range of packed positions leave out its end", () => {
   const coordinates = Float64Array.of(99, 99, 1, -2, -3, 4, 5, 0, 99, 99);
   expect(boundsOf(coordinates, 2, 8)).toEqual({ west: -3, south: -2, east: 5, north: 4 });
 });
 
-test("agrees with point-in-polygon-hao on any rings, crossed or not", () => {
+test("packed polygons agree with point-in-polygon-hao on any rings, crossing or not", () => {
   const grid = fc.integer({ min: 0, max: 8 });
   const ring = fc
     .array(fc.tuple(grid, grid), { minLength: 3, maxLength: 8 })

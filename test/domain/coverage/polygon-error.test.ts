@@ -12,7 +12,7 @@ function ring(text: string): number[][] {
 
 const SQUARE = "0,0 10,0 10,10 0,10";
 
-describe("sound", () => {
+describe("polygonFault accepts", () => {
   test.each([
     ["a square", [SQUARE]],
     ["a square drawn clockwise", ["0,0 0,10 10,10 10,0"]],
@@ -156,7 +156,7 @@ describe("unsound", () => {
   });
 });
 
-test("a crossing by the last digit of a double is seen", () => {
+test("polygonFault finds a crossing by the last digit of a double", () => {
   const [a, hair] = [0.1, 0.1 + 2 ** -56];
   const notched = (y: number) => [
     [0, 0],
@@ -173,7 +173,7 @@ test("a crossing by the last digit of a double is seen", () => {
   expect(polygonError([notched(0.1 - 2 ** -56)])).toMatch("crosses itself");
 });
 
-test("a ring of 100,000 positions with 1,000 holes is checked within seconds", () => {
+test("polygonFault checks a ring of 100,000 positions with 1,000 holes within seconds", () => {
   const count = 100_000;
   const outer = Array.from({ length: count }, (_, i) => {
     const angle = (i / count) * 2 * Math.PI;
@@ -188,7 +188,7 @@ test("a ring of 100,000 positions with 1,000 holes is checked within seconds", (
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
-describe("agrees with looking at every pair of edges", () => {
+describe("polygonFault agrees with comparing every pair of edges", () => {
   const grid = fc.integer({ min: 0, max: 8 });
   const corner = fc.tuple(grid, grid);
   const loop = (most: number) =>

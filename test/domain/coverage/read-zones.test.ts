@@ -31,7 +31,7 @@ function polygon(...coordinates: unknown[]) {
   return featureOf({ type: "Polygon", coordinates });
 }
 
-describe("reads", () => {
+describe("readZones reads", () => {
   test("no zones", () => {
     expect(read(collection())).toEqual({ zones: [], faults: [] });
   });
@@ -370,14 +370,14 @@ describe("refuses, saying where, what and how to fix it", () => {
   });
 });
 
-describe("bounds", () => {
+describe("readZones limits the number of", () => {
   test("zones", () => {
     expect(
       read({ type: "FeatureCollection", features: Array.from({ length: MAX_ZONES + 1 }) }).faults,
     ).toEqual([{ path: "zones", text: "has 200001 features; at most 200000 are allowed" }]);
   });
 
-  test("positions of all zones together, counted before a shape is looked at", () => {
+  test("positions of all zones together, counted before any shape is checked", () => {
     const half = Array.from({ length: MAX_POSITIONS / 2 + 1 }, () => [0, 0]);
     expect(
       read(collection(polygon(half), featureOf({ type: "MultiPolygon", coordinates: [[half]] }))),
@@ -393,7 +393,7 @@ describe("bounds", () => {
     });
   });
 
-  test("faults: what lies beyond the last one kept is not read", () => {
+  test("faults, and reads nothing beyond the last one it reports", () => {
     const many = collection(...Array.from({ length: 1000 }, () => null));
     expect(read(many, 3).faults.map((fault) => fault.path)).toEqual([
       "zones[0]",
@@ -404,7 +404,7 @@ describe("bounds", () => {
   });
 });
 
-test("of the 3,231 counties of us-atlas, 40 have faulty shapes", () => {
+test("readZones finds faulty shapes in 40 of the 3,231 counties of us-atlas", () => {
   const url = import.meta.resolve("us-atlas/counties-10m.json");
   const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
     counties: GeometryCollection;

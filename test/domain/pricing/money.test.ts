@@ -124,7 +124,7 @@ describe("toMajor", () => {
     [1234, "KWD", 1.234],
     [1234, "CLF", 0.1234],
     [0, "USD", 0],
-  ])("%i minor units of %s", (minor, currency, major) => {
+  ])("returns the amount of %i minor units of %s", (minor, currency, major) => {
     expect(toMajor(minor, currency)).toBe(major);
   });
 

@@ -134,7 +134,7 @@ describe("an uncovered route", () => {
     });
   });
 
-  test("is no number of metres away where there are no zones", () => {
+  test("has no distance to the nearest zone where there are no zones", () => {
     const problems = [
       {
         failure: "coverage",
@@ -169,13 +169,13 @@ describe("an uncovered route", () => {
       "weights above 1 kg and up to 2 kg, or above 3 kg and up to 4 kg, or above 5 kg and up to 6 kg, " +
         "or above 7 kg and up to 8 kg, or above 9 kg and up to 10 kg, or in 995 further ranges are served",
     ],
-  ])("tells which weights are served: %s", (_, tiers, served) => {
+  ])("names the weights that are served: %s", (_, tiers, served) => {
     expect(quoteWith({ tiers }, 0.5 + 5000)).toMatchObject({
       problems: [{ failure: "weight", message: `No pricing tier covers 5000.5 kg; ${served}.` }],
     });
   });
 
-  test("a weight in a gap has no tier", () => {
+  test("has no tier for a weight in a gap", () => {
     const tiers = [tier(0, 5), tier(10, 20)];
     expect([5.01, 10].map((kg) => quoteWith({ tiers }, kg).covered)).toEqual([false, false]);
   });
@@ -202,7 +202,7 @@ describe("any quote", () => {
         ),
     );
 
-  test("adds up, is whole and safe, and finds the tier a plain search finds", () => {
+  test("adds up, is a safe integer, and finds the tier that a linear search finds", () => {
     fc.assert(
       fc.property(
         fc.record({ baseFeeMinor: amount, ratePerKmMinor: amount, tiers }),

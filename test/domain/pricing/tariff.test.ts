@@ -27,7 +27,7 @@ const DOCUMENT = {
   zones: ZONES,
 };
 
-test("a document becomes a tariff in minor units; unknown keys are ignored", () => {
+test("readTariff converts a document to minor units, and ignores unknown keys", () => {
   expect(readTariff({ ...DOCUMENT, source: "a map", tiers: [{ ...TIER, note: 1 }] })).toEqual({
     tariff: {
       currency: "USD",
@@ -45,18 +45,21 @@ test.each([
   ["KWD", "1.234", 3, 1234],
   ["CLF", "0.0001", 4, 1],
   ["USD", "1000000.00", 2, 100_000_000],
-])("amounts in %s count in its minor unit", (currency, base_fee, minorDigits, baseFeeMinor) => {
-  const tiers = [{ ...TIER, flat_fee: "1", rate_per_kg: "1" }];
-  const { tariff } = readTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
-  expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
-});
+])(
+  "readTariff reads amounts in %s in its minor unit",
+  (currency, base_fee, minorDigits, baseFeeMinor) => {
+    const tiers = [{ ...TIER, flat_fee: "1", rate_per_kg: "1" }];
+    const { tariff } = readTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
+    expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
+  },
+);
 
-test("service may be suspended: no tiers, no zones", () => {
+test("readTariff accepts a suspended service, without tiers or zones", () => {
   const { tariff } = readTariff({ ...DOCUMENT, tiers: [], zones: { ...ZONES, features: [] } });
   expect(tariff).toMatchObject({ tiers: [], zones: [] });
 });
 
-test("tiers may touch, leave gaps, start above 0 and have fractions", () => {
+test("readTariff accepts tiers that touch, leave gaps, start above 0 and have fractions", () => {
   const ranges = [
     [0.5, 5.25],
     [5.25, 10],
@@ -214,7 +217,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     });
   });
 
-  test("everything at once, in the document's order", () => {
+  test("all faults at once, in the document's order", () => {
     expect(readTariff({ tiers: [{}], zones: {} }).faults?.map((fault) => fault.path)).toEqual([
       "currency",
       "base_fee",
@@ -227,7 +230,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     ]);
   });
 
-  test("but no more than a hundred faults", () => {
+  test("at most a hundred faults", () => {
     expect(readTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(
       100,
     );

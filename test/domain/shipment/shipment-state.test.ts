@@ -30,11 +30,11 @@ const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
   ["refund", state("cancelled", "refund_pending"), state("cancelled", "refunded")],
 ];
 
-test("a shipment is booked pending and unpaid", () => {
+test("a new shipment is pending and awaits payment", () => {
   expect(BOOKED).toEqual(state("pending", "awaiting_payment"));
 });
 
-describe("allowed", () => {
+describe("an allowed transition", () => {
   test.each(ALLOWED)("%s from %o leads to %o", (trigger, from, next) => {
     expect(transition(trigger, from)).toEqual({ next });
   });
@@ -51,7 +51,7 @@ const STATES: ShipmentState[] = [
   state("cancelled", "refunded"),
 ];
 
-test("whatever happens to a shipment, it stays in one of the states that there are", () => {
+test("any sequence of triggers leaves a shipment in a known state", () => {
   const reached = [BOOKED];
   for (const from of reached)
     for (const trigger of TRIGGERS) {
@@ -64,7 +64,7 @@ test("whatever happens to a shipment, it stays in one of the states that there a
   expect(reached).toHaveLength(STATES.length);
 });
 
-test("everything else is refused with a sentence, whatever the trigger and the state", () => {
+test("every other transition is refused with a sentence, whatever the trigger and the state", () => {
   for (const trigger of TRIGGERS)
     for (const from of STATES) {
       const allowed = ALLOWED.some(
@@ -79,7 +79,7 @@ test("everything else is refused with a sentence, whatever the trigger and the s
     }
 });
 
-describe("refused", () => {
+describe("a refused transition", () => {
   test.each([
     [
       "cancel",

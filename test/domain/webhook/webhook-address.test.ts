@@ -59,11 +59,11 @@ test.for([
   ["https://example.org/#part", "must not have a fragment"],
   ["example.org", "must be a URL"],
   ["https://", "must be a URL"],
-] as const)("the URL %s: %s", ([url, fault]) => {
+] as const)("whether the URL %s is allowed: %s", ([url, fault]) => {
   expect(webhookUrlFault(url, false)).toBe(fault);
 });
 
-test("when it is allowed, http may go to this machine and no further", () => {
+test("when http is allowed, it may go to this machine and no further", () => {
   expect(webhookUrlFault("http://127.0.0.1:3000/", true)).toBeUndefined();
   expect(webhookUrlFault("http://localhost:3000/", true)).toBeUndefined();
   expect(webhookUrlFault("http://8.8.8.8/", true)).toBe(HTTPS);

@@ -29,19 +29,19 @@ test("attempts follow 0 s, 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h after o
   expect(MAX_ATTEMPTS).toBe(10);
 });
 
-test("jitter makes a wait longer by a tenth at most, and never shorter", () => {
+test("jitter lengthens a wait by at most a tenth, and never shortens it", () => {
   expect(nextWaitMs(2, undefined, 0.5)).toBe(315 * SECOND);
   expect(nextWaitMs(2, undefined, 1)).toBe(330 * SECOND);
 });
 
-test("a receiver can ask for a longer wait, of a day at most, and never for a shorter one", () => {
+test("a receiver can lengthen the wait, to at most a day, and never shorten it", () => {
   expect(nextWaitMs(1, HOUR, 0)).toBe(HOUR);
   expect(nextWaitMs(1, 30 * DAY, 0)).toBe(DAY);
   expect(nextWaitMs(2, SECOND, 0)).toBe(300 * SECOND);
   expect(nextWaitMs(10, HOUR, 0)).toBeUndefined();
 });
 
-test("Retry-After is read as seconds or as a date; anything else asks for nothing", () => {
+test("Retry-After is read as seconds or as a date; anything else is ignored", () => {
   const now = new Date("2026-01-01T00:00:00Z");
   expect(readRetryAfter("120", now)).toBe(120 * SECOND);
   expect(readRetryAfter("Thu, 01 Jan 2026 01:00:00 GMT", now)).toBe(HOUR);

@@ -4,7 +4,7 @@ import { mintWebhookSecret, signWebhook } from "../../../src/domain/webhook/webh
 
 const message = { id: "evt_SHP-000000000000_1", timestamp: 1_764_000_000, body: '{"a":"\u20AC"}' };
 
-test("a secret is whsec_ and the base64 of 24 to 64 bytes, and never the same", () => {
+test("a webhook secret is whsec_ and the base64 of 24 to 64 bytes, and never repeats", () => {
   const secret = mintWebhookSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]+=*$/);
   const bytes = Buffer.from(secret.slice("whsec_".length), "base64").length;

@@ -6,8 +6,7 @@ import {
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { book, type ShipmentJson } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -36,8 +35,8 @@ function newestFirst(shipments: ShipmentJson[]): ShipmentJson[] {
   return shipments.toSorted((a, b) => (key(a) < key(b) ? 1 : -1));
 }
 
-test("a customer is given as its shipments show it, at both doors", async () => {
-  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+test("a customer read by JSON or by gRPC is as its shipments show it", async () => {
+  const grpc = service.grpcClient(apiKey, CustomerService);
   for (const { customer } of customers) {
     const { status, body } = await service.request(`/v1/customers/${customer["id"]}`, { apiKey });
     expect({ status, body }).toEqual({ status: 200, body: { data: customer } });
@@ -52,15 +51,15 @@ test("a customer is given as its shipments show it, at both doors", async () => 
   });
 });
 
-test("one that is not there is 404 at both doors; what is no number is that field's error", async () => {
+test("a missing customer is 404 by JSON and NotFound by gRPC; an id that is no number is a field error", async () => {
   const body = { message: "There is no such customer.", errors: {} };
   for (const id of [999_999, 0, -1, Number.MAX_SAFE_INTEGER]) {
     const answer = await service.request(`/v1/customers/${id}`, { apiKey });
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
   }
-  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey, CustomerService);
   for (const customer of [999_999n, 0n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-    expect(await rpcRefusal(grpc.getCustomer({ customer }))).toEqual({
+    expect(await rpcError(grpc.getCustomer({ customer }))).toEqual({
       code: "NotFound",
       message: body.message,
       details: { ErrorInfo: { reason: "CUSTOMER_NOT_FOUND", domain: "shipments.v1" } },
@@ -73,11 +72,11 @@ test("one that is not there is 404 at both doors; what is no number is that fiel
   }
 });
 
-test("all are listed, the newest first, page by page", async () => {
+test("customers are listed newest first, page by page", async () => {
   const all = customers.map(({ customer }) => customer);
   const whole = await service.request("/v1/customers", { apiKey });
   expect(whole.body).toEqual({ data: all, next_page_token: "" });
-  const grpc = rpcClient(CustomerService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey, CustomerService);
   const first = await grpc.listCustomers({ pageSize: 3 });
   expect(inDialect(ListCustomersResponseSchema, first).data).toEqual(all.slice(0, 3));
   const rest = await service.request(
@@ -87,7 +86,7 @@ test("all are listed, the newest first, page by page", async () => {
   expect(rest.body).toEqual({ data: all.slice(3), next_page_token: "" });
 });
 
-test("by email, compared without case, are exactly those who have it", async () => {
+test("customers filtered by email, ignoring case, are exactly those with that email", async () => {
   const shared = customers.slice(3).map(({ customer }) => customer);
   const { body } = await service.request("/v1/customers?email=%20sHARED@example.ORG", { apiKey });
   expect(body).toEqual({ data: shared, next_page_token: "" });
@@ -101,7 +100,7 @@ test("by email, compared without case, are exactly those who have it", async () 
   expect([...one.body.data, ...two.body.data]).toEqual(shared);
 });
 
-test("a token of other filters, and a page of the wrong size, are refused", async () => {
+test("a customer list refuses a page token of other filters, and a page size out of range", async () => {
   const { body } = await service.request("/v1/customers?page_size=1", { apiKey });
   const text = "page_token is not the next_page_token of a page with these filters.";
   for (const query of [`email=a@b.c&page_token=${body.next_page_token}`, "page_token=x"]) {
@@ -118,7 +117,7 @@ test("a token of other filters, and a page of the wrong size, are refused", asyn
   }
 });
 
-test("a customer's shipments are listed under it, with all filters and pages", async () => {
+test("a customer's shipments can be listed with all filters and pages", async () => {
   for (const { customer, shipments } of customers) {
     const path = `/v1/customers/${customer["id"]}/shipments`;
     const { status, body } = await service.request(path, { apiKey });
@@ -132,7 +131,7 @@ test("a customer's shipments are listed under it, with all filters and pages", a
     expect([...first.body.data, ...second.body.data]).toEqual(shipments);
     const none = await service.request(`${path}?status=delivered`, { apiKey });
     expect(none.body).toEqual({ data: [], next_page_token: "" });
-    // The path says whose, whatever the query adds.
+    // The path names the customer, whatever the query says.
     const same = await service.request(`${path}?customer_id=1&customer_id=x`, { apiKey });
     expect(same.body).toEqual(body);
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { createOrm } from "../../../src/db/orm.ts";
 import {
   createEventAnnouncer,
@@ -10,13 +11,14 @@ import {
 import { recordEvent } from "../../../src/features/events/record-event.ts";
 import { createWorkspace } from "../../../src/features/workspaces/create-workspace.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
+import { book } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startReplica } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
-import { eventClient, take } from "../../support/watch.ts";
-import { addWebhook, book } from "../../support/webhooks.ts";
+import { take } from "../../support/take.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 
 let database: TestDatabase;
 /** Listens to announcements as a replica does. */
@@ -49,7 +51,7 @@ test("every kind of change is announced to other replicas, once for each transac
     url: receiver.url,
     types: ["webhook.disabled"],
   });
-  const streamed = take(13, eventClient(reader, apiKey).watchEvents({}));
+  const streamed = take(13, reader.grpcClient(apiKey, EventService).watchEvents({}));
 
   const call = async (path: string, options: object = { body: {} }): Promise<void> => {
     const answer = await writer.request(path, { apiKey, ...options });

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type Client } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
-import { eventClient, take } from "../../support/watch.ts";
+import { BOOKING } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { take } from "../../support/take.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -36,11 +40,14 @@ async function eventsOf(apiKey: string, reference: string): Promise<any[]> {
   return body.data;
 }
 
-/** Waits until no other transaction of the server, of any test's, is older than an event. */
+/** Waits until no transaction in any database of the server is older than an event. */
 async function settled(): Promise<void> {
   const waiting = `select from event
     where transaction >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint limit 1`;
-  while ((await service.app.em.execute(waiting)).length > 0) await sleep(5);
+  await eventually(
+    "the end of older transactions",
+    async () => (await service.app.em.execute(waiting)).length === 0,
+  );
 }
 
 async function readFeed(apiKey: string, query = ""): Promise<any> {
@@ -50,7 +57,7 @@ async function readFeed(apiKey: string, query = ""): Promise<any> {
 
 const outline = (events: any[]) => events.map(({ number, type }) => `${number} ${type}`);
 
-test("a booking writes one event that holds the shipment as it was answered", async () => {
+test("a booking writes one event, which holds the shipment as answered", async () => {
   const { apiKey } = await service.addWorkspace();
   const shipment = await book(apiKey);
   const answer = await service.request(`/v1/shipments/${shipment.reference}/events`, { apiKey });
@@ -71,7 +78,7 @@ test("a booking writes one event that holds the shipment as it was answered", as
   });
 });
 
-test("every step of a life writes its events, numbered without gaps, each with the shipment as it then was", async () => {
+test("every state change writes its events, numbered without gaps, each with the shipment as it was then", async () => {
   const { apiKey } = await service.addWorkspace();
   const booked = await book(apiKey);
   const path = `/v1/shipments/${booked.reference}`;
@@ -103,7 +110,7 @@ test("every step of a life writes its events, numbered without gaps, each with t
   ]);
 });
 
-test("a paid shipment that is cancelled and refunded says so, as does a payment that comes too late", async () => {
+test("a refund after a cancel, and a payment after a cancel, each write their event", async () => {
   const { apiKey } = await service.addWorkspace();
   const early = await book(apiKey);
   await pay(apiKey, early);
@@ -127,7 +134,7 @@ test("a paid shipment that is cancelled and refunded says so, as does a payment 
   ]);
 });
 
-test("what changes nothing and what is refused writes no event", async () => {
+test("a call that changes nothing or is refused writes no event", async () => {
   const { apiKey } = await service.addWorkspace();
   const shipment = await book(apiKey);
   const path = `/v1/shipments/${shipment.reference}`;
@@ -139,7 +146,7 @@ test("what changes nothing and what is refused writes no event", async () => {
   expect(outline(await eventsOf(apiKey, shipment.reference))).toEqual(["1 shipment.created"]);
 });
 
-test("changes at the same time leave numbers without gaps, and the last event is the shipment", async () => {
+test("concurrent changes number their events without gaps, and the last event holds the final shipment", async () => {
   const { apiKey } = await service.addWorkspace();
   const { reference } = await book(apiKey);
   const path = `/v1/shipments/${reference}`;
@@ -175,7 +182,7 @@ test("the event log alone rebuilds every shipment of the workspace", async () =>
   expect(rebuilt).toEqual(new Map(body.data.map((it: any) => [it.reference, it])));
 });
 
-test("a page of a shipment's events leads to the next", async () => {
+test("a shipment's events are listed page by page", async () => {
   const { apiKey } = await service.addWorkspace();
   const shipment = await book(apiKey);
   await pay(apiKey, shipment);
@@ -190,7 +197,7 @@ test("a page of a shipment's events leads to the next", async () => {
   expect([bad.status, Object.keys(bad.body.errors)]).toEqual([422, ["page_token"]]);
 });
 
-test("another workspace's shipment has no events to show, exactly as a missing one", async () => {
+test("the events of another workspace's shipment are answered as those of a missing one", async () => {
   const { apiKey } = await service.addWorkspace();
   const stranger = await service.addWorkspace();
   const { reference } = await book(apiKey);
@@ -209,7 +216,7 @@ test("another workspace's shipment has no events to show, exactly as a missing o
   expect(feed.body).toEqual({ data: [], cursor: "", has_more: false });
 });
 
-test("the feed gives only the types asked for, and refuses what is no type", async () => {
+test("the event feed returns only the types asked for, and refuses an unknown type", async () => {
   const { apiKey } = await service.addWorkspace();
   const shipment = await book(apiKey);
   await pay(apiKey, shipment);
@@ -219,7 +226,7 @@ test("the feed gives only the types asked for, and refuses what is no type", asy
   expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["types[0]"]]);
 });
 
-test("a cursor of another workspace, or of none, is refused", async () => {
+test("the event feed refuses a cursor of another workspace, and text that is no cursor", async () => {
   const mine = await service.addWorkspace();
   const theirs = await service.addWorkspace();
   await book(theirs.apiKey);
@@ -233,7 +240,7 @@ test("a cursor of another workspace, or of none, is refused", async () => {
   }
 });
 
-test("an event that commits late is never skipped by a cursor given out before", async () => {
+test("an event that commits late is not skipped by a cursor returned before", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const late = new pg.Client(service.databaseUrl);
   await late.connect();
@@ -246,7 +253,7 @@ test("an event that commits late is never skipped by a cursor given out before",
   );
   const early = await book(apiKey);
   const before = await service.request("/v1/events", { apiKey });
-  // What was written after it waits for it, so that its place is kept.
+  // Later events are held back until it commits, so that its place is kept.
   expect(before.body.data).toEqual([]);
 
   await late.query("commit");
@@ -258,11 +265,15 @@ test("an event that commits late is never skipped by a cursor given out before",
   ]);
 });
 
-test.for(["gRPC", "Connect"] as const)(
-  "a watcher by %s gets what happened, then what happens, and resumes from a cursor",
-  async (door) => {
+test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "watchEvents by %s sends past events, then new ones, and resumes from a cursor",
+  async (protocol) => {
     const { apiKey } = await service.addWorkspace();
-    const client = eventClient(service, apiKey, door);
+    const client = rpcClient(
+      EventService,
+      (options) => PROTOCOLS[protocol](service, options),
+      apiKey,
+    );
     const shipment = await book(apiKey);
     const watching = take(3, client.watchEvents({}));
     await sleep(100);
@@ -278,63 +289,73 @@ test.for(["gRPC", "Connect"] as const)(
   },
 );
 
-test("a watcher sees only its own workspace and the types it asked for", async () => {
+test("watchEvents sends only events of the caller's workspace and of the types asked for", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   await book(other.apiKey);
   const shipment = await book(apiKey);
-  const watching = take(1, eventClient(service, apiKey).watchEvents({ types: ["shipment.paid"] }));
+  const watching = take(
+    1,
+    service.grpcClient(apiKey, EventService).watchEvents({ types: ["shipment.paid"] }),
+  );
   await pay(apiKey, shipment);
   const [seen] = await watching;
   expect(seen?.data).toMatchObject({ shipment: shipment.reference, type: "shipment.paid" });
 });
 
-test("a stream is refused like any call: for its key, its fields, its cursor", async () => {
+test("watchEvents is refused for a wrong key, invalid fields or an invalid cursor", async () => {
   const { apiKey } = await service.addWorkspace();
-  const codeOf = async (client: ReturnType<typeof eventClient>, request: object) => {
+  const codeOf = async (client: Client<typeof EventService>, request: object) => {
     const error = await take(1, client.watchEvents(request)).catch((it: unknown) => it);
     return ConnectError.from(error).code;
   };
-  expect(await codeOf(eventClient(service, "shp_nothing"), {})).toBe(Code.Unauthenticated);
-  const client = eventClient(service, apiKey);
+  expect(await codeOf(service.grpcClient("shp_nothing", EventService), {})).toBe(
+    Code.Unauthenticated,
+  );
+  const client = service.grpcClient(apiKey, EventService);
   expect(await codeOf(client, { types: ["nothing"] })).toBe(Code.InvalidArgument);
   expect(await codeOf(client, { after: "nonsense" })).toBe(Code.InvalidArgument);
 });
 
-test("a stream ends when its key is revoked", async () => {
+test("an event stream ends when its key is revoked", async () => {
   const { apiKey, id } = await service.addWorkspace();
-  const watching = take(1, eventClient(service, apiKey).watchEvents({}));
+  const watching = take(1, service.grpcClient(apiKey, EventService).watchEvents({}));
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unauthenticated });
   await sleep(100);
   await revokeKey(service.app.em, id, apiKey.slice(-4));
   await ended;
 });
 
-test("a stream ends at the caller's deadline", async () => {
+test("an event stream ends at the caller's deadline", async () => {
   const { apiKey } = await service.addWorkspace();
-  const watching = take(1, eventClient(service, apiKey).watchEvents({}, { timeoutMs: 300 }));
+  const watching = take(
+    1,
+    service.grpcClient(apiKey, EventService).watchEvents({}, { timeoutMs: 300 }),
+  );
   await expect(watching).rejects.toMatchObject({ code: Code.DeadlineExceeded });
 });
 
-test("a workspace holds no more than 20 streams open, and another is not hindered", async () => {
+test("a workspace can hold 20 event streams open at most, which does not limit other workspaces", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const leaving = new AbortController();
   const streams = Array.from({ length: 21 }, () =>
-    take(1, eventClient(service, apiKey).watchEvents({}, { signal: leaving.signal })),
+    take(1, service.grpcClient(apiKey, EventService).watchEvents({}, { signal: leaving.signal })),
   );
   const refused = await Promise.race(streams.map((it) => it.catch((error: unknown) => error)));
   expect(ConnectError.from(refused).code).toBe(Code.Unavailable);
   await book(other.apiKey);
-  expect(await take(1, eventClient(service, other.apiKey).watchEvents({}))).toHaveLength(1);
+  expect(
+    await take(1, service.grpcClient(other.apiKey, EventService).watchEvents({})),
+  ).toHaveLength(1);
   leaving.abort();
   await Promise.allSettled(streams);
 });
 
-test("streams end with UNAVAILABLE when the service stops, and hold it up no longer", async () => {
+test("event streams end with UNAVAILABLE when the service stops, and do not delay it", async () => {
   const stopping = await startService();
   const { apiKey } = await stopping.addWorkspace();
-  const watching = take(1, eventClient(stopping, apiKey).watchEvents({}));
+  const watching = take(1, stopping.grpcClient(apiKey, EventService).watchEvents({}));
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unavailable });
   await sleep(200);
   await stopping.close();

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  RecordPaymentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { disconnectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
 import {
   ANY_TIME,
@@ -14,8 +11,7 @@ import {
   takeStep,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -32,7 +28,7 @@ function pay(reference: string, body: unknown) {
 
 const RECORDED = { provider: "manual", ...PAYMENT, paid_at: ANY_TIME, refunded_at: null };
 
-test("a payment takes a pending shipment to its pickup, at either door", async () => {
+test("a payment by JSON or by gRPC moves a pending shipment to awaiting pickup", async () => {
   const first = await book(service, apiKey);
   const { status, body } = await pay(first["reference"], PAYMENT);
   const paid = {
@@ -46,7 +42,7 @@ test("a payment takes a pending shipment to its pickup, at either door", async (
   expect(body.payment.paid_at).toBe(body.data.updated_at);
 
   const second = await book(service, apiKey);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const answer = await grpc.recordPayment({ shipment: second["reference"], ...PAYMENT });
   expect(inDialect(RecordPaymentResponseSchema, answer)).toEqual({
     data: { ...second, ...paid },
@@ -54,7 +50,7 @@ test("a payment takes a pending shipment to its pickup, at either door", async (
   });
 });
 
-test("a payment that arrives after the cancellation is kept, and is to go back", async () => {
+test("a payment that arrives after the cancel is recorded, and its refund is pending", async () => {
   const cancelled = await bookAnd(service, apiKey, ["cancel"]);
   const { status, body } = await pay(cancelled["reference"], PAYMENT);
   expect(status).toBe(200);
@@ -64,7 +60,7 @@ test("a payment that arrives after the cancellation is kept, and is to go back",
   });
 });
 
-test("a shipment is paid once", async () => {
+test("a shipment can be paid only once", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
   const text = "The shipment cannot be paid because it is awaiting pickup.";
   const { status, body } = await pay(reference, PAYMENT);
@@ -74,7 +70,7 @@ test("a shipment is paid once", async () => {
   });
 });
 
-describe("amount and currency must be the shipment's", () => {
+describe("a payment must have the shipment's amount and currency", () => {
   const amountText = "amount must be the shipment's total, which is 12.69.";
   const currencyText = "currency must be the shipment's, which is USD.";
   test.each([
@@ -98,7 +94,7 @@ describe("amount and currency must be the shipment's", () => {
   });
 });
 
-test("amount and currency are required, and of their form", async () => {
+test("a payment without an amount and a currency of the right form is refused", async () => {
   const { reference } = await book(service, apiKey);
   expect(await pay(reference, {})).toMatchObject({
     status: 422,
@@ -119,12 +115,12 @@ test("amount and currency are required, and of their form", async () => {
   }
 });
 
-test("a refused payment says which precondition failed at the gRPC door", async () => {
+test("a payment refused by gRPC names the failed precondition", async () => {
   const { reference } = await book(service, apiKey);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
   const text = "amount must be the shipment's total, which is 12.69.";
-  expect(await rpcRefusal(call)).toEqual({
+  expect(await rpcError(call)).toEqual({
     code: "FailedPrecondition",
     message: text,
     details: {
@@ -136,11 +132,11 @@ test("a refused payment says which precondition failed at the gRPC door", async 
   });
 });
 
-test("a payment for no shipment is 404", async () => {
+test("a payment for a missing shipment is 404", async () => {
   expect(await pay(NO_REFERENCE, PAYMENT)).toMatchObject({ status: 404, body: NO_SHIPMENT });
 });
 
-test("a payment is recorded although the provider was disconnected meanwhile", async () => {
+test("a payment is recorded although the provider was disconnected after the booking", async () => {
   const workspace = await service.addWorkspace();
   const { reference } = await book(service, workspace.apiKey);
   await disconnectPaymentProvider(service.app.em, workspace.id);

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  RecordRefundResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { RecordRefundResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   ANY_TIME,
   bookAnd,
@@ -13,7 +10,6 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -28,7 +24,7 @@ afterAll(() => service.close());
 test.each<Step[]>([
   ["pay", "cancel"],
   ["cancel", "pay"],
-])("the payment of a shipment goes back after %s and %s", async (...steps) => {
+])("a refund is recorded after %s and %s", async (...steps) => {
   const cancelled = await bookAnd(service, apiKey, steps);
   expect(cancelled["payment_status"]).toBe("refund_pending");
   const { status, body } = await takeStep(service, apiKey, cancelled["reference"], "refund");
@@ -44,9 +40,9 @@ test.each<Step[]>([
   });
 });
 
-test("the gRPC door records a refund alike", async () => {
+test("a refund is recorded by gRPC as by JSON", async () => {
   const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const answer = await grpc.recordRefund({ shipment: cancelled["reference"] });
   expect(inDialect(RecordRefundResponseSchema, answer)).toEqual({
     data: { ...cancelled, payment_status: "refunded", updated_at: ANY_TIME, etag: "4" },
@@ -54,7 +50,7 @@ test("the gRPC door records a refund alike", async () => {
   });
 });
 
-test("where no payment waits to go back, a refund is refused", async () => {
+test("a refund is refused where none is pending", async () => {
   for (const [steps, because] of [
     [[], "it is pending"],
     [["pay"], "it is awaiting pickup"],
@@ -75,7 +71,7 @@ test("where no payment waits to go back, a refund is refused", async () => {
   });
 });
 
-test("a refund is recorded although this process's clock is behind that of the payment's", async () => {
+test("a refund is recorded although this replica's clock is behind the one that recorded the payment", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay", "cancel"]);
   clock = Date.now() - 60_000;
   const { status, body } = await takeStep(service, apiKey, reference, "refund");

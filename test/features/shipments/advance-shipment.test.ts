@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  AdvanceShipmentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { AdvanceShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ANY_TIME, bookAnd, NO_REFERENCE, NO_SHIPMENT, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -27,7 +23,7 @@ test("a paid shipment goes in transit, then is delivered; nothing else about it 
   });
   expect(body.data.updated_at >= paid["updated_at"]).toBe(true);
 
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const delivered = inDialect(
     AdvanceShipmentResponseSchema,
     await grpc.advanceShipment({ shipment }),
@@ -39,7 +35,7 @@ test("a paid shipment goes in transit, then is delivered; nothing else about it 
   expect(read.body).toEqual(delivered);
 });
 
-test("what cannot be advanced is refused in the form of a refused cancel, and stays", async () => {
+test("an advance that the state does not allow is refused in the form of a refused cancel, and changes nothing", async () => {
   const pending = await bookAnd(service, apiKey, []);
   const text = "The shipment cannot be advanced because it is pending.";
   const { status, body } = await takeStep(service, apiKey, pending["reference"], "advance");
@@ -47,8 +43,8 @@ test("what cannot be advanced is refused in the form of a refused cancel, and st
     status: 422,
     body: { message: text, errors: { shipment: [text] } },
   });
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
-  expect(await rpcRefusal(grpc.advanceShipment({ shipment: pending["reference"] }))).toEqual({
+  const grpc = service.grpcClient(apiKey);
+  expect(await rpcError(grpc.advanceShipment({ shipment: pending["reference"] }))).toEqual({
     code: "FailedPrecondition",
     message: text,
     details: {
@@ -62,7 +58,7 @@ test("what cannot be advanced is refused in the form of a refused cancel, and st
   expect(read.body).toEqual({ data: pending });
 });
 
-test("the bare call works: no body, and any content type", async () => {
+test("an advance needs no body, and accepts any content type", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
   const bare = { apiKey, method: "POST", headers: { "content-type": "text/plain" } };
   const { status } = await service.request(`/v1/shipments/${reference}/advance`, bare);

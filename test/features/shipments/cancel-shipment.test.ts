@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CancelReason } from "../../../gen/shipments/v1/shipment_pb.js";
+import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
 import type { ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
-import { errorFacts } from "../../support/error-facts.ts";
+import { ANY_TIME, book, bookAnd, BOOKING, type ShipmentJson } from "../../support/bookings.ts";
+import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
-import { moveShipment } from "../../support/move-shipment.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { callsInFlight } from "../../support/metrics.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -12,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** A workspace's booked shipment, as it was answered. */
-async function book() {
+async function bookInNewWorkspace() {
   const { apiKey } = await service.addWorkspace();
   const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
   return { apiKey, shipment: body.data };
@@ -22,7 +27,7 @@ const cancel = (apiKey: string, reference: string) =>
   service.request(`/v1/shipments/${reference}/cancel`, { apiKey, method: "POST" });
 
 test("a pending shipment is cancelled, and its payment voided", async () => {
-  const { apiKey, shipment } = await book();
+  const { apiKey, shipment } = await bookInNewWorkspace();
   const { status, body } = await cancel(apiKey, shipment.reference);
   expect(status).toBe(200);
   expect(body).toStrictEqual({
@@ -41,8 +46,8 @@ test("a pending shipment is cancelled, and its payment voided", async () => {
 });
 
 test("a paid shipment that awaits pickup is cancelled, and its payment is to be refunded", async () => {
-  const { apiKey, shipment } = await book();
-  await moveShipment(service, shipment.reference, {
+  const { apiKey, shipment } = await bookInNewWorkspace();
+  await moveShipment(shipment.reference, {
     status: "awaiting_pickup",
     paymentStatus: "paid",
   });
@@ -54,7 +59,13 @@ test("a paid shipment that awaits pickup is cancelled, and its payment is to be 
   ]);
 });
 
-describe("a shipment on its way, delivered or cancelled cannot be cancelled", () => {
+/** Puts a shipment into a state, as payments and couriers would. */
+async function moveShipment(reference: string, state: ShipmentState): Promise<void> {
+  const cancelledAt = state.status === "cancelled" ? new Date() : null;
+  await service.app.em.fork().nativeUpdate(Shipment, { reference }, { ...state, cancelledAt });
+}
+
+describe("a shipment in transit, delivered or cancelled cannot be cancelled", () => {
   test.each<[state: ShipmentState, message: string]>([
     [
       { status: "in_transit", paymentStatus: "paid" },
@@ -69,15 +80,15 @@ describe("a shipment on its way, delivered or cancelled cannot be cancelled", ()
       "The shipment cannot be cancelled because it is already cancelled.",
     ],
   ])("%j", async (state, message) => {
-    const { apiKey, shipment } = await book();
-    await moveShipment(service, shipment.reference, state);
+    const { apiKey, shipment } = await bookInNewWorkspace();
+    await moveShipment(shipment.reference, state);
 
     const { status, body } = await cancel(apiKey, shipment.reference);
     expect(status).toBe(422);
     expect(body).toStrictEqual({ message, errors: { shipment: [message] } });
 
     const refused = service.grpcClient(apiKey).cancelShipment({ shipment: shipment.reference });
-    expect(await errorFacts(refused)).toEqual({
+    expect(await rpcError(refused)).toEqual({
       code: "FailedPrecondition",
       message,
       details: {
@@ -93,14 +104,16 @@ describe("a shipment on its way, delivered or cancelled cannot be cancelled", ()
   });
 });
 
-test("of cancels that race, exactly one wins", async () => {
-  const { apiKey, shipment } = await book();
+test("of concurrent cancels exactly one wins", async () => {
+  const { apiKey, shipment } = await bookInNewWorkspace();
   const cancels = await service.app.em.fork().transactional(async (holder) => {
     await holder.execute("select 1 from shipment where reference = ? for update", [
       shipment.reference,
     ]);
     const begun = Array.from({ length: 10 }, () => cancel(apiKey, shipment.reference));
-    await eventually("ten cancels at the shipment's row", async () => (await waiting()) === 10);
+    // One waits for the row, the others for the one: changes of a shipment follow each other.
+    await eventually("ten cancels", async () => (await callsInFlight(service)) === 10);
+    await eventually("a cancel at the shipment's row", async () => (await waiting()) === 1);
     return begun;
   });
 
@@ -111,15 +124,15 @@ test("of cancels that race, exactly one wins", async () => {
   );
 });
 
-test("another workspace's shipment is not there, at either door, and stays as it is", async () => {
-  const { shipment } = await book();
+test("a cancel of another workspace's shipment is answered as of a missing one, by JSON and by gRPC, and changes nothing", async () => {
+  const { shipment } = await bookInNewWorkspace();
   const { apiKey } = await service.addWorkspace();
   const { status, body } = await cancel(apiKey, shipment.reference);
   expect([status, body]).toEqual([404, { message: "There is no such shipment.", errors: {} }]);
 
   const client = service.grpcClient(apiKey);
-  const foreign = await errorFacts(client.cancelShipment({ shipment: shipment.reference }));
-  const missing = await errorFacts(client.cancelShipment({ shipment: "SHP-000000000000" }));
+  const foreign = await rpcError(client.cancelShipment({ shipment: shipment.reference }));
+  const missing = await rpcError(client.cancelShipment({ shipment: "SHP-000000000000" }));
   expect(foreign).toEqual(missing);
   expect(foreign).toEqual({
     code: "NotFound",
@@ -131,8 +144,8 @@ test("another workspace's shipment is not there, at either door, and stays as it
   ]);
 });
 
-test("a shipment's reference is matched as it is, letter case included", async () => {
-  const { apiKey, shipment } = await book();
+test("a shipment's reference is case-sensitive", async () => {
+  const { apiKey, shipment } = await bookInNewWorkspace();
   const { status } = await cancel(apiKey, shipment.reference.toLowerCase());
   expect(status).toBe(404);
 });
@@ -151,3 +164,123 @@ async function waiting(): Promise<number> {
   );
   return row?.waiting ?? 0;
 }
+
+describe("a reason for a cancel", () => {
+  let apiKey: string;
+  beforeAll(async () => {
+    ({ apiKey } = await service.addWorkspace());
+  });
+
+  function cancelFor(shipment: ShipmentJson, body: unknown) {
+    return service.request(`/v1/shipments/${shipment["reference"]}/cancel`, { apiKey, body });
+  }
+
+  const CANCELLED = {
+    status: "cancelled",
+    payment_status: "voided",
+    updated_at: ANY_TIME,
+    cancelled_at: ANY_TIME,
+    etag: "2",
+  };
+
+  test.each([
+    "customer_request",
+    "booked_in_error",
+    "goods_unavailable",
+    "address_problem",
+    "payment_problem",
+    "other",
+  ])("is kept with its note and returned: %s", async (reason) => {
+    const booked = await book(service, apiKey);
+    const { status, body } = await cancelFor(booked, { reason, note: "  Changed\ntheir mind 🙂 " });
+    expect(status).toBe(200);
+    const expected = {
+      data: {
+        ...booked,
+        ...CANCELLED,
+        cancel_reason: reason,
+        cancel_note: "Changed\ntheir mind 🙂",
+      },
+    };
+    expect(body).toEqual(expected);
+    expect(body.data.cancelled_at).toBe(body.data.updated_at);
+    const read = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
+    expect(read.body).toEqual(body);
+  });
+
+  test("is optional; null and a blank note count as none", async () => {
+    for (const body of [undefined, "", {}, { reason: null, note: null }, { note: "  " }]) {
+      const booked = await book(service, apiKey);
+      const answer = await service.request(`/v1/shipments/${booked["reference"]}/cancel`, {
+        apiKey,
+        method: "POST",
+        ...(body === undefined ? {} : { body }),
+      });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ data: { ...booked, ...CANCELLED } });
+    }
+  });
+
+  test("is refused for an unknown reason or too long a note, and cancels nothing", async () => {
+    const booked = await book(service, apiKey);
+    const reasons =
+      "customer_request, booked_in_error, goods_unavailable, address_problem, payment_problem, other";
+    const { status, body } = await cancelFor(booked, { reason: "bored", note: "x".repeat(501) });
+    expect(status).toBe(422);
+    expect(body).toEqual({
+      message: `reason must be one of ${reasons}. (and 1 more errors)`,
+      errors: { reason: [`reason must be one of ${reasons}.`], note: [expect.any(String)] },
+    });
+    for (const reason of ["unspecified", "CANCEL_REASON_OTHER", 6, true]) {
+      expect((await cancelFor(booked, { reason })).status).toBe(422);
+    }
+    const grpc = service.grpcClient(apiKey);
+    const refusal = await rpcError(
+      grpc.cancelShipment({ shipment: booked["reference"], reason: 99 as CancelReason }),
+    );
+    expect(refusal).toMatchObject({
+      code: "InvalidArgument",
+      details: { BadRequest: { fieldViolations: [{ field: "reason" }] } },
+    });
+    const read = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
+    expect(read.body).toEqual({ data: booked });
+  });
+
+  test("works by gRPC as by JSON, where an unspecified reason counts as none", async () => {
+    const grpc = service.grpcClient(apiKey);
+    for (const [reason, name] of [
+      [CancelReason.ADDRESS_PROBLEM, "address_problem"],
+      [CancelReason.UNSPECIFIED, null],
+    ] as const) {
+      const paid = await bookAnd(service, apiKey, ["pay"]);
+      const answer = await grpc.cancelShipment({
+        shipment: paid["reference"],
+        reason,
+        note: "No door",
+      });
+      expect(inDialect(CancelShipmentResponseSchema, answer)).toEqual({
+        data: {
+          ...paid,
+          ...CANCELLED,
+          payment_status: "refund_pending",
+          etag: "3",
+          cancel_reason: name,
+          cancel_note: "No door",
+        },
+      });
+    }
+  });
+
+  test("stays that of the first cancel when a second is refused", async () => {
+    const booked = await book(service, apiKey);
+    const first = await cancelFor(booked, { reason: "other", note: "first" });
+    const text = "The shipment cannot be cancelled because it is already cancelled.";
+    const { status, body } = await cancelFor(booked, { reason: "booked_in_error", note: "second" });
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { message: text, errors: { shipment: [text] } },
+    });
+    const read = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
+    expect(read.body).toEqual(first.body);
+  });
+});

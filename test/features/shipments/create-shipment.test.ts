@@ -9,15 +9,11 @@ import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
 import { createBookings } from "../../../src/features/shipments/create-shipment.ts";
+import { BOOKING } from "../../support/bookings.ts";
 import { callOf } from "../../support/call-of.ts";
-import { errorFacts } from "../../support/error-facts.ts";
-import {
-  BOOKING,
-  startService,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
-import { worldTariff } from "../../support/world-tariff.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { worldTariff } from "../../support/tariffs.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -25,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The booking as the gRPC door takes it. */
+/** The booking as a gRPC client writes it. */
 const GRPC_BOOKING = {
   customerName: BOOKING.customer_name,
   customerEmail: BOOKING.customer_email,
@@ -52,7 +48,7 @@ function rows(sql: string, { id }: TestWorkspace): Promise<any[]> {
   return service.app.em.fork().execute(sql, [id]);
 }
 
-test("a booking is answered 201 with the shipment as booked", async () => {
+test("a booking is answered 201 with the whole shipment", async () => {
   const { apiKey } = await service.addWorkspace();
   const { status, body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
   expect(status).toBe(201);
@@ -95,7 +91,7 @@ test("a booking is answered 201 with the shipment as booked", async () => {
   });
 });
 
-test("the gRPC door books the same, and absence stays absence", async () => {
+test("a booking by gRPC equals one by JSON, and absent fields stay absent", async () => {
   const { apiKey } = await service.addWorkspace();
   const response = await service.grpcClient(apiKey).createShipment(GRPC_BOOKING);
   const overHttp = (await book(apiKey)).body.data;
@@ -111,7 +107,7 @@ test("the gRPC door books the same, and absence stays absence", async () => {
   expect(response.data?.reference).toMatch(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/);
 });
 
-test("references are not a counter and do not repeat", async () => {
+test("shipment references are not consecutive and do not repeat", async () => {
   const { apiKey } = await service.addWorkspace();
   const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey)));
   const references = answers.map(({ body }) => body.data.reference as string);
@@ -120,7 +116,7 @@ test("references are not a counter and do not repeat", async () => {
   expect(firstHalves.size).toBe(20);
 });
 
-test("each shipment records the tariff version it was priced with", async () => {
+test("each booking records the tariff version it was priced with", async () => {
   const workspace = await service.addWorkspace();
   await book(workspace.apiKey);
   expect(
@@ -128,8 +124,8 @@ test("each shipment records the tariff version it was priced with", async () => 
   ).toEqual([{ version: 1 }]);
 });
 
-describe("a shipment is linked to a customer of the workspace", () => {
-  test("to a new one, when there is none of that name and email", async () => {
+describe("a booking is linked to a customer of the workspace", () => {
+  test("a new one, when none has that name and email", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey);
     const others = [
@@ -140,7 +136,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
     expect(new Set([ada, ...others].map(({ id }) => id)).size).toBe(4);
   });
 
-  test("to the one of the same name and email, compared without case", async () => {
+  test("the one of the same name and email, ignoring case", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey, { customer_email: "Ada@Example.org" });
     const again = await customerOf(apiKey, {
@@ -151,7 +147,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
     expect(again).toEqual(ada);
   });
 
-  test("customer_id wins over name and email, which stay as they were", async () => {
+  test("the one that customer_id names, whose name and email stay as they were", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey);
     const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
@@ -159,7 +155,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
     expect(await customerOf(apiKey, { ...eve, customer_id: ada.id })).toEqual(ada);
   });
 
-  test("another workspace's customer_id is ignored", async () => {
+  test("never one of another workspace, whose customer_id is ignored", async () => {
     const [ours, theirs] = [await service.addWorkspace(), await service.addWorkspace()];
     const stranger = await customerOf(theirs.apiKey, { customer_id_number: "secret" });
     const ada = await customerOf(ours.apiKey);
@@ -171,7 +167,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
   });
 
   test.each([0, -1, 999_999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    "an unknown customer_id is ignored: %d",
+    "and an unknown customer_id is ignored by JSON: %d",
     async (customer_id) => {
       const { apiKey } = await service.addWorkspace();
       const ada = await customerOf(apiKey);
@@ -180,7 +176,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
   );
 
   test.each([2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n, 0n])(
-    "an unknown customer_id is ignored at the gRPC door: %d",
+    "and an unknown customer_id is ignored by gRPC: %d",
     async (customerId) => {
       const { apiKey } = await service.addWorkspace();
       const ada = await customerOf(apiKey);
@@ -191,7 +187,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
     },
   );
 
-  test("customer_id_number is kept on the customer, until another is given", async () => {
+  test("who keeps customer_id_number until another is given", async () => {
     const { apiKey } = await service.addWorkspace();
     const numbers = [];
     for (const changes of [
@@ -206,7 +202,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
     expect(numbers).toEqual([null, "A1", "A1", "B2", "B2"]);
   });
 
-  test("customer_id_number is kept on the customer that customer_id names", async () => {
+  test("who keeps customer_id_number also when customer_id names the customer", async () => {
     const workspace = await service.addWorkspace();
     const { id } = await customerOf(workspace.apiKey, { customer_id_number: "A1" });
     const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
@@ -217,7 +213,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
     ).toEqual([{ name: BOOKING.customer_name, id_number: "C3" }]);
   });
 
-  test("30 bookings at once for one new customer make one customer and 30 shipments", async () => {
+  test("created once by 30 concurrent bookings", async () => {
     const workspace = await service.addWorkspace();
     const bookings = Array.from({ length: 30 }, (_, i) =>
       book(workspace.apiKey, {
@@ -238,7 +234,7 @@ describe("a shipment is linked to a customer of the workspace", () => {
   });
 });
 
-describe("a booking is refused with all that stands in its way, and leaves nothing behind", () => {
+describe("a refused booking names every reason, and stores nothing", () => {
   const coverage =
     "The dropoff point is outside the coverage zones, 8642660 m from the nearest one.";
   const weight = "No pricing tier covers 999 kg; weights above 0 kg and up to 50 kg are served.";
@@ -269,12 +265,12 @@ describe("a booking is refused with all that stands in its way, and leaves nothi
     expect(await rows("select 1 from customer where workspace_id = ?", workspace)).toEqual([]);
   });
 
-  test("the gRPC door says the same, as preconditions", async () => {
+  test("by gRPC as by JSON, as failed preconditions", async () => {
     const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
     const call = service
       .grpcClient(apiKey)
       .createShipment({ ...GRPC_BOOKING, dropoffLat: 0, dropoffLng: 0, weightKg: 999 });
-    expect(await errorFacts(call)).toEqual({
+    expect(await rpcError(call)).toEqual({
       code: "FailedPrecondition",
       message: `${coverage} (and 2 more errors)`,
       details: {
@@ -326,7 +322,7 @@ test("prices are stored and answered exactly, in the currency's minor unit", asy
   }
 });
 
-test("a booking is priced with the version in force, though this process remembers an older one", async () => {
+test("a booking is priced with the tariff in force, although this replica caches an older one", async () => {
   const { app } = service;
   const { id: workspaceId } = await service.addWorkspace();
   const tariffs = createTariffCache(app.em);

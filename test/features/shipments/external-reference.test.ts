@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKED_SHIPMENT, book } from "../../support/bookings.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { book, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -18,14 +16,14 @@ function find(externalReference: string) {
   return service.request(`/v1/shipments?${query}`, { apiKey });
 }
 
-test("a shipment is found again by the caller's own name for it, as it was given, trimmed", async () => {
+test("a shipment is found by its external reference as given, trimmed", async () => {
   const booked = await book(service, apiKey, { external_reference: "  Order №1/🙂 " });
   expect(booked).toEqual({ ...BOOKED_SHIPMENT, external_reference: "Order №1/🙂" });
   expect((await find("Order №1/🙂")).body).toEqual({ data: [booked], next_page_token: "" });
   expect((await find("order №1/🙂")).body).toEqual({ data: [], next_page_token: "" });
 });
 
-test("a second booking of one name is 409, and names the first", async () => {
+test("a second booking with one external reference is 409, and names the first", async () => {
   const { reference } = await book(service, apiKey, { external_reference: "once" });
   const { status, body } = await service.request("/v1/shipments", {
     apiKey,
@@ -37,7 +35,7 @@ test("a second booking of one name is 409, and names the first", async () => {
     body: { message: text, errors: { external_reference: [text] } },
   });
 
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const call = grpc.createShipment({
     customerName: "Ada",
     customerEmail: "ada@example.org",
@@ -50,7 +48,7 @@ test("a second booking of one name is 409, and names the first", async () => {
     weightKg: BOOKING.weight_kg,
     externalReference: "once",
   });
-  expect(await rpcRefusal(call)).toEqual({
+  expect(await rpcError(call)).toEqual({
     code: "AlreadyExists",
     message: text,
     details: {
@@ -64,7 +62,7 @@ test("a second booking of one name is 409, and names the first", async () => {
   });
 });
 
-test("it stays taken when its shipment is cancelled, and is free in another workspace", async () => {
+test("an external reference stays taken when its shipment is cancelled, and is free in another workspace", async () => {
   const { reference } = await book(service, apiKey, { external_reference: "kept" });
   await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, method: "POST" });
   const again = { ...BOOKING, external_reference: "kept" };
@@ -75,13 +73,13 @@ test("it stays taken when its shipment is cancelled, and is free in another work
   });
 });
 
-test("any number of shipments have none", async () => {
+test("any number of shipments can be without an external reference", async () => {
   for (const external_reference of [null, "", "  "]) {
     expect(await book(service, apiKey, { external_reference })).toEqual(BOOKED_SHIPMENT);
   }
 });
 
-test("a hundred characters are the most", async () => {
+test("an external reference has at most a hundred characters", async () => {
   await book(service, apiKey, { external_reference: "🙂".repeat(100) });
   const { status, body } = await service.request("/v1/shipments", {
     apiKey,

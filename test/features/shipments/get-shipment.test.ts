@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  GetShipmentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKED_SHIPMENT, book, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
+import { GetShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { book, BOOKED_SHIPMENT, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -17,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("a shipment is given whole, as booked, and the same at both doors", async () => {
+test("a shipment read by JSON or by gRPC is the whole shipment as booked", async () => {
   const booked = await book(service, apiKey);
   const shipment = booked["reference"];
   const { status, body } = await service.request(`/v1/shipments/${shipment}`, { apiKey });
@@ -25,13 +21,13 @@ test("a shipment is given whole, as booked, and the same at both doors", async (
   expect(body).toEqual({ data: BOOKED_SHIPMENT });
   expect(body).toEqual({ data: booked });
 
-  const answer = await rpcClient(ShipmentService, service.grpcUrl, apiKey).getShipment({
+  const answer = await service.grpcClient(apiKey).getShipment({
     shipment,
   });
   expect(inDialect(GetShipmentResponseSchema, answer)).toEqual({ data: booked });
 });
 
-test("a shipment that is not there is 404, whatever its name looks like", async () => {
+test("a missing shipment is 404, whatever the reference looks like", async () => {
   for (const name of [
     NO_REFERENCE,
     "SHP-1",
@@ -44,23 +40,23 @@ test("a shipment that is not there is 404, whatever its name looks like", async 
     const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
     expect({ status, body }, name).toEqual({ status: 404, body: NO_SHIPMENT });
   }
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
-  expect(await rpcRefusal(grpc.getShipment({ shipment: NO_REFERENCE }))).toEqual({
+  const grpc = service.grpcClient(apiKey);
+  expect(await rpcError(grpc.getShipment({ shipment: NO_REFERENCE }))).toEqual({
     code: "NotFound",
     message: NO_SHIPMENT.message,
     details: { ErrorInfo: { reason: "SHIPMENT_NOT_FOUND", domain: "shipments.v1" } },
   });
 });
 
-test("a blank name is missing at both doors", async () => {
+test("a blank reference is refused as missing, by JSON and by gRPC", async () => {
   const text = "shipment is required.";
   const { status, body } = await service.request("/v1/shipments/%20", { apiKey });
   expect({ status, body }).toEqual({
     status: 422,
     body: { message: text, errors: { shipment: [text] } },
   });
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
-  expect(await rpcRefusal(grpc.getShipment({ shipment: " " }))).toEqual({
+  const grpc = service.grpcClient(apiKey);
+  expect(await rpcError(grpc.getShipment({ shipment: " " }))).toEqual({
     code: "InvalidArgument",
     message: text,
     details: {

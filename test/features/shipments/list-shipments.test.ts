@@ -2,15 +2,12 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  ListShipmentsResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ListShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, bookAnd, type ShipmentJson, type Step } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 
 let service: TestService;
@@ -51,7 +48,7 @@ async function listAll(apiKey: string, query: Query): Promise<ShipmentJson[]> {
   return all;
 }
 
-describe("filters", () => {
+describe("a list of shipments", () => {
   const WAYS: Step[][] = [
     [],
     ["pay"],
@@ -125,14 +122,14 @@ describe("filters", () => {
     ([a, b]) => a === b || a.name !== b.name,
   );
 
-  test("without any, all are listed as they are, the newest first", async () => {
+  test("without filters has every shipment, the newest first", async () => {
     expect(await list(workspace.apiKey)).toEqual({ data: all, next_page_token: "" });
   });
 
   test.each(
     FILTERS.map((it, i) => [`${it.name} ${it.value.length === 0 ? it.value([]) : i}`, it] as const),
   )(
-    "%s, alone and with every other, gives exactly what both keep, page by page",
+    "filtered by %s, alone and with every other filter, has exactly what both match, page by page",
     async (_, filter) => {
       for (const [a, b] of PAIRS.filter(([first]) => first === filter)) {
         const query = { [a.name]: a.value(all), [b.name]: b.value(all) };
@@ -143,8 +140,8 @@ describe("filters", () => {
     },
   );
 
-  test("the gRPC door lists alike", async () => {
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+  test("by gRPC equals one by JSON", async () => {
+    const grpc = service.grpcClient(workspace.apiKey);
     const first = await grpc.listShipments({
       status: ShipmentStatus.CANCELLED,
       paymentStatus: PaymentStatus.UNSPECIFIED,
@@ -163,11 +160,11 @@ describe("filters", () => {
     });
   });
 
-  test("bounds in time leave out what was booked at that very moment", async () => {
+  test("with time bounds leaves out what was booked at the bound itself", async () => {
     const at = all[5]!["created_at"];
     expect((await list(workspace.apiKey, { created_after: at })).data).toEqual(all.slice(0, 5));
     expect((await list(workspace.apiKey, { created_before: at })).data).toEqual(all.slice(6));
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const grpc = service.grpcClient(workspace.apiKey);
     const seconds = BigInt(Date.parse(at) / 1000);
     const until = await grpc.listShipments({ createdBefore: { seconds, nanos: 1 } });
     expect(until.data.map((it) => it.reference)).toEqual(all.slice(5).map((it) => it["reference"]));
@@ -179,14 +176,14 @@ describe("filters", () => {
     );
   });
 
-  test("the first and the last moment there are bound nothing out", async () => {
+  test("bounded by the first and the last time has every shipment", async () => {
     for (const query of [
       { created_after: "0001-01-01T00:00:00Z" },
       { created_before: "9999-12-31T23:59:59.999999999Z" },
     ] as Query[]) {
       expect((await list(workspace.apiKey, query)).data).toEqual(all);
     }
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, workspace.apiKey);
+    const grpc = service.grpcClient(workspace.apiKey);
     const { data } = await grpc.listShipments({
       createdAfter: { seconds: -62_135_596_800n, nanos: 0 },
       createdBefore: { seconds: 253_402_300_799n, nanos: 999_999_999 },
@@ -195,7 +192,7 @@ describe("filters", () => {
   });
 });
 
-describe("refused", () => {
+describe("a list of shipments refuses", () => {
   let apiKey: string;
   beforeAll(async () => {
     ({ apiKey } = await service.addWorkspace());
@@ -219,7 +216,7 @@ describe("refused", () => {
     ["page_size", "all"],
     ["page_token", "x"],
     ["page_token", "x".repeat(501)],
-  ])("%s %s is that field's error", async (name, value) => {
+  ])("%s %s as the error of that field", async (name, value) => {
     const { status, body } = await service.request(pathOf({ [name]: value }), { apiKey });
     expect(status).toBe(422);
     expect(body).toEqual({
@@ -228,7 +225,7 @@ describe("refused", () => {
     });
   });
 
-  test("all that is wrong is said together, in the order of the fields", async () => {
+  test("all invalid fields together, in the order of the fields", async () => {
     const { status, body } = await service.request(
       pathOf({ page_size: 0, status: "lost", created_after: "now" }),
       { apiKey },
@@ -244,10 +241,10 @@ describe("refused", () => {
     { seconds: 2n ** 62n, nanos: 0 },
     { seconds: 0n, nanos: -1 },
     { seconds: 0n, nanos: 1_000_000_000 },
-  ])("a time outside of years 1 to 9999 by gRPC is that field's error: %o", async (time) => {
-    const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  ])("a time outside of years 1 to 9999 by gRPC, as the error of that field: %o", async (time) => {
+    const grpc = service.grpcClient(apiKey);
     const text = "created_before must be a time from year 0001 to 9999.";
-    expect(await rpcRefusal(grpc.listShipments({ createdBefore: time }))).toEqual({
+    expect(await rpcError(grpc.listShipments({ createdBefore: time }))).toEqual({
       code: "InvalidArgument",
       message: text,
       details: {
@@ -258,7 +255,7 @@ describe("refused", () => {
   });
 });
 
-describe("pages", () => {
+describe("pages of shipments", () => {
   let workspace: TestWorkspace;
   let customer: number;
   beforeAll(async () => {
@@ -268,13 +265,13 @@ describe("pages", () => {
       workspace: workspace.id,
       count: 150,
       customer: String(customer),
-      // Seven at a time in one instant: then the reference decides.
+      // Seven shipments share each instant, and are ordered by reference.
       createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
     });
   });
 
   test.each([1, 7, 24, 25, 26, 75, 100])(
-    "of %i hold all in order, each once",
+    "of %i have every shipment in order, each once",
     async (page_size) => {
       const listed = await listAll(workspace.apiKey, { page_size });
       const keys = listed.map((it) => `${it["created_at"]} ${it["reference"]}`);
@@ -283,7 +280,7 @@ describe("pages", () => {
     },
   );
 
-  test("are of 25 when not said, of 100 at most, and the last has no token", async () => {
+  test("have 25 shipments by default and 100 at most, and the last has no token", async () => {
     expect((await list(workspace.apiKey)).data).toHaveLength(25);
     const first = await list(workspace.apiKey, { page_size: 100 });
     expect(first.data).toHaveLength(100);
@@ -295,7 +292,7 @@ describe("pages", () => {
     expect(second.next_page_token).toBe("");
   });
 
-  test("a token says nothing in the clear, and is good for any size of page", async () => {
+  test("have tokens that reveal nothing and work with any page size", async () => {
     const { next_page_token, data } = await list(workspace.apiKey, { page_size: 3 });
     expect(next_page_token).toMatch(/^[A-Za-z0-9_-]{1,500}$/);
     expect(next_page_token).not.toContain(data[2]!["reference"]);
@@ -304,7 +301,7 @@ describe("pages", () => {
     expect(again.data[0]).toEqual(rest.data[0]);
   });
 
-  test("a token is refused with any other filters, and when a character of it is changed", async () => {
+  test("refuse a token with other filters, or with any character changed", async () => {
     const filters = { status: "pending", created_after: "2025-01-01T00:00:00Z" };
     const { next_page_token } = await list(workspace.apiKey, { ...filters, page_size: 3 });
     const text = "page_token is not the next_page_token of a page with these filters.";
@@ -343,7 +340,7 @@ describe("pages", () => {
     }
   });
 
-  test("no row is seen twice or missed while others are inserted between the pages", async () => {
+  test("have no row twice and miss none while others are inserted between them", async () => {
     let round = 0;
     const inserts = fc.array(
       fc.record({
@@ -400,7 +397,7 @@ describe("pages", () => {
     );
   });
 
-  test("a list ends although what would have been its last row has left it", async () => {
+  test("end although the row that would have been last no longer matches", async () => {
     const { apiKey } = await service.addWorkspace();
     const [a, b] = [await book(service, apiKey), await book(service, apiKey)];
     const { next_page_token } = await list(apiKey, { status: "pending", page_size: 1 });

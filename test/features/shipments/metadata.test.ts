@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { book } from "../../support/bookings.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Refusal } from "../../../src/domain/refusal.ts";
+import { mergeMetadata } from "../../../src/features/shipments/merge-metadata.ts";
+import { book, BOOKING } from "../../support/bookings.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -26,7 +27,7 @@ function notes(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, `value ${i}`]));
 }
 
-test("notes come back as they were given, trimmed; blank ones and null are none", async () => {
+test("metadata is returned as given, trimmed; blank values and null count as none", async () => {
   const given = {
     colour: " red ",
     constructor: "c",
@@ -41,13 +42,13 @@ test("notes come back as they were given, trimmed; blank ones and null are none"
   expect(read.body.data.metadata).toEqual(kept);
 });
 
-test("an update sets some, removes blank ones, leaves those that are null or not named", async () => {
+test("an update sets metadata, removes blank values, and leaves what is null or not named", async () => {
   const { reference } = await book(service, apiKey, { metadata: { a: "1", b: "2", c: "3" } });
   const { body } = await update(reference, { a: "new", b: "", c: null, d: "4" });
   expect(body.data.metadata).toEqual({ a: "new", c: "3", d: "4" });
 });
 
-test("twenty are the most, on create and after an update", async () => {
+test("metadata has at most twenty keys, after a booking and after an update", async () => {
   const { reference, metadata } = await book(service, apiKey, { metadata: notes(20) });
   expect(metadata).toEqual(notes(20));
   const swapped = await update(reference, { "key 0": "", "key 20": "value 20" });
@@ -76,7 +77,7 @@ test.each([
   [JSON.parse('{"__proto__": {"polluted": "x"}}') as object, 'metadata["__proto__"]'],
   ["a=b", "metadata"],
   [["a", "b"], "metadata"],
-])("refused as that entry's error: %j", async (metadata, field) => {
+])("invalid metadata is refused as the error of its entry: %j", async (metadata, field) => {
   const { reference } = await book(service, apiKey);
   for (const { status, body } of [await create(metadata), await update(reference, metadata)]) {
     expect(status).toBe(422);
@@ -88,17 +89,66 @@ test.each([
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("the gRPC door refuses the key __proto__ alike", async () => {
+test("the metadata key __proto__ is refused by gRPC as by JSON", async () => {
   const { reference } = await book(service, apiKey);
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const metadata = JSON.parse('{"__proto__": "x", "k": "v"}') as Record<string, string>;
   const text = 'metadata["__proto__"] is not a key that can be used.';
-  expect(await rpcRefusal(grpc.updateShipment({ shipment: reference, metadata }))).toEqual({
+  expect(await rpcError(grpc.updateShipment({ shipment: reference, metadata }))).toEqual({
     code: "InvalidArgument",
     message: text,
     details: {
       ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
       BadRequest: { fieldViolations: [{ field: 'metadata["__proto__"]', description: text }] },
     },
+  });
+});
+
+describe("mergeMetadata", () => {
+  test("overwrites current entries, and removes those that are blank", () => {
+    const current = { a: "1", b: "2", c: "3" };
+    expect(mergeMetadata(current, { a: "new", b: "", d: "4", e: "" })).toEqual({
+      a: "new",
+      c: "3",
+      d: "4",
+    });
+    expect(current).toEqual({ a: "1", b: "2", c: "3" });
+  });
+
+  test("allows at most twenty keys, counted after the merge", () => {
+    const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, "v"]));
+    expect(mergeMetadata(twenty, {})).toEqual(twenty);
+    expect(Object.keys(mergeMetadata(twenty, { more: "v", k0: "" }))).toHaveLength(20);
+    expect(() => mergeMetadata(twenty, { more: "v" })).toThrow(
+      new Refusal([
+        {
+          reason: "FIELD_INVALID",
+          subject: "metadata",
+          text: "metadata must have at most 20 keys.",
+        },
+      ]),
+    );
+  });
+
+  test("treats names of Object.prototype as ordinary keys", () => {
+    const notes = { constructor: "a", toString: "b", hasOwnProperty: "c" };
+    expect(mergeMetadata({}, notes)).toEqual(notes);
+    expect(mergeMetadata(notes, { constructor: "" })).toEqual({
+      toString: "b",
+      hasOwnProperty: "c",
+    });
+  });
+
+  test("changes nothing when the same metadata is merged twice", () => {
+    const notes = fc.dictionary(fc.string({ maxLength: 3 }), fc.string({ maxLength: 2 }), {
+      maxKeys: 9,
+    });
+    fc.assert(
+      fc.property(notes, notes, (current, given) => {
+        const once = mergeMetadata(mergeMetadata({}, current), given);
+        expect(mergeMetadata(once, given)).toEqual(once);
+        expect(Object.values(once)).not.toContain("");
+      }),
+    );
   });
 });

@@ -1,11 +1,9 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKED_SHIPMENT } from "../../support/bookings.ts";
-import { connectTo } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { BOOKING, startService, type TestService } from "../../support/service.ts";
+import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let sql: pg.Client;
@@ -29,7 +27,7 @@ test.each([
   { expected_total: 12.69, expected_currency: "USD" },
   { expected_currency: "USD" },
   { expected_total: null, expected_currency: " " },
-])("a booking at the expected price is made: %o", async (expectation) => {
+])("a booking whose expected price is right is made: %o", async (expectation) => {
   const { status, body } = await book(expectation);
   expect({ status, body }).toEqual({ status: 201, body: { data: BOOKED_SHIPMENT } });
 });
@@ -40,7 +38,7 @@ test.each([
   [{ expected_total: 0 }, "0 USD"],
   [{ expected_total: 12.69, expected_currency: "EUR" }, "12.69 EUR"],
   [{ expected_currency: "JPY" }, "12.69 JPY"],
-])("at another price nothing is booked: %o", async (expectation, said) => {
+])("a booking whose expected price is wrong is refused: %o", async (expectation, said) => {
   const count = async () => (await sql.query("select count(*) from shipment, customer")).rows;
   const before = await count();
   const { status, body } = await book({ ...expectation, customer_email: "new@example.org" });
@@ -52,8 +50,8 @@ test.each([
   expect(await count()).toEqual(before);
 });
 
-test("the gRPC door sends the new quote among the details", async () => {
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+test("a booking refused for its expected price has the new quote among the details by gRPC", async () => {
+  const grpc = service.grpcClient(apiKey);
   const call = grpc.createShipment({
     customerName: "Ada",
     customerEmail: "ada@example.org",
@@ -67,7 +65,7 @@ test("the gRPC door sends the new quote among the details", async () => {
     expectedTotal: 10,
   });
   const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
-  expect(await rpcRefusal(call)).toEqual({
+  expect(await rpcError(call)).toEqual({
     code: "FailedPrecondition",
     message: text,
     details: {
@@ -91,7 +89,7 @@ test("the gRPC door sends the new quote among the details", async () => {
   });
 });
 
-test("an expectation of the wrong form is that field's error", async () => {
+test("an expected price of the wrong form is the error of that field", async () => {
   for (const [fields, field] of [
     [{ expected_total: -1 }, "expected_total"],
     [{ expected_total: "12.69" }, "expected_total"],
@@ -104,7 +102,7 @@ test("an expectation of the wrong form is that field's error", async () => {
   }
 });
 
-test("a route that is not covered says so, and not that its price is another", async () => {
+test("a route that is not covered is refused as such, whatever price is expected", async () => {
   const { status, body } = await book({ expected_total: 1, dropoff_lat: 0, dropoff_lng: 0 });
   expect(status).toBe(422);
   expect(Object.keys(body.errors)).toEqual(["coverage"]);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QuoteShipmentResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
-import { square, worldTariff, zonesOf } from "../../support/world-tariff.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const AT_SEA = { lat: 40.5, lng: -73.5 };
@@ -31,7 +32,7 @@ const NOT_COVERED = {
   currency: "USD",
 };
 
-test("a covered route is answered with its fees", async () => {
+test("a quote of a covered route has all its fees", async () => {
   const answer = await service.request(QUOTE, { apiKey, body: COVERED_ROUTE });
   expect(answer.status).toBe(200);
   expect(answer.body).toStrictEqual({
@@ -48,7 +49,7 @@ test("a covered route is answered with its fees", async () => {
   });
 });
 
-test("the gRPC door gives the same quote", async () => {
+test("a quote by gRPC equals one by JSON", async () => {
   const response = await service.grpcClient(apiKey).quoteShipment({
     pickupLat: COVERED_ROUTE.pickup_lat,
     pickupLng: COVERED_ROUTE.pickup_lng,
@@ -60,7 +61,7 @@ test("the gRPC door gives the same quote", async () => {
   expect(encode(response)).toStrictEqual(await quote({}));
 });
 
-describe("a point outside every zone is no coverage, and the message says which", () => {
+describe("a quote with a point outside every zone is not covered, and the message names the point", () => {
   const away = (end: string) => ({ [`${end}_lat`]: AT_SEA.lat, [`${end}_lng`]: AT_SEA.lng });
   test.each([
     [
@@ -92,7 +93,7 @@ describe("a point outside every zone is no coverage, and the message says which"
   });
 });
 
-test("a weight outside the tiers is told with the weights that are served", async () => {
+test("a quote of a weight outside the tiers names the weights that are served", async () => {
   const { status, body } = await service.request(QUOTE, {
     apiKey,
     body: { ...COVERED_ROUTE, weight_kg: 999 },
@@ -119,7 +120,7 @@ function countRows() {
     .execute("select (select count(*) from shipment), (select count(*) from customer) customers");
 }
 
-describe("prices are exact", () => {
+describe("a quote is exact", () => {
   const tiers = (flat_fee: string, rate_per_kg: string) => [
     { min_kg: 0, max_kg: 1_000, flat_fee, rate_per_kg },
   ];
@@ -227,7 +228,7 @@ describe("prices are exact", () => {
   });
 });
 
-describe("coverage and tiers have edges", () => {
+describe("a quote at the edges of coverage and tiers", () => {
   let edgy: TestService;
   let key: string;
   beforeAll(async () => {
@@ -255,14 +256,14 @@ describe("coverage and tiers have edges", () => {
   };
 
   test.each<[what: string, point: [number, number], covered: boolean]>([
-    ["a corner", [0, 0], true],
-    ["an edge", [10, 5], true],
+    ["on a corner", [0, 0], true],
+    ["on an edge", [10, 5], true],
     ["just outside an edge", [10.000001, 5], false],
     ["in a hole", [5, 5], false],
     ["on the edge of a hole", [4, 5], true],
     ["in another zone than the pickup", [25, 5], true],
     ["between two zones", [15, 5], false],
-  ])("a dropoff %s", async (_, point, covered) => {
+  ])("covers a dropoff %s, at %j: %j", async (_, point, covered) => {
     expect((await quoteAt([1, 1], point, 1.5)).covered).toBe(covered);
   });
 

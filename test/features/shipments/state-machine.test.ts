@@ -4,14 +4,13 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { connectTo } from "../../support/insert-shipments.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 /**
- * Section 9 of the contract, written down once more by hand: what each step makes of each state.
- * What is not here is refused.
+ * The states that each step leads to from each state, written by hand and not taken from the code.
+ * Any other step is refused.
  */
 const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
   "pending, awaiting_payment": { pay: "awaiting_pickup, paid", cancel: "cancelled, voided" },
@@ -25,14 +24,14 @@ const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
 const BOOKED = "pending, awaiting_payment";
 const PARTICIPLES = { pay: "paid", advance: "advanced", cancel: "cancelled", refund: "refunded" };
 
-/** Who calls: the workspace at either door, or another workspace. */
+/** Who calls: the workspace by JSON or by gRPC, or another workspace. */
 type Who = "json" | "grpc" | "stranger";
 
-/** A call as its caller remembers it. */
+/** A call and its answer. */
 interface Asked {
   readonly who: Who;
   readonly step: Step;
-  /** The state that was answered, or what it was refused with. */
+  /** The state in the answer, or the error. */
   readonly answer: string;
 }
 
@@ -46,7 +45,7 @@ beforeAll(async () => {
   sql = await connectTo(service.databaseUrl);
   ({ apiKey } = await service.addWorkspace());
   ({ apiKey: strangersKey } = await service.addWorkspace());
-  grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  grpc = service.grpcClient(apiKey);
 });
 afterAll(async () => {
   await sql.end();
@@ -91,7 +90,7 @@ function stateOf({ status, payment_status }: Record<string, any>): string {
   return `${status}, ${payment_status}`;
 }
 
-/** Whether the table gives a call this answer in a state; and the state afterwards. */
+/** Whether the table allows this answer in a state, and the state after it. */
 function explain(state: string, { who, step, answer }: Asked): string | undefined {
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
@@ -101,7 +100,7 @@ function explain(state: string, { who, step, answer }: Asked): string | undefine
     : undefined;
 }
 
-/** The states that calls made at once can have left, each with an order that explains the answers. */
+/** The states that concurrent calls can have led to, each by an order that explains the answers. */
 function explainAll(state: string, calls: readonly Asked[]): string[] {
   if (calls.length === 0) return [state];
   return calls.flatMap((call, i) => {
@@ -114,10 +113,10 @@ const call = fc.tuple(
   fc.constantFrom<Who>("json", "json", "grpc", "grpc", "stranger"),
   fc.constantFrom<Step>("pay", "advance", "cancel", "refund"),
 );
-/** Rounds one after the other, each of calls that are made at once. */
+/** Rounds in sequence, each of concurrent calls. */
 const rounds = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
 
-test("any calls by several clients, one by one or at once, are answered as the table says", async () => {
+test("any calls of several clients, one by one or concurrent, are answered as the table of states says", async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async (plan) => {
       const { reference } = await book(service, apiKey);
@@ -152,7 +151,7 @@ async function stateInDatabase(reference: string) {
   return rows[0];
 }
 
-/** What is on record about a shipment in each state. */
+/** What is stored about a shipment in each state. */
 function recordsOf(state: string) {
   return {
     cancelled: state.startsWith("cancelled"),
@@ -161,7 +160,7 @@ function recordsOf(state: string) {
   };
 }
 
-test("every state of the table is reached by its steps, and every other step is refused in words", async () => {
+test("every state of the table can be reached, and every step that it does not list is refused in words", async () => {
   const ways: Record<string, Step[]> = { [BOOKED]: [] };
   for (const [state, way] of Object.entries(ways)) visit(state, way);
   function visit(state: string, way: Step[]): void {

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ShipmentService,
-  UpdateShipmentResponseSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { UpdateShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import {
   ANY_TIME,
@@ -14,9 +11,9 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { SAMPLE_TARIFF, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -37,14 +34,14 @@ async function read({ reference }: ShipmentJson): Promise<ShipmentJson> {
 
 const CHANGED = { updated_at: ANY_TIME, etag: "2" };
 
-test("what is given is changed, the rest is left, and the etag is another", async () => {
+test("an update changes the given fields and the etag, and leaves the rest", async () => {
   const booked = await book(service, apiKey);
   const { status, body } = await update(booked, { pickup_address: " 2 Times Square " });
   expect(status).toBe(200);
   expect(body).toEqual({ data: { ...booked, ...CHANGED, pickup_address: "2 Times Square" } });
   expect(await read(booked)).toEqual(body.data);
 
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const answer = await grpc.updateShipment({
     shipment: booked["reference"],
     dropoffAddress: "Door 2",
@@ -54,7 +51,7 @@ test("what is given is changed, the rest is left, and the etag is another", asyn
   });
 });
 
-test("nothing given, null, blank, or what is there already changes nothing, not even the etag", async () => {
+test("an update without fields, or with null, blank or current values, changes nothing, not even the etag", async () => {
   const booked = await book(service, apiKey, { metadata: { a: "1" } });
   for (const body of [
     {},
@@ -76,7 +73,7 @@ test("nothing given, null, blank, or what is there already changes nothing, not 
   }
 });
 
-test("another route or weight is priced anew, with the tariff in force", async () => {
+test("an update of route or weight is priced with the tariff in force", async () => {
   const own = await startService();
   const { apiKey: key } = await own.addWorkspace();
   const booked = await book(own, key);
@@ -111,7 +108,7 @@ test("another route or weight is priced anew, with the tariff in force", async (
   await own.close();
 });
 
-test("a change that is no longer covered is refused as on create, and leaves everything", async () => {
+test("an update to a route that is not covered is refused like a booking, and changes nothing", async () => {
   const booked = await book(service, apiKey);
   const far = await update(booked, {
     dropoff_lat: 0,
@@ -138,7 +135,7 @@ test("a change that is no longer covered is refused as on create, and leaves eve
   expect(await read(booked)).toEqual(booked);
 });
 
-describe("by state", () => {
+describe("an update of a shipment that is", () => {
   const WAYS: [string, Step[]][] = [
     ["awaiting pickup", ["pay"]],
     ["in transit", ["pay", "advance"]],
@@ -188,7 +185,7 @@ describe("by state", () => {
   });
 });
 
-test("a stale etag is 409 and changes nothing; the right one and none are taken", async () => {
+test("an update with a stale etag is 409 and changes nothing; the current etag and none are accepted", async () => {
   const booked = await book(service, apiKey);
   expect((await update(booked, { etag: "1", pickup_address: "A" })).status).toBe(200);
   const text = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
@@ -199,13 +196,13 @@ test("a stale etag is 409 and changes nothing; the right one and none are taken"
       body: { message: text, errors: { etag: [text] } },
     });
   }
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey);
   const stale = grpc.updateShipment({
     shipment: booked["reference"],
     etag: "1",
     pickupAddress: "B",
   });
-  expect(await rpcRefusal(stale)).toEqual({
+  expect(await rpcError(stale)).toEqual({
     code: "Aborted",
     message: text,
     details: {
@@ -220,7 +217,7 @@ test("a stale etag is 409 and changes nothing; the right one and none are taken"
   expect((await update(booked, { etag: "4", pickup_address: "E" })).status).toBe(409);
 });
 
-test("a customer the workspace does not have is that field's error", async () => {
+test("an update to a customer that the workspace does not have is the error of that field", async () => {
   const booked = await book(service, apiKey);
   const text = "customer_id is no customer of the workspace.";
   for (const customer_id of [2 ** 50, 0, -1]) {
@@ -232,7 +229,7 @@ test("a customer the workspace does not have is that field's error", async () =>
   }
 });
 
-test("fields out of range are refused together, before the shipment is looked for", async () => {
+test("an update refuses all fields out of range together, before it looks for the shipment", async () => {
   const body = { pickup_lat: 91, weight_kg: 0, pickup_address: "x".repeat(501), dropoff_lng: "1" };
   const { status, body: answer } = await update({ reference: NO_REFERENCE }, body);
   expect(status).toBe(422);

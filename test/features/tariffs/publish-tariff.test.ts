@@ -5,7 +5,7 @@ import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { showTariff } from "../../../src/features/tariffs/show-tariff.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { SAMPLE_TARIFF } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 let database: TestDatabase;
 let orm: MikroORM;
@@ -27,18 +27,18 @@ const publish = async (document: unknown) => {
 };
 const withBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
 
-test("the same document twice in a row is one version, however its keys are ordered", async () => {
+test("publishing the same tariff twice in a row makes one version, whatever the order of its keys", async () => {
   expect(await publish(SAMPLE_TARIFF)).toBe(1);
   expect(await publish(Object.fromEntries(Object.entries(SAMPLE_TARIFF).reverse()))).toBe(1);
 });
 
-test("a document that was in force before is a new version", async () => {
+test("publishing an earlier tariff again makes a new version", async () => {
   expect(await publish(withBaseFee("5.00"))).toBe(1);
   expect(await publish(withBaseFee("6.00"))).toBe(2);
   expect(await publish(withBaseFee("5.00"))).toBe(3);
 });
 
-test("publishers at the same time take turns: every version is one of theirs, without a gap", async () => {
+test("concurrent publications each make one version, without a gap", async () => {
   const fees = ["1.00", "2.00", "3.00", "4.00", "5.00", "6.00", "7.00", "8.00"];
   const versions = await Promise.all(fees.map((fee) => publish(withBaseFee(fee))));
   expect(versions.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -46,11 +46,11 @@ test("publishers at the same time take turns: every version is one of theirs, wi
   expect(await showTariff(orm.em)).toEqual({ ...SAMPLE_TARIFF, base_fee: last, version: 8 });
 });
 
-test("the same document published at the same time is one version", async () => {
+test("concurrent publications of the same tariff make one version", async () => {
   expect(await Promise.all([1, 2, 3, 4].map(() => publish(SAMPLE_TARIFF)))).toEqual([1, 1, 1, 1]);
 });
 
-test("a document with faults changes nothing", async () => {
+test("publishing a tariff with faults changes nothing", async () => {
   const { faults } = await publishTariff(orm.em, withBaseFee("-1"), undefined);
   expect(faults?.map(({ path }) => path)).toEqual(["base_fee"]);
   expect(await showTariff(orm.em)).toBeUndefined();

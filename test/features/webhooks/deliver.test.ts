@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import {
   addWebhook,
   attemptsAt,
-  book,
   deliveriesOf,
   hurry,
-  until,
   untilAttempted,
 } from "../../support/webhooks.ts";
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const untilSettled = (apiKey: string, webhook: string) =>
-  until(async () => {
+  eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook);
     return deliveries.length > 0 && deliveries.every((it) => it.status !== "pending");
   });
@@ -32,12 +32,12 @@ const untilSettled = (apiKey: string, webhook: string) =>
 const waitMs = (delivery: any, attempt: any) =>
   Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at) - attempt.duration_ms;
 
-test("a message is the event as the feed gives it, and the reference library accepts its signature", async () => {
+test("a webhook's message is the event as in the feed, and the reference library accepts its signature", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const { secret } = await addWebhook(service, apiKey, { url: receiver.url });
   const { reference } = await book(service, apiKey);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
 
   const [message] = receiver.received;
   const events = await service.request(`/v1/shipments/${reference}/events`, { apiKey });
@@ -54,7 +54,7 @@ test("a message is the event as the feed gives it, and the reference library acc
   await receiver.close();
 });
 
-test("a delivery is told with its attempt: status, answer, and no more to come", async () => {
+test("a delivery shows its attempt: status, answer, and that no further one is due", async () => {
   const receiver = await startReceiver((response) =>
     response.writeHead(202).end(`\u20AC${"x".repeat(5_000)}`),
   );
@@ -87,7 +87,7 @@ test("a delivery is told with its attempt: status, answer, and no more to come",
   await receiver.close();
 });
 
-test("while a secret rotates, messages are signed with the old and the new; afterwards only with the new", async () => {
+test("while a secret rotates, messages are signed with the old and the new, and afterwards only with the new", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const { data, secret: old } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -98,10 +98,10 @@ test("while a secret rotates, messages are signed with the old and the new; afte
   };
   const fresh = await rotate(3_600);
   await book(service, apiKey);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   const latest = await rotate(0);
   await book(service, apiKey);
-  await until(() => receiver.received.length === 2);
+  await eventually("the second message", () => receiver.received.length === 2);
 
   const accepts = (secret: string, i: number) => {
     const { text, headers } = receiver.received[i]!;
@@ -121,7 +121,7 @@ test("while a secret rotates, messages are signed with the old and the new; afte
   await receiver.close();
 });
 
-test("a webhook gets only the types it asked for, and nothing of other workspaces", async () => {
+test("a webhook gets only events of its types and of its workspace", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
@@ -130,7 +130,7 @@ test("a webhook gets only the types it asked for, and nothing of other workspace
   await book(service, other.apiKey);
   const { reference } = await book(service, apiKey);
   await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: {} });
-  await until(() => receiver.received.length > 0);
+  await eventually("a message", () => receiver.received.length > 0);
   await sleep(200);
   expect(receiver.received.map(({ body }) => [body.type, body.shipment])).toEqual([
     ["shipment.cancelled", reference],
@@ -170,7 +170,7 @@ test.for(Object.entries(FAILURES))(
     expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
     const [attempt] = await attemptsAt(service, apiKey, failed);
     expect(attempt).toMatchObject({ number: 1, ...outcome });
-    // Five seconds and half of the jitter; what it took to write it down may come on top.
+    // Five seconds and half of the jitter, and the time that recording the attempt took.
     expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
     const failing = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
     expect(failing.body.data.failing_since).toBe(attempt.started_at);
@@ -188,7 +188,7 @@ test.for(Object.entries(FAILURES))(
   },
 );
 
-test("a receiver that says when to come back is left alone until then", async () => {
+test("a receiver that answers with Retry-After gets no attempt before that time", async () => {
   const receiver = await startReceiver((response) =>
     response.writeHead(503, { "retry-after": "7200" }).end(),
   );
@@ -207,7 +207,7 @@ test("a receiver that says when to come back is left alone until then", async ()
   await receiver.close();
 });
 
-test("a delivery is given up after ten attempts, and nothing is tried again", async () => {
+test("a delivery fails for good after ten attempts", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -223,14 +223,14 @@ test("a delivery is given up after ten attempts, and nothing is tried again", as
   await receiver.close();
 });
 
-test("410 disables the webhook at once, and an event tells of it", async () => {
+test("the answer 410 disables the webhook at once, and writes an event", async () => {
   const receiver = await startReceiver((response) => response.writeHead(410).end());
   const witness = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const { data: gone } = await addWebhook(service, apiKey, { url: receiver.url });
   await addWebhook(service, apiKey, { url: witness.url, types: ["webhook.disabled"] });
   await book(service, apiKey);
-  await until(() => witness.received.length === 1);
+  await eventually("the first message", () => witness.received.length === 1);
   const now = await service.request(`/v1/webhooks/${gone.id}`, { apiKey });
   expect(now.body.data).toMatchObject({ enabled: false, disabled_reason: "gone" });
   expect(witness.received[0]!.body).toEqual({
@@ -250,7 +250,7 @@ test("410 disables the webhook at once, and an event tells of it", async () => {
   await witness.close();
 });
 
-test("a webhook that has failed for five days is disabled, one that has for less is not", async () => {
+test("a webhook is disabled after five days of failures, and not before", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -276,7 +276,7 @@ test("a webhook that has failed for five days is disabled, one that has for less
   await receiver.close();
 });
 
-test("what was waiting for a webhook that was disabled meanwhile is given up, not sent", async () => {
+test("pending deliveries of a webhook that is disabled fail without being sent", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -304,7 +304,7 @@ test("an event is redelivered on request, under its own id, whatever types the w
   const answer = await service.request(path, { apiKey, body: { event } });
   expect(answer.status).toBe(201);
   expect(answer.body.data).toMatchObject({ event, status: "pending", attempts: 0 });
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   expect(receiver.received[0]!.headers["webhook-id"]).toBe(event);
 
   const stranger = await service.addWorkspace();
@@ -329,7 +329,7 @@ test("a test event arrives whatever types the webhook takes, and at no other web
   const path = `/v1/webhooks/${webhook.id}/test`;
   const answer = await service.request(path, { apiKey, method: "POST" });
   expect([answer.status, answer.body.data.type]).toEqual([200, "webhook.test"]);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   expect(receiver.received[0]!.body).toMatchObject({ type: "webhook.test", webhook });
   await sleep(200);
   expect(other.received).toEqual([]);
@@ -337,7 +337,7 @@ test("a test event arrives whatever types the webhook takes, and at no other web
   await other.close();
 });
 
-test("receivers that hang delay no other workspace", async () => {
+test("receivers that hang do not delay other workspaces", async () => {
   const hanging = await startReceiver(() => {});
   const receiver = await startReceiver();
   const slow = await service.addWorkspace();
@@ -346,7 +346,7 @@ test("receivers that hang delay no other workspace", async () => {
   await addWebhook(service, quick.apiKey, { url: receiver.url });
   await Promise.all(Array.from({ length: 20 }, () => book(service, slow.apiKey)));
   await book(service, quick.apiKey);
-  await until(() => receiver.received.length === 1);
+  await eventually("the first message", () => receiver.received.length === 1);
   const [row] = await service.app.em.execute(
     "select count(*)::int as waiting from webhook_delivery where workspace_id = ? and attempts = 0",
     [slow.id],
@@ -360,7 +360,7 @@ test("receivers that hang delay no other workspace", async () => {
   await receiver.close();
 });
 
-test("a change that is not committed sends nothing", async () => {
+test("a change that is rolled back sends nothing", async () => {
   const receiver = await startReceiver();
   const { apiKey, id } = await service.addWorkspace();
   await addWebhook(service, apiKey, { url: receiver.url });

@@ -5,11 +5,12 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
 import { startService } from "../../support/service.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
-import { addWebhook, attemptsAt, book, untilAttempted } from "../../support/webhooks.ts";
+import { addWebhook, attemptsAt, untilAttempted } from "../../support/webhooks.ts";
 
-test("the receiver in the webhooks guide takes what is signed, and nothing else", async () => {
+test("the webhook receiver in the documentation accepts signed messages, and nothing else", async () => {
   const service = await startService();
   const { apiKey } = await service.addWorkspace();
   const port = await freePort();

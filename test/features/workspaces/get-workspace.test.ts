@@ -9,7 +9,6 @@ import {
 } from "../../../src/features/workspaces/connect-payment-provider.ts";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -18,9 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("a workspace reads itself: name, provider and limits, the same at both doors", async () => {
+test("a workspace reads its name, provider and limits, the same by JSON and by gRPC", async () => {
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
-  const grpc = rpcClient(WorkspaceService, service.grpcUrl, apiKey);
+  const grpc = service.grpcClient(apiKey, WorkspaceService);
   const expectBoth = async (payment_provider: string | null) => {
     const limits = {
       request_bytes: 65_536,

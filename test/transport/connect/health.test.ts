@@ -1,15 +1,12 @@
 import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../gen/grpc/health/v1/health_pb.js";
-import { createApp } from "../../../src/server/app.ts";
-import { errorFacts } from "../../support/error-facts.ts";
-import { startService, type TestService } from "../../support/service.ts";
-import { PROTOCOLS } from "../../support/transports.ts";
+import { PROTOCOLS } from "../../support/rpc-client.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, startUnprepared, type TestService } from "../../support/service.ts";
 
 const SHIPMENTS = "shipments.v1.ShipmentService";
 
@@ -22,20 +19,20 @@ afterAll(() => service.close());
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   const health = () => createClient(Health, transportTo(service));
 
-  test("the server and its services are serving, and no credential is asked for", async () => {
+  test("health reports the server and its services as serving, without a credential", async () => {
     expect((await health().check({})).status).toBe(Status.SERVING);
     expect((await health().check({ service: SHIPMENTS })).status).toBe(Status.SERVING);
   });
 
-  test("a service that there is not is NOT_FOUND", async () => {
-    expect(await errorFacts(health().check({ service: "shipments.v1.Nope" }))).toEqual({
+  test("health of an unknown service is NOT_FOUND", async () => {
+    expect(await rpcError(health().check({ service: "shipments.v1.Nope" }))).toEqual({
       code: "NotFound",
       message: 'There is no service "shipments.v1.Nope" here.',
       details: {},
     });
   });
 
-  test("a watch begins with the status as it is", async () => {
+  test("a health watch begins with the current status", async () => {
     for (const [name, status] of [
       [SHIPMENTS, Status.SERVING],
       ["shipments.v1.Nope", Status.SERVICE_UNKNOWN],
@@ -48,27 +45,25 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   });
 });
 
-test("a service that is not ready is not serving, and a watch tells when that changes", async () => {
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: service.databaseUrl };
-  const app = createApp(config, pino({ level: "silent" }));
-  const { grpc } = await app.listen();
-  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${grpc.port}` });
+test("health reports a service that is not ready as not serving, and a watch reports the change", async () => {
+  const unprepared = await startUnprepared(service.databaseUrl);
+  const transport = PROTOCOLS["gRPC on the gRPC server"](unprepared);
   const health = createClient(Health, transport);
   expect((await health.check({})).status).toBe(Status.NOT_SERVING);
 
   const seen: Status[] = [];
   for await (const { status } of health.watch({})) {
     seen.push(status);
-    if (seen.length === 1) await app.prepare();
+    if (seen.length === 1) await unprepared.app.prepare();
     else break;
   }
   expect(seen).toEqual([Status.NOT_SERVING, Status.SERVING]);
-  await app.close();
+  await unprepared.app.close();
 });
 
-test("a caller that stays connected does not keep the service from closing", async () => {
+test("a health watcher that stays connected does not keep the service from closing", async () => {
   const closing = await startService();
-  const transport = PROTOCOLS["Connect at the gRPC door"]!(closing);
+  const transport = PROTOCOLS["Connect on the gRPC server"](closing);
   for await (const _ of createClient(Health, transport).watch({})) break;
   await closing.close();
 });

@@ -7,15 +7,19 @@ import {
   QuoteShipmentRequestSchema,
   QuoteShipmentResponseSchema,
 } from "../../../gen/shipments/v1/quote_pb.js";
-import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  CancelShipmentResponseSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { errorFacts } from "../../support/error-facts.ts";
-import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
+import { callsInFlight } from "../../support/metrics.ts";
+import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { frame, rawRpc } from "../../support/raw-rpc.ts";
-import { BOOKING, COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
-import { clientOver, PROTOCOLS } from "../../support/transports.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
 const ROUTE = {
@@ -35,15 +39,16 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
-  const client = (key = apiKey) => clientOver((options) => transportTo(service, options), key);
+  const client = (key = apiKey) =>
+    rpcClient(ShipmentService, (options) => transportTo(service, options), key);
 
-  test("a quote is the same as the JSON door's", async () => {
+  test("a quote equals the one by plain JSON", async () => {
     const response = await client().quoteShipment(ROUTE);
     const json = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
     expect(compileEncodeJson(QuoteShipmentResponseSchema)(response)).toStrictEqual(json.body);
   });
 
-  test("a shipment that the JSON door booked is cancelled", async () => {
+  test("a shipment that was booked by plain JSON can be cancelled", async () => {
     const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
     const response = await client().cancelShipment({ shipment: body.data.reference });
     const cancelled = compileEncodeJson(CancelShipmentResponseSchema)(response);
@@ -52,9 +57,9 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     });
   });
 
-  test("a refusal says the same, details included", async () => {
+  test("a refusal has the same code, message and details", async () => {
     const refused = client().quoteShipment({ ...ROUTE, weightKg: Infinity, pickupLat: undefined });
-    expect(await errorFacts(refused)).toEqual({
+    expect(await rpcError(refused)).toEqual({
       code: "InvalidArgument",
       message: "pickup_lat is required. (and 1 more errors)",
       details: {
@@ -69,30 +74,33 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     });
   });
 
-  test("a credential is asked for", async () => {
-    const { code, details } = await errorFacts(client("shp_wrong").quoteShipment(ROUTE));
+  test("a call without a valid key is unauthenticated", async () => {
+    const { code, details } = await rpcError(client("shp_wrong").quoteShipment(ROUTE));
     expect([code, details]).toEqual([
       "Unauthenticated",
       { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
     ]);
   });
 
-  test.each([65, 5_000])("a message of %i KiB is refused, and nothing of it stays", async (kib) => {
-    const shipment = "x".repeat(kib * 1024);
-    expect(await errorFacts(client().cancelShipment({ shipment }))).toEqual({
-      code: "ResourceExhausted",
-      message: "The body is larger than 64 KiB.",
-      details: {
-        ErrorInfo: { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
-        BadRequest: {
-          fieldViolations: [{ field: "body", description: "The body is larger than 64 KiB." }],
+  test.each([65, 5_000])(
+    "a message of %i KiB is refused, and leaves no call in flight",
+    async (kib) => {
+      const shipment = "x".repeat(kib * 1024);
+      expect(await rpcError(client().cancelShipment({ shipment }))).toEqual({
+        code: "ResourceExhausted",
+        message: "The body is larger than 64 KiB.",
+        details: {
+          ErrorInfo: { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
+          BadRequest: {
+            fieldViolations: [{ field: "body", description: "The body is larger than 64 KiB." }],
+          },
         },
-      },
-    });
-    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
-  });
+      });
+      await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
+    },
+  );
 
-  test("the request id is accepted and returned", async () => {
+  test("the caller's request id is returned", async () => {
     let returned: string | null = null;
     const headers = { "x-request-id": "mine" };
     const onHeader = (received: Headers) => (returned = received.get("x-request-id"));
@@ -102,7 +110,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
 
   test("a deadline that has passed ends the call", async () => {
     const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
-    expect(await errorFacts(client().quoteShipment(ROUTE, { headers }))).toEqual({
+    expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual({
       code: "DeadlineExceeded",
       message: "The caller's deadline passed before the answer.",
       details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
@@ -110,7 +118,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   });
 });
 
-describe("what cannot be read is the caller's fault, never INTERNAL", () => {
+describe("an unreadable request is the caller's error, never INTERNAL", () => {
   const unreadable = [
     {
       field: "body",
@@ -140,7 +148,7 @@ describe("what cannot be read is the caller's fault, never INTERNAL", () => {
     ["a JSON list", { "content-type": "application/grpc+json" }, frame(Buffer.from("[1]"))],
   ])("gRPC: %s", async (_, headers, body) => {
     const grpc = { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey };
-    const { trailers } = await rawRpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
+    const { trailers } = await rawGrpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
     expect(trailers["grpc-status"]).toBe(String(Code.InvalidArgument));
     expect(decodeURIComponent(trailers["grpc-message"] as string)).toBe(
       "The request is not a message of this RPC.",
@@ -176,7 +184,7 @@ describe("what cannot be read is the caller's fault, never INTERNAL", () => {
 
   test("a message that is larger than 64 KiB once it is unpacked", async () => {
     const bomb = frame(gzipSync(Buffer.alloc(10_000_000)), 1);
-    const { trailers } = await rawRpc(
+    const { trailers } = await rawGrpc(
       service.grpcUrl,
       QUOTE,
       { "content-type": "application/grpc", "grpc-encoding": "gzip", "x-api-key": apiKey },
@@ -195,13 +203,15 @@ test("compressed messages are understood", async () => {
       compressMinBytes: 1,
       ...options,
     });
-  expect((await clientOver(transport, apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+  expect((await rpcClient(ShipmentService, transport, apiKey).quoteShipment(ROUTE)).covered).toBe(
+    true,
+  );
 });
 
-describe("a request that leads into no RPC", () => {
+describe("a request to no known RPC", () => {
   const noRpc = { message: "There is no such RPC.", errors: {} };
 
-  test("of a known service is 404 at the HTTP door, with the usual body", async () => {
+  test("of a known service is 404 on the HTTP server, with the usual body", async () => {
     const answer = await service.request("/shipments.v1.ShipmentService/Nope", {
       apiKey,
       body: {},
@@ -216,7 +226,7 @@ describe("a request that leads into no RPC", () => {
     "/v1/shipments/quote",
   ])("is UNIMPLEMENTED in gRPC: %s", async (path) => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
-    const answer = await rawRpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
+    const answer = await rawGrpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
     expect([answer.status, answer.headers["grpc-status"], answer.text]).toEqual([
       200,
       String(Code.Unimplemented),
@@ -224,10 +234,10 @@ describe("a request that leads into no RPC", () => {
     ]);
   });
 
-  test("leaves nothing behind, however much it was to send", async () => {
+  test("leaves no call in flight, however large its body", async () => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
-    await rawRpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
-    await eventually("the call's end", async () => (await callsUnderWay(service)) === 0);
+    await rawGrpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
+    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
   });
 
   test("with a content type of no protocol is 415, with the usual body", async () => {
@@ -240,7 +250,7 @@ describe("a request that leads into no RPC", () => {
     ]);
   });
 
-  test("a streaming RPC at the HTTP door says where it is served", async () => {
+  test("a streaming RPC by HTTP/1.1 is refused with where it is served", async () => {
     const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
     const headers = { "content-type": "application/connect+json" };
     const answer = await service.request(path, { body: "{}", headers });
@@ -251,11 +261,11 @@ describe("a request that leads into no RPC", () => {
   });
 });
 
-describe("a host that is no part of a URL is refused, and the service goes on", () => {
+describe("an invalid host is refused, and the service goes on", () => {
   const message = "The Host header is missing or not valid.";
 
   test.each(["Host: a b\r\n", "Host: %%%\r\n", "Host: a:999999\r\n", "Host: \r\n"])(
-    "at the HTTP door: %j",
+    "on the HTTP server: %j",
     async (host) => {
       const answer = await rawHttp(
         service.httpUrl,
@@ -269,9 +279,9 @@ describe("a host that is no part of a URL is refused, and the service goes on", 
     },
   );
 
-  test("at the gRPC door", async () => {
+  test("on the gRPC server", async () => {
     const headers = { ":authority": "a:999999", "content-type": "application/grpc" };
-    const answer = await rawRpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
+    const answer = await rawGrpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
     expect(answer.headers["grpc-status"]).toBe(String(Code.InvalidArgument));
     expect(decodeURIComponent(answer.headers["grpc-message"] as string)).toBe(message);
     expect((await service.grpcClient(apiKey).quoteShipment(ROUTE)).covered).toBe(true);

@@ -22,7 +22,6 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { startService, type TestService } from "../../support/service.ts";
-import { SERVICES } from "../../support/services.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -61,12 +60,16 @@ const extension = (containingType: string, extensionNumber: number): Question =>
   value: { containingType, extensionNumber },
 });
 
-test("the services are listed", async () => {
+test("reflection lists the services", async () => {
   const [answer] = await ask({ case: "listServices", value: "" });
   expect(answer?.case).toBe("listServicesResponse");
   const listed = answer?.value as { service: { name: string }[] } | undefined;
   expect(listed?.service.map(({ name }) => name)).toEqual([
-    ...SERVICES.map(({ typeName }) => typeName),
+    "shipments.v1.ShipmentService",
+    "shipments.v1.CustomerService",
+    "shipments.v1.WorkspaceService",
+    "shipments.v1.EventService",
+    "shipments.v1.WebhookService",
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
   ]);
@@ -86,11 +89,11 @@ test.each([
   ["another detail", "google.rpc.BadRequest", "google/rpc/error_details.proto"],
   ["a nested detail", "google.rpc.PreconditionFailure.Violation", "google/rpc/error_details.proto"],
   ["health", "grpc.health.v1.Health", "grpc/health/v1/health.proto"],
-])("%s is found: %s", async (_, name, expected) => {
+])("reflection finds %s: %s", async (_, name, expected) => {
   expect(await filesFor(symbol(name))).toContain(expected);
 });
 
-test("a file is found by its name", async () => {
+test("reflection finds a file by its name", async () => {
   expect(await filesFor(file("shipments/v1/quote.proto"))).toContain("shipments/v1/quote.proto");
 });
 
@@ -98,7 +101,7 @@ test.each([
   ["google.api.http", "google.protobuf.MethodOptions", 72295728, "google/api/annotations.proto"],
   ["success_status", "google.protobuf.MethodOptions", 50201, "shipments/v1/options.proto"],
   ["buf.validate.field", "google.protobuf.FieldOptions", 1159, "buf/validate/validate.proto"],
-])("the custom option %s is found by its number", async (_, type, number, expected) => {
+])("reflection finds the custom option %s by its number", async (_, type, number, expected) => {
   expect(await filesFor(extension(type, number))).toContain(expected);
   const [numbers] = await ask({ case: "allExtensionNumbersOfType", value: type });
   expect(numbers).toMatchObject({
@@ -107,7 +110,7 @@ test.each([
   });
 });
 
-describe("what there is not is NOT_FOUND, and the stream goes on", () => {
+describe("reflection answers NOT_FOUND to what does not exist, and the stream goes on", () => {
   test.each<[what: string, question: Question]>([
     ["a symbol", symbol("shipments.v1.Nope")],
     ["a file", file("nope.proto")],
@@ -120,7 +123,7 @@ describe("what there is not is NOT_FOUND, and the stream goes on", () => {
   });
 });
 
-test("a tool without our files rebuilds the contract, custom options and all", async () => {
+test("a tool without our proto files can rebuild them by reflection, custom options included", async () => {
   const registry = await rebuild("shipments.v1.ShipmentService", "google.rpc.ErrorInfo");
   for (const original of [file_shipments_v1_shipment_service, file_google_rpc_error_details]) {
     for (const ours of withDependencies(original)) {
@@ -132,7 +135,7 @@ test("a tool without our files rebuilds the contract, custom options and all", a
   expect(registry.getExtension("shipments.v1.success_status")?.number).toBe(50201);
 });
 
-/** All that a client can find out, as it would: symbols first, then whatever they import. */
+/** Every file that a client can find: by symbol first, then by import. */
 async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   const found = new Map<string, FileDescriptorProto>();
   const wanted: Question[] = symbols.map(symbol);
@@ -151,7 +154,7 @@ async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   );
 }
 
-/** Files after those they import, as a registry wants them. */
+/** Files after those that they import, as a registry requires. */
 function inOrder<T extends { name: string; dependency: string[] }>(files: readonly T[]): T[] {
   const sorted = new Map<string, T>();
   const add = (it: T) => {

@@ -19,9 +19,9 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { mintApiKey } from "../../../src/domain/api-key.ts";
 import { setLimit } from "../../../src/features/workspaces/set-limit.ts";
-import { callsUnderWay } from "../../support/calls-under-way.ts";
 import { eventually } from "../../support/eventually.ts";
-import { frame, rawRpc, type RawHeaders, type RawRpcAnswer } from "../../support/raw-rpc.ts";
+import { callsInFlight } from "../../support/metrics.ts";
+import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 const SERVICE = "/shipments.v1.ShipmentService";
@@ -66,17 +66,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const PLAIN = { "content-type": "application/grpc", te: "trailers", "x-request-id": "the-same" };
-const keyed = (more: RawHeaders = {}): RawHeaders => ({ ...PLAIN, "x-api-key": apiKey, ...more });
+const KEYLESS = { "content-type": "application/grpc", te: "trailers", "x-request-id": "the-same" };
+const keyed = (more: RawHeaders = {}): RawHeaders => ({ ...KEYLESS, "x-api-key": apiKey, ...more });
 
-/** A path with a query, even an empty one, is not for the short way; Connect serves it the same. */
+/** The fast path leaves a path with a query, even an empty one, to Connect. */
 const throughConnect = (path: string) => `${path}?`;
 
 interface Case {
   readonly headers?: () => RawHeaders;
   readonly body?: Uint8Array;
   readonly method?: string;
-  readonly sending?: Parameters<typeof rawRpc>[4];
+  readonly sending?: Parameters<typeof rawGrpc>[4];
   readonly status: Code | 0;
 }
 
@@ -93,7 +93,7 @@ const CASES: Readonly<Record<string, Case>> = {
     status: 0,
   },
   "a bearer key": {
-    headers: () => ({ ...PLAIN, authorization: `Bearer ${apiKey}` }),
+    headers: () => ({ ...KEYLESS, authorization: `Bearer ${apiKey}` }),
     status: 0,
   },
   "metadata in binary, and twice": {
@@ -118,13 +118,13 @@ const CASES: Readonly<Record<string, Case>> = {
     status: 0,
   },
 
-  "no key": { headers: () => PLAIN, status: Code.Unauthenticated },
+  "no key": { headers: () => KEYLESS, status: Code.Unauthenticated },
   "an unknown key": {
-    headers: () => ({ ...PLAIN, "x-api-key": mintApiKey() }),
+    headers: () => ({ ...KEYLESS, "x-api-key": mintApiKey() }),
     status: Code.Unauthenticated,
   },
   "a key of the wrong form": {
-    headers: () => ({ ...PLAIN, "x-api-key": "shp_wrong" }),
+    headers: () => ({ ...KEYLESS, "x-api-key": "shp_wrong" }),
     status: Code.Unauthenticated,
   },
   "two keys in two headers": {
@@ -132,15 +132,15 @@ const CASES: Readonly<Record<string, Case>> = {
     status: Code.Unauthenticated,
   },
   "two keys in one header, twice": {
-    headers: () => ({ ...PLAIN, "x-api-key": [apiKey, otherKey] }),
+    headers: () => ({ ...KEYLESS, "x-api-key": [apiKey, otherKey] }),
     status: Code.Unauthenticated,
   },
   "two authorizations": {
-    headers: () => ({ ...PLAIN, authorization: [`Bearer ${apiKey}`, `Bearer ${otherKey}`] }),
+    headers: () => ({ ...KEYLESS, authorization: [`Bearer ${apiKey}`, `Bearer ${otherKey}`] }),
     status: Code.Unauthenticated,
   },
   "no key, and a body that never ends": {
-    headers: () => PLAIN,
+    headers: () => KEYLESS,
     sending: { ends: false },
     status: Code.Unauthenticated,
   },
@@ -271,42 +271,42 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 test.each(Object.entries(CASES))(
-  "the short way answers as Connect does, and counts the same: %s",
+  "the fast path answers and counts as Connect does: %s",
   async (_, { headers = keyed, body = GOOD, method = "QuoteShipment", sending, status }) => {
     const path = `${SERVICE}/${method}`;
     const call = (to: string) =>
-      counted(() => rawRpc(service.grpcUrl, to, headers(), body, sending));
+      counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
     const first = await call(throughConnect(path));
-    // A booking that is repeated is answered unlike the first.
+    // A repeated booking is answered unlike the first.
     const connect =
       first.answer.trailers["grpc-status"] === "0" ? await call(throughConnect(path)) : first;
-    const short = await call(path);
-    expect(comparable(short.answer)).toEqual(comparable(connect.answer));
-    expect(short.answer.trailers["grpc-status"]).toBe(String(status));
-    expect(short.counts).toEqual(connect.counts);
+    const byFastPath = await call(path);
+    expect(comparable(byFastPath.answer)).toEqual(comparable(connect.answer));
+    expect(byFastPath.answer.trailers["grpc-status"]).toBe(String(status));
+    expect(byFastPath.counts).toEqual(connect.counts);
   },
 );
 
-test("so it does when there are too many calls", async () => {
+test("the fast path answers as Connect does when a call exceeds the limit", async () => {
   await setLimit(service.app.em, unlucky.id, "quote", { rate: 1, burst: 1 });
-  const headers = { ...PLAIN, "x-api-key": unlucky.apiKey };
+  const headers = { ...KEYLESS, "x-api-key": unlucky.apiKey };
   const refused = (path: string) =>
     eventually("a call to be refused", async () => {
-      const answer = await rawRpc(service.grpcUrl, path, headers, GOOD);
+      const answer = await rawGrpc(service.grpcUrl, path, headers, GOOD);
       return answer.trailers["grpc-status"] === String(Code.ResourceExhausted) && answer;
     });
   const path = `${SERVICE}/QuoteShipment`;
-  const short = comparable(await refused(path));
-  expect(short).toEqual(comparable(await refused(throughConnect(path))));
-  expect(short.trailers).toMatchObject({
+  const byFastPath = comparable(await refused(path));
+  expect(byFastPath).toEqual(comparable(await refused(throughConnect(path))));
+  expect(byFastPath.trailers).toMatchObject({
     "retry-after": "1",
     "ratelimit-policy": '"quote";q=1;w=1',
   });
 });
 
-/** An answer without what differs from one call to the next. */
-function comparable({ status, headers, trailers, text }: RawRpcAnswer) {
-  const steady = (given: RawRpcAnswer["headers"]) => {
+/** An answer without the headers that differ from call to call. */
+function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
+  const steady = (given: RawGrpcAnswer["headers"]) => {
     const { date, ratelimit, ...rest } = given;
     const left = typeof ratelimit === "string" ? ratelimit.replace(/r=\d+;t=\d+/, "") : ratelimit;
     return { ...rest, ratelimit: left, dated: date !== undefined };
@@ -314,8 +314,8 @@ function comparable({ status, headers, trailers, text }: RawRpcAnswer) {
   return { status, headers: steady(headers), trailers: steady(trailers), text };
 }
 
-/** A call, and by how much it moved each of the counts of calls. */
-async function counted(call: () => Promise<RawRpcAnswer>) {
+/** A call, and the counters of calls that it changed. */
+async function counted(call: () => Promise<RawGrpcAnswer>) {
   const before = await requestCounts();
   const answer = await call();
   await everyCallEnded();
@@ -331,10 +331,10 @@ async function requestCounts(): Promise<Map<string, number>> {
 }
 
 function everyCallEnded() {
-  return eventually("the end of every call", async () => (await callsUnderWay(service)) === 0);
+  return eventually("the end of every call", async () => (await callsInFlight(service)) === 0);
 }
 
-describe("a caller that goes away", () => {
+describe("a gRPC caller that goes away", () => {
   const begin = (session: ClientHttp2Session, method = "QuoteShipment") => {
     const path = `${SERVICE}/${method}`;
     const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
@@ -386,7 +386,7 @@ describe("a caller that goes away", () => {
     },
   };
 
-  test.each(Object.entries(MOMENTS))("%s, leaves nothing behind", async (_, leave) => {
+  test.each(Object.entries(MOMENTS))("%s leaves no call in flight", async (_, leave) => {
     const session = connect(service.grpcUrl).on("error", () => undefined);
     await once(session, "connect");
     await leave(session);
@@ -396,13 +396,13 @@ describe("a caller that goes away", () => {
   });
 });
 
-test("a caller that never takes its answer is waited for, and then leaves nothing behind", async () => {
+test("a gRPC caller that never reads its answer counts as in flight until it leaves", async () => {
   const session = connect(service.grpcUrl, { settings: { initialWindowSize: 0 } });
   const path = `${SERVICE}/ListShipments`;
   const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
   stream.on("error", () => undefined).end(LIST);
   await once(stream, "response");
-  expect(await callsUnderWay(service)).toBe(1);
+  expect(await callsInFlight(service)).toBe(1);
   session.destroy();
   await everyCallEnded();
 });

@@ -27,9 +27,9 @@ test.each<[string, object, object]>([
     { compression: { name: "br" } },
   ],
   ["that accepts what there is not", { "grpc-accept-encoding": "zstd" }, { compression: null }],
-])("a call is plain %s", (_, headers, plain) => {
+])("the fast path takes a call %s", (_, headers, expected) => {
   const rpc = { name: "shipments.v1.ShipmentService/QuoteShipment" };
-  expect(read({ ...QUOTE, ...headers })).toMatchObject({ rpc, ...plain });
+  expect(read({ ...QUOTE, ...headers })).toMatchObject({ rpc, ...expected });
 });
 
 test.each<[string, object]>([
@@ -48,6 +48,6 @@ test.each<[string, object]>([
   ["that waits to be told to go on", { expect: "100-continue" }],
   ["without a host", { ":authority": undefined }],
   ["to a host that is none", { ":authority": "a:999999" }],
-])("a call %s is left to Connect", (_, headers) => {
+])("the fast path leaves to Connect a call %s", (_, headers) => {
   expect(read({ ...QUOTE, ...headers })).toBeUndefined();
 });

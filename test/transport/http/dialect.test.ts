@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { BOOKING, COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -18,7 +19,7 @@ function each(errors: Record<string, string>) {
   return Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
 }
 
-describe("in", () => {
+describe("a JSON request", () => {
   const REQUIRED = {
     pickup_lat: "pickup_lat is required.",
     pickup_lng: "pickup_lng is required.",
@@ -27,7 +28,7 @@ describe("in", () => {
     weight_kg: "weight_kg is required.",
   };
 
-  test("null is the same as absence", async () => {
+  test("with null in a field is the same as without it", async () => {
     const nulls = Object.fromEntries(Object.keys(REQUIRED).map((name) => [name, null]));
     const [absent, null_] = [await quote({}), await quote(nulls)];
     expect(null_.status).toBe(422);
@@ -38,7 +39,7 @@ describe("in", () => {
     expect(absent.text).toBe(null_.text);
   });
 
-  test("zero is not absence: latitude 0 and longitude 0 are a place", async () => {
+  test("can have latitude 0 and longitude 0, which are not absent", async () => {
     const { status, body } = await quote({
       ...COVERED_ROUTE,
       pickup_lat: 0,
@@ -47,7 +48,7 @@ describe("in", () => {
     expect([status, body.failure_type]).toEqual([200, "coverage"]);
   });
 
-  test("null in a field that may be left out leaves it out", async () => {
+  test("can have null in an optional field", async () => {
     const { status, body } = await book({
       ...BOOKING,
       customer_id: null,
@@ -67,7 +68,7 @@ describe("in", () => {
     ["a list", "[40.7]"],
     ["an empty list", "[]"],
     ["an object", '{"value": 40.7}'],
-  ])("a number is a finite JSON number and nothing else: not %s", async (_, json) => {
+  ])("has numbers as finite JSON numbers only: not %s", async (_, json) => {
     const body = JSON.stringify({ ...COVERED_ROUTE, pickup_lat: "?" }).replace('"?"', json);
     const answer = await quote(body);
     expect(answer.status).toBe(422);
@@ -81,13 +82,13 @@ describe("in", () => {
     ["an exponent", "4.0758e1"],
     ["more digits than a double has", "40.758000000000000000000000001"],
     ["a trailing zero", "40.7580"],
-  ])("a number may be written with %s", async (_, json) => {
+  ])("can have numbers with %s", async (_, json) => {
     const body = JSON.stringify({ ...COVERED_ROUTE, pickup_lat: "?" }).replace('"?"', json);
     const [{ text: asWritten }, { text: plain }] = [await quote(body), await quote(COVERED_ROUTE)];
     expect(asWritten).toBe(plain);
   });
 
-  test("all fields' errors come together, wrong types among ranges, in the order of the fields", async () => {
+  test("gets all field errors together, wrong types and ranges, in the order of the fields", async () => {
     const { status, text } = await book({
       weight_kg: 0.001,
       dropoff_lng: -180.5,
@@ -130,7 +131,7 @@ describe("in", () => {
     ["dropoff_lat", 90, -90],
     ["dropoff_lng", 180, -180],
     ["weight_kg", 0.01, 1e300],
-  ])("the bounds of %s are inside: %d and %d", async (name, ...values) => {
+  ])("can have %s at its bounds: %d and %d", async (name, ...values) => {
     for (const value of values) {
       expect((await quote({ ...COVERED_ROUTE, [name]: value })).status).toBe(200);
     }
@@ -144,12 +145,12 @@ describe("in", () => {
     ["weight_kg", 0.009999999999999998],
     ["weight_kg", 0],
     ["weight_kg", -1],
-  ])("beyond the bounds of %s: %d", async (name, value) => {
+  ])("cannot have %s beyond its bounds: %d", async (name, value) => {
     const { status, body } = await quote({ ...COVERED_ROUTE, [name]: value });
     expect([status, Object.keys(body.errors)]).toEqual([422, [name]]);
   });
 
-  test("strings are trimmed", async () => {
+  test("has its strings trimmed", async () => {
     const padded = {
       ...BOOKING,
       customer_name: "  Ada  Lovelace\n",
@@ -167,7 +168,7 @@ describe("in", () => {
     });
   });
 
-  test("a blank string in a field that may be left out leaves it out", async () => {
+  test("can have a blank string in an optional field", async () => {
     const { status, body } = await book({ ...BOOKING, customer_id_number: "  " });
     expect([status, body.data.customer.id_number]).toEqual([201, null]);
   });
@@ -177,7 +178,7 @@ describe("in", () => {
     ["customer_id_number", 64],
     ["pickup_address", 500],
     ["dropoff_address", 500],
-  ])("%s holds %i characters, counted as people count them, and no more", async (name, most) => {
+  ])("can have in %s up to %i characters, counted as people count them", async (name, most) => {
     const longest = "🚲".repeat(most);
     const taken = await book({ ...BOOKING, [name]: longest });
     expect(taken.status).toBe(201);
@@ -192,7 +193,7 @@ describe("in", () => {
   test.each([
     ["NUL", "\u0000"],
     ["half a surrogate pair", "\ud83d"],
-  ])("text with %s is refused, by field", async (_, bad) => {
+  ])("with text that has %s is refused, by field", async (_, bad) => {
     const { status, body } = await book({
       ...BOOKING,
       customer_name: `A${bad}`,
@@ -211,28 +212,28 @@ describe("in", () => {
     ["astral", "𝄞👩‍👩‍👧"],
     ["control characters", "a\u0001\u001b[31mb"],
     ["noncharacters", "a\ufffe\uffffb"],
-  ])("text is kept as it is: %s", async (_, text) => {
+  ])("has its text kept as it is: %s", async (_, text) => {
     const { status, body } = await book({ ...BOOKING, pickup_address: text });
     expect([status, body.data.pickup_address]).toEqual([201, text]);
   });
 
-  test("unknown fields are ignored, whatever they hold", async () => {
+  test("can have unknown fields with any value, which are ignored", async () => {
     const body = `{"__proto__": {"weight_kg": 9}, "constructor": null, "pickupLat": "x", "Weight_kg": -1, "": [], ${JSON.stringify(COVERED_ROUTE).slice(1)}`;
     const [strange, plain] = [await quote(body), await quote(COVERED_ROUTE)];
     expect(strange.text).toBe(plain.text);
   });
 
-  test("what nobody asked for may be nested as deeply as fits", async () => {
+  test("can have unknown fields nested as deeply as fits", async () => {
     const body = `{"x": ${"[".repeat(30_000)}${"]".repeat(30_000)}}`;
     expect((await quote(body)).body.errors).toEqual(each(REQUIRED));
   });
 
-  test("of a field that is given twice, the last counts", async () => {
+  test("that has a field twice means the last", async () => {
     const body = `{"weight_kg": "x", ${JSON.stringify(COVERED_ROUTE).slice(1)}`;
     expect((await quote(body)).status).toBe(200);
   });
 
-  test("query parameters of a request with a body are not its fields", async () => {
+  test("with a body has no fields in its query", async () => {
     const answer = await service.request("/v1/shipments/quote?weight_kg=1", { apiKey, body: {} });
     expect(answer.body.errors).toEqual(each(REQUIRED));
   });
@@ -269,7 +270,7 @@ describe("a request without fields needs no body", () => {
     ]);
   });
 
-  test("but one that it has must be JSON, and an object", async () => {
+  test("but a body that is sent must be a JSON object", async () => {
     const statusOf = async (body: string, headers = {}) =>
       (await service.request(UNKNOWN, { apiKey, body, headers })).status;
     expect(await statusOf("{")).toBe(400);
@@ -278,7 +279,7 @@ describe("a request without fields needs no body", () => {
     expect(await statusOf('{"a":1}', { "content-type": "text/plain" })).toBe(415);
   });
 
-  test("what the path says, no body can change", async () => {
+  test("and a body cannot override the path", async () => {
     const { body } = await book(BOOKING);
     const { reference } = body.data;
     const cancelled = await service.request(`/v1/shipments/${reference}/cancel`, {
@@ -293,14 +294,14 @@ describe("the shipment in the path", () => {
   const cancel = (segment: string) =>
     service.request(`/v1/shipments/${segment}/cancel`, { apiKey, method: "POST" });
 
-  test("is percent-decoded and trimmed like every text", async () => {
+  test("is percent-decoded and trimmed", async () => {
     const { body } = await book(BOOKING);
     const encoded = body.data.reference.replace("SHP-", "%20%53HP%2D");
     expect((await cancel(encoded)).status).toBe(200);
   });
 
   test.each(["x", "shp-000000000000", "quote", "a%2Fb", "%FF", "%", "%E0%A4%A", "x".repeat(9_000)])(
-    "%s is no shipment",
+    "is 404 when it is %s",
     async (segment) => {
       expect((await cancel(segment)).text).toBe(
         '{"message":"There is no such shipment.","errors":{}}',
@@ -308,7 +309,7 @@ describe("the shipment in the path", () => {
     },
   );
 
-  test("blank, it is missing", async () => {
+  test("is missing when it is blank", async () => {
     const { status, body } = await cancel("%20%09");
     expect([status, body]).toEqual([
       422,
@@ -317,8 +318,8 @@ describe("the shipment in the path", () => {
   });
 });
 
-describe("out", () => {
-  test("a quote has every field, in order, null where nothing is said", async () => {
+describe("a JSON answer", () => {
+  test("has every field, in order, null where absent", async () => {
     const { status, text } = await quote(COVERED_ROUTE);
     expect(status).toBe(200);
     expect(text).toBe(
@@ -326,7 +327,7 @@ describe("out", () => {
     );
   });
 
-  test("every answer is JSON and tells its length", async () => {
+  test("is JSON and has a content length", async () => {
     const { headers, text } = await quote(COVERED_ROUTE);
     expect(headers.get("content-type")).toBe("application/json");
     expect(headers.get("content-length")).toBe(String(text.length));
@@ -342,25 +343,28 @@ describe("X-Request-Id", () => {
     );
   };
 
-  test.each(["a", "!~", "x".repeat(128), "0b3c-1/2"])("%s is accepted and returned", async (id) => {
-    expect(await ask(id)).toBe(id);
-  });
+  test.each(["a", "!~", "x".repeat(128), "0b3c-1/2"])(
+    "is returned when the caller sends %s",
+    async (id) => {
+      expect(await ask(id)).toBe(id);
+    },
+  );
 
   test.each(["", "x".repeat(129), "a b", "a\tb", "é"])(
-    "%j is not 1 to 128 visible characters: another is made",
+    "is replaced when it is not 1 to 128 visible characters: %j",
     async (id) => {
       expect(await ask(id)).toMatch(MADE);
     },
   );
 
-  test("without one, each call gets one of its own", async () => {
+  test("is new for each call that sends none", async () => {
     const [first, second] = [await ask(undefined), await ask(undefined)];
     expect([first, second]).toEqual([expect.stringMatching(MADE), expect.stringMatching(MADE)]);
     expect(first).not.toBe(second);
   });
 
   test.each(["/v1/nothing", "/v1/shipments", "/healthz", "/readyz", "/metrics", "/a.B/C"])(
-    "is returned from %s too, whatever becomes of the call",
+    "is returned from %s too, whatever the status",
     async (path) => {
       expect(await ask("mine", path)).toBe("mine");
     },

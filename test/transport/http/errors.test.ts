@@ -1,19 +1,16 @@
 import { once } from "node:events";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createApp } from "../../../src/server/app.ts";
 import { mintApiKey } from "../../../src/domain/api-key.ts";
-import { callsUnderWay } from "../../support/calls-under-way.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import type { Answer, RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
+import { callsInFlight } from "../../support/metrics.ts";
 import { openSocket, rawHttp, readAnswer } from "../../support/raw-http.ts";
 import {
-  BOOKING,
-  COVERED_ROUTE,
-  openDoors,
   startService,
-  type Answer,
-  type RequestOptions,
+  startUnprepared,
   type TestService,
+  type UnpreparedService,
 } from "../../support/service.ts";
 
 let service: TestService;
@@ -40,7 +37,7 @@ function expectError(answer: Answer, status: number, body: object) {
   expect(answer.headers.get("x-request-id")).toMatch(/^[\x21-\x7e]{1,128}$/);
 }
 
-describe("400: a body that is no JSON object", () => {
+describe("400: a body that is not a JSON object", () => {
   const notJson = about("body", "The body is not valid JSON.");
   const notObject = about("body", "The body must be a JSON object.");
   const notUtf8 = about("body", "The body is not UTF-8.");
@@ -64,7 +61,7 @@ describe("400: a body that is no JSON object", () => {
   });
 });
 
-test("401 tells how to authenticate, and 'WWW-Authenticate: Bearer'", async () => {
+test("401 says how to authenticate, with 'WWW-Authenticate: Bearer'", async () => {
   const answer = await service.request(QUOTE, { body: COVERED_ROUTE });
   expectError(answer, 401, {
     message:
@@ -103,7 +100,7 @@ test.each([
   "/favicon.ico",
   "/v1/../healthz/x",
   "/shipments.v1.ShipmentService",
-])("404: there is nothing at %s", async (path) => {
+])("404: nothing is at %s", async (path) => {
   const answer = await service.request(path, { apiKey, body: {} });
   expectError(answer, 404, { message: "There is nothing at this path.", errors: {} });
 });
@@ -140,22 +137,25 @@ describe("405: the path exists, the method does not", () => {
 describe("413: a body over 64 KiB", () => {
   const padded = (bytes: number) => JSON.stringify(COVERED_ROUTE).padEnd(bytes);
 
-  test("64 KiB to the byte is taken", async () => {
+  test("exactly 64 KiB are accepted", async () => {
     const { status } = await service.request(QUOTE, { apiKey, body: padded(64 * KIB) });
     expect(status).toBe(200);
   });
 
-  test.each([64 * KIB + 1, 5_000 * KIB])("%i bytes by length are refused", async (bytes) => {
-    const answer = await service.request(QUOTE, { apiKey, body: padded(bytes) });
-    expectError(answer, 413, about("body", TOO_LARGE));
-  });
+  test.each([64 * KIB + 1, 5_000 * KIB])(
+    "%i bytes by content length are refused",
+    async (bytes) => {
+      const answer = await service.request(QUOTE, { apiKey, body: padded(bytes) });
+      expectError(answer, 413, about("body", TOO_LARGE));
+    },
+  );
 
   test.each([64 * KIB + 1, 5_000 * KIB])("%i bytes in a stream are refused", async (bytes) => {
     const chunks = padded(bytes).match(/.{1,16000}/gs) as string[];
     expectError(await stream(chunks), 413, about("body", TOO_LARGE));
   });
 
-  test("64 KiB to the byte in a stream are taken", async () => {
+  test("exactly 64 KiB in a stream are accepted", async () => {
     const chunks = padded(64 * KIB).match(/.{1,7}/gs) as string[];
     expect((await stream(chunks)).status).toBe(200);
   });
@@ -171,7 +171,7 @@ describe("413: a body over 64 KiB", () => {
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
   }
 
-  test("a length is refused before a byte of the body was sent", async () => {
+  test("a content length is refused before a byte of the body is sent", async () => {
     const { status } = await rawHttp(
       service.httpUrl,
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 65537\r\n\r\n`,
@@ -180,7 +180,7 @@ describe("413: a body over 64 KiB", () => {
   });
 });
 
-describe("415: a body that says that it is not JSON", () => {
+describe("415: a body whose content type is not JSON", () => {
   const type = about("body", "The body must be JSON: send it with Content-Type: application/json.");
   const encoding = about("body", "The body must be sent without Content-Encoding.");
   test.each<[headers: Record<string, string>, answer: object]>([
@@ -209,12 +209,12 @@ describe("415: a body that says that it is not JSON", () => {
     [{ "content-type": "" }],
     [{ "content-encoding": "identity" }],
     [{ "content-encoding": "IDENTITY" }],
-  ])("%j says that it is", async (headers) => {
+  ])("%j is accepted as JSON", async (headers) => {
     const { status } = await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers });
     expect(status).toBe(200);
   });
 
-  test("a body that says nothing is taken for JSON", async () => {
+  test("a body without a content type is read as JSON", async () => {
     const body = JSON.stringify(COVERED_ROUTE);
     const { status } = await rawHttp(
       service.httpUrl,
@@ -224,8 +224,8 @@ describe("415: a body that says that it is not JSON", () => {
   });
 });
 
-describe("422", () => {
-  test("a field has its wire name as its key", async () => {
+describe("422: invalid fields", () => {
+  test("an error's key is the field's wire name", async () => {
     const body = { ...COVERED_ROUTE, weight_kg: 0.001 };
     expectError(
       await service.request(QUOTE, { apiKey, body }),
@@ -234,7 +234,7 @@ describe("422", () => {
     );
   });
 
-  test("the message is the first error's text and how many more there are", async () => {
+  test("the message is the first error and the number of others", async () => {
     const body = { ...COVERED_ROUTE, dropoff_lat: -90.1, weight_kg: null };
     expectError(await service.request(QUOTE, { apiKey, body }), 422, {
       message:
@@ -249,20 +249,15 @@ describe("422", () => {
   });
 });
 
-describe("503 with Retry-After, while no calls are taken", () => {
-  const unprepared = createApp(
-    { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: "postgres://nobody@127.0.0.1:1/none" },
-    pino({ level: "silent" }),
-  );
-  let doors: ReturnType<typeof openDoors>;
+describe("503 with Retry-After, before the service is prepared", () => {
+  let unprepared: UnpreparedService;
   beforeAll(async () => {
-    const { http, grpc } = await unprepared.listen();
-    doors = openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`);
+    unprepared = await startUnprepared();
   });
-  afterAll(() => unprepared.close());
+  afterAll(() => unprepared.app.close());
 
   test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
-    const answer = await doors.request(path, { apiKey: mintApiKey(), body: {} });
+    const answer = await unprepared.request(path, { apiKey: mintApiKey(), body: {} });
     expectError(answer, 503, {
       message: "The service is starting; try again in a moment.",
       errors: {},
@@ -270,20 +265,20 @@ describe("503 with Retry-After, while no calls are taken", () => {
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
-  test("paths and methods are told apart all the same", async () => {
-    expect((await doors.request("/v1/nothing", { body: {} })).status).toBe(404);
-    expect((await doors.request(QUOTE, { method: "GET" })).status).toBe(405);
+  test("unknown paths are still 404 and wrong methods 405", async () => {
+    expect((await unprepared.request("/v1/nothing", { body: {} })).status).toBe(404);
+    expect((await unprepared.request(QUOTE, { method: "GET" })).status).toBe(405);
   });
 
-  test("the process is alive and not ready", async () => {
-    expect((await doors.request("/healthz")).status).toBe(200);
-    const ready = await doors.request("/readyz");
+  test("the process is alive but not ready", async () => {
+    expect((await unprepared.request("/healthz")).status).toBe(200);
+    const ready = await unprepared.request("/readyz");
     expect(ready.status).toBe(503);
     expect(ready.headers.get("retry-after")).toBe("1");
   });
 });
 
-test("504: the caller's deadline has passed", async () => {
+test("504: a call whose deadline has passed", async () => {
   const headers = { "connect-timeout-ms": "0" };
   expectError(await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers }), 504, {
     message: "The caller's deadline passed before the answer.",
@@ -291,12 +286,12 @@ test("504: the caller's deadline has passed", async () => {
   });
 });
 
-test("a deadline farther away than a timer can wait has not passed", async () => {
+test("a deadline beyond the range of timers has not passed", async () => {
   const headers = { "connect-timeout-ms": "9999999999" };
   expect((await service.request("/v1/shipments", { apiKey, headers })).status).toBe(200);
 });
 
-describe("of several things that are wrong, the first in the order of checks is told", () => {
+describe("of several errors the first in the order of checks is answered", () => {
   const garbage = "}".repeat(70 * KIB);
   const plain = { "content-type": "text/plain" };
   const unknownKey = mintApiKey();
@@ -310,7 +305,7 @@ describe("of several things that are wrong, the first in the order of checks is 
     expect((await service.request(path, options)).status).toBe(status);
   });
 
-  test("size, type, syntax, fields, state", async () => {
+  test("size, then type, syntax, fields, state", async () => {
     const poor = await service.addWorkspace({ paymentProvider: undefined });
     const statusOf = async (body: unknown, headers: Record<string, string> = {}) => {
       const answer = await service.request("/v1/shipments", {
@@ -344,7 +339,7 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
   test.each<[what: string, request: string, status: number, body: object]>([
     ["bytes", "\u0000\u0001\u0002\r\n\r\n", 400, invalid],
     ["no such method", `BREW ${QUOTE} HTTP/1.1\r\nHost: x\r\n\r\n`, 400, invalid],
-    ["HTTP/2 on this door", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, invalid],
+    ["HTTP/2 on the HTTP server", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, invalid],
     ["an unknown version", `GET ${QUOTE} HTTP/9.9\r\nHost: x\r\n\r\n`, 400, invalid],
     ["a broken header", `GET ${QUOTE} HTTP/1.1\r\nHost x\r\n\r\n`, 400, invalid],
     ["no host", `GET ${QUOTE} HTTP/1.1\r\n\r\n`, 400, noHost],
@@ -390,20 +385,20 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
   });
 });
 
-test("a caller that goes away in the middle of its body leaves nothing behind", async () => {
+test("a caller that leaves in the middle of its body leaves no call in flight", async () => {
   for (const text of ["", "{", '{"pickup_lat": 1']) {
     const socket = openSocket(service.httpUrl);
     await once(socket, "connect");
     socket.write(
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 99\r\n\r\n${text}`,
     );
-    await eventually("the call under way", async () => (await callsUnderWay(service)) === 1);
+    await eventually("the call in flight", async () => (await callsInFlight(service)) === 1);
     socket.destroy();
-    await eventually("the call over", async () => (await callsUnderWay(service)) === 0);
+    await eventually("the call over", async () => (await callsInFlight(service)) === 0);
   }
 });
 
-test("a connection serves its next request after a refusal whose body was left unread", async () => {
+test("a connection serves the next request after a refusal that left a body unread", async () => {
   const socket = openSocket(service.httpUrl);
   const post = (key: string, body: string) =>
     socket.write(
@@ -416,7 +411,7 @@ test("a connection serves its next request after a refusal whose body was left u
   socket.destroy();
 });
 
-test("a target in absolute form, as proxies are sent it, means its path", async () => {
+test("a request target in absolute form, as sent to proxies, means its path", async () => {
   const { status } = await rawHttp(
     service.httpUrl,
     `GET http://example.org/healthz HTTP/1.1\r\nHost: example.org\r\n\r\n`,
@@ -424,7 +419,7 @@ test("a target in absolute form, as proxies are sent it, means its path", async 
   expect(status).toBe(200);
 });
 
-test("an expectation that nobody knows counts for nothing", async () => {
+test("an unknown expectation is ignored", async () => {
   const { status, text } = await rawHttp(
     service.httpUrl,
     `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`,

@@ -19,7 +19,7 @@ test.each<[query: string, json: object]>([
   ["texts=a&texts=b&texts=a", { texts: ["a", "b", "a"] }],
   ["colors=red&text=x&colors=dark_blue", { colors: ["red", "dark_blue"], text: "x" }],
   ["word=w", { word: "w" }],
-])("%s says %j", (query, json) => {
+])("the query %s is read as %j", (query, json) => {
   expect(decode(new URLSearchParams(query))).toEqual(json);
 });
 
@@ -37,14 +37,14 @@ test.each([
   ["flag=TRUE", { flag: "TRUE" }],
   ["flag=1", { flag: "1" }],
   ["point=x", { point: "x" }],
-])("%s is no value of the field's type and stays text, to be refused", (query, json) => {
+])("the query %s is not of the field's type and stays text, to be refused", (query, json) => {
   expect(decode(new URLSearchParams(query))).toEqual(json);
 });
 
-test("of a parameter that is given twice for one value, the last counts", () => {
+test("of a parameter that comes twice for one value, the last counts", () => {
   expect(decode(new URLSearchParams("text=a&text=b"))).toEqual({ text: "b" });
 });
 
-test("unknown parameters are ignored", () => {
+test("unknown query parameters are ignored", () => {
   expect(decode(new URLSearchParams("nope=1&__proto__=x&constructor=y&smallCount=1"))).toEqual({});
 });

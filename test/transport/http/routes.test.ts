@@ -98,7 +98,7 @@ describe("routes are read from the RPCs' options", () => {
     ["without a path", { body: "*" }],
     ["with the body in one field", { ...at("post", "/v1/a"), body: "parcel" }],
     ["with a malformed path", at("get", "/v1/**")],
-  ])("a rule %s is a mistake found at start-up", (_, rule) => {
+  ])("and a rule %s is refused at start-up", (_, rule) => {
     expect(() => readRoutes([rpcWith("X", rule)])).toThrow(/http rule|path template/);
   });
 });
@@ -138,7 +138,7 @@ describe("a method and a path lead to a route", () => {
     ["GET", "/v1/parcels/7/cancel", "POST"],
     ["post", "/v1/parcels", "GET, POST"],
     ["HEAD", "/v1/parcels", "GET, POST"],
-  ])("%s %s is the wrong method, and the right ones are told", (httpMethod, path, allow) => {
+  ])("%s %s has the wrong method, and the right ones are named", (httpMethod, path, allow) => {
     expect(match(httpMethod, path)).toEqual({ kind: "method-not-allowed", allow });
   });
 
@@ -153,11 +153,11 @@ describe("a method and a path lead to a route", () => {
     ["another case", "/V1/parcels"],
     ["a literal in percent-encoding", "/v1/%70arcels"],
     ["a name of Object.prototype", "/v1/constructor"],
-  ])("%s leads nowhere", (_, path) => {
+  ])("%s matches no route", (_, path) => {
     expect(match("POST", path)).toEqual({ kind: "no-such-path" });
   });
 
-  test("two routes for one method and path are a mistake found at start-up", () => {
+  test("two routes for one method and path are refused at start-up", () => {
     const other = rpcWith("Other", at("get", "/v1/parcels/{name}"));
     expect(() => compileRoutes(readRoutes([get, other]))).toThrow(
       "parcels.Parcels/Other and parcels.Parcels/Get claim the same method and path",

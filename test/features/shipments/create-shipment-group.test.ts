@@ -1,19 +1,13 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BOOKED_SHIPMENT } from "../../support/bookings.ts";
-import { createDatabase } from "../../support/database.ts";
+import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { connectTo, createDatabase } from "../../support/database.ts";
+import type { Answer } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
-import { connectTo } from "../../support/insert-shipments.ts";
-import {
-  BOOKING,
-  startService,
-  type Answer,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
 
-/** Bookings that arrive together are written together; here their neighbourhood is tried. */
+/** Concurrent bookings are written in one transaction; these tests check that each still stands alone. */
 let proxy: TcpProxy;
 let service: TestService;
 let sql: pg.Client;
@@ -21,7 +15,7 @@ beforeAll(async () => {
   const database = await createDatabase();
   proxy = await startTcpProxy(database.url);
   service = await startService({ database: { url: proxy.url, drop: database.drop } });
-  // Past the proxy.
+  // Does not use the proxy.
   sql = await connectTo(database.url);
 });
 afterAll(async () => {
@@ -66,7 +60,7 @@ async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<vo
   ]);
 }
 
-test("in a crowd of workspaces each booking ends as it would alone, and is answered with what is kept", async () => {
+test("a booking grouped with those of other workspaces ends as it would alone, and its answer is what is stored", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   const unpaid = await service.addWorkspace({ paymentProvider: undefined });
   const persons = (i: number) => ({ customer_email: `person${i}@example.org`, weight_kg: 1 + i });
@@ -127,7 +121,7 @@ test("in a crowd of workspaces each booking ends as it would alone, and is answe
   expect([await count("shipment", unpaid), await count("customer", unpaid)]).toEqual([0, 0]);
 });
 
-test("bookings that arrive together share transactions", async () => {
+test("concurrent bookings share transactions", async () => {
   const workspace = await service.addWorkspace();
   await book(workspace);
   const answers = await times(40, () => book(workspace));
@@ -139,7 +133,7 @@ test("bookings that arrive together share transactions", async () => {
   expect(rows).toEqual([{ together: true }]);
 });
 
-test("a booking that the database refuses fails alone, and its neighbours are booked once", async () => {
+test("a booking that the database refuses fails alone, and the rest of its group is booked once", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await sql.query(`
     create function refuse_address() returns trigger language plpgsql as
@@ -181,7 +175,7 @@ test("a booking that the database refuses fails alone, and its neighbours are bo
   expect([await count("shipment", other), await count("customer", other)]).toEqual([20, 20]);
 });
 
-test("a booking that waits for its customer's row does not make its neighbours wait", async () => {
+test("a booking that waits for its customer's row does not delay the rest of its group", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await book(one);
   await sql.query("begin");
@@ -196,7 +190,7 @@ test("a booking that waits for its customer's row does not make its neighbours w
   expect((await waits).body.data.customer.id_number).toBe("wanted");
 });
 
-test("bookings whose commit nobody heard of are not made again", async () => {
+test("bookings whose commit was not acknowledged are not repeated", async () => {
   const one = await service.addWorkspace();
   await sql.query(`
     create function linger() returns trigger language plpgsql as

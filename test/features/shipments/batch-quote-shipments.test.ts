@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BatchQuoteShipmentsResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { BOOKING_PRICE } from "../../support/bookings.ts";
+import { BOOKING_PRICE, COVERED_ROUTE } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcClient } from "../../support/rpc-client.ts";
-import { rpcRefusal } from "../../support/rpc-refusal.ts";
-import { COVERED_ROUTE, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -25,7 +23,7 @@ const QUOTED = {
   error: null,
 };
 
-test("every route has its result in its place, whatever its neighbours are", async () => {
+test("each result of a batch quote is at its route's place, whatever the other routes are", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, dropoff_lat: 0, dropoff_lng: 0 },
@@ -85,7 +83,7 @@ test("every route has its result in its place, whatever its neighbours are", asy
   });
 });
 
-test("each result is what a call for that route alone gives", async () => {
+test("each result of a batch quote equals a single quote of that route", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, pickup_lat: 0 },
@@ -111,8 +109,8 @@ test("each result is what a call for that route alone gives", async () => {
   }
 });
 
-test("the gRPC door answers alike", async () => {
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
+test("a batch quote by gRPC equals one by JSON", async () => {
+  const grpc = service.grpcClient(apiKey);
   const route = {
     pickupLat: 40.758,
     pickupLng: -73.9855,
@@ -143,7 +141,7 @@ test("the gRPC door answers alike", async () => {
   });
 });
 
-test("a hundred routes are the most, one the least", async () => {
+test("a batch quote takes from one to a hundred routes", async () => {
   const most = await quoteAll(Array.from({ length: 100 }, () => COVERED_ROUTE));
   expect(most.status).toBe(200);
   expect(most.body.results).toEqual(Array.from({ length: 100 }, () => QUOTED));
@@ -162,8 +160,8 @@ test("a hundred routes are the most, one the least", async () => {
       errors: { routes: [expect.any(String)] },
     });
   }
-  const grpc = rpcClient(ShipmentService, service.grpcUrl, apiKey);
-  expect(await rpcRefusal(grpc.batchQuoteShipments({ routes: [] }))).toMatchObject({
+  const grpc = service.grpcClient(apiKey);
+  expect(await rpcError(grpc.batchQuoteShipments({ routes: [] }))).toMatchObject({
     code: "InvalidArgument",
     details: { BadRequest: { fieldViolations: [{ field: "routes" }] } },
   });

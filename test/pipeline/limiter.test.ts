@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { setLimit } from "../../src/features/workspaces/set-limit.ts";
+import { COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
-import { errorFacts } from "../support/error-facts.ts";
 import { eventually } from "../support/eventually.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
-import { COVERED_ROUTE, startReplica, startService, type TestService } from "../support/service.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startReplica, startService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -14,23 +15,23 @@ afterAll(() => service.close());
 
 const read = (it: TestService, apiKey: string) => it.request("/v1/workspace", { apiKey });
 
-/** A bucket that fills so slowly that a test sees none of it. */
+/** A bucket that refills too slowly for a test to notice. */
 const FIVE = { rate: 1, burst: 5 };
 
-test("as many calls as the bucket holds are answered, and not one more", async () => {
+test("a workspace can make as many calls as its limit allows, and not one more", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", { rate: 1, burst: 1_000 });
   const answers = await Promise.all(
     Array.from({ length: 1_100 }, () => read(service, apiKey).then(({ status }) => status)),
   );
   const answered = answers.filter((status) => status === 200).length;
-  // What the bucket fills by while the calls come in: a call a second.
+  // The bucket refills by a call a second while the calls come in.
   expect(answered).toBeGreaterThanOrEqual(1_000);
   expect(answered).toBeLessThan(1_060);
   expect(answers.filter((status) => status === 429).length).toBe(1_100 - answered);
 });
 
-test("every answer says what is left, and a call too many when to come back", async () => {
+test("every answer says how many calls are left, and a refused call when to retry", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", FIVE);
   for (let left = 4; left >= 0; left--) {
@@ -49,12 +50,12 @@ test("every answer says what is left, and a call too many when to come back", as
   expect(headers.get("ratelimit")).toBe('"read";r=0;t=1');
 });
 
-test("the gRPC door counts the same calls, and says the same", async () => {
+test("calls by gRPC and by JSON count against one limit, with the same headers", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", FIVE);
   const { listShipments } = service.grpcClient(apiKey);
   for (let i = 0; i < 5; i++) await (i % 2 === 0 ? read(service, apiKey) : listShipments({}));
-  expect(await errorFacts(listShipments({}))).toMatchObject({
+  expect(await rpcError(listShipments({}))).toMatchObject({
     code: "ResourceExhausted",
     message: "The workspace has used up its read calls; try again in 1 s.",
     details: {
@@ -65,7 +66,7 @@ test("the gRPC door counts the same calls, and says the same", async () => {
 });
 
 describe("a workspace that has used up its calls", () => {
-  test("may still make those of another class", async () => {
+  test("can still make calls of another class", async () => {
     const { id, apiKey } = await service.addWorkspace();
     await setLimit(service.app.em, id, "read", { rate: 1, burst: 1 });
     await read(service, apiKey);
@@ -75,7 +76,7 @@ describe("a workspace that has used up its calls", () => {
     expect(quote.headers.get("ratelimit-policy")).toBe('"quote";q=20000;w=2');
   });
 
-  test("does not hurt its neighbours", async () => {
+  test("does not limit other workspaces", async () => {
     const [loud, quiet] = [await service.addWorkspace(), await service.addWorkspace()];
     await setLimit(service.app.em, loud.id, "read", { rate: 1, burst: 1 });
     await read(service, loud.apiKey);
@@ -84,7 +85,7 @@ describe("a workspace that has used up its calls", () => {
   });
 });
 
-test("a limit that an operator sets is soon in force", async () => {
+test("a limit that an operator sets soon takes effect", async () => {
   const { id, apiKey } = await service.addWorkspace();
   expect((await read(service, apiKey)).body.data.limits.read).toEqual({
     rate: 5_000,
@@ -114,7 +115,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     const exhausted = await replicas[0].addWorkspace();
     await setLimit(replicas[0].app.em, exhausted.id, "read", { rate: 1, burst: 1 });
     for (const replica of replicas) {
-      // Until it has reached Redis, a replica lets calls through.
+      // A replica lets calls through until it is connected to Redis.
       await eventually("the replica to count", async () => {
         return (await read(replica, exhausted.apiKey)).status === 429;
       });

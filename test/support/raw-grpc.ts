@@ -1,8 +1,8 @@
 import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What came back of a call made by hand. */
-export interface RawRpcAnswer {
+/** What a call made by hand returned. */
+export interface RawGrpcAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly trailers: Readonly<Record<string, unknown>>;
@@ -22,14 +22,14 @@ interface Sending {
   readonly windowBytes?: number;
 }
 
-/** Posts these bytes to a path of the gRPC door, with headers that no client would send. */
-export function rawRpc(
+/** Posts these bytes to a path of the gRPC server, with headers that no client would send. */
+export function rawGrpc(
   grpcUrl: string,
   path: string,
   headers: RawHeaders,
   body: Uint8Array,
   { pieceBytes = Infinity, ends = true, windowBytes = 65_535 }: Sending = {},
-): Promise<RawRpcAnswer> {
+): Promise<RawGrpcAnswer> {
   return new Promise((resolve, reject) => {
     // Node's types do not know of the first.
     const options = {

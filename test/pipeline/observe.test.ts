@@ -6,12 +6,17 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
-import { startServing, type LogLine, type Served } from "../support/command.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { parsePrometheus, type Metric } from "../support/prometheus.ts";
+import { parsePrometheus, type Metric } from "../support/metrics.ts";
 import { rawHttp } from "../support/raw-http.ts";
-import { BOOKING, COVERED_ROUTE, SAMPLE_TARIFF } from "../support/service.ts";
+import {
+  startServiceProcess,
+  type LogLine,
+  type ServiceProcess,
+} from "../support/service-process.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
 const QUOTE_PATH = "/v1/shipments/quote";
 const QUOTE = "shipments.v1.ShipmentService/QuoteShipment";
@@ -33,20 +38,20 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-async function startReady(): Promise<Served> {
-  const served = await startServing({ DATABASE_URL: database.url, LOG_LEVEL: "trace" });
+async function startReady(): Promise<ServiceProcess> {
+  const served = await startServiceProcess({ DATABASE_URL: database.url, LOG_LEVEL: "trace" });
   await served.untilReady();
   return served;
 }
 
-const calls = (served: Served) => served.log().filter(({ msg }) => msg === "call");
+const calls = (served: ServiceProcess) => served.log().filter(({ msg }) => msg === "call");
 
-const callOf = (served: Served, requestId: string): Promise<LogLine> =>
+const callOf = (served: ServiceProcess, requestId: string): Promise<LogLine> =>
   eventually(`the log line of ${requestId}`, () =>
     calls(served).find((line) => line.requestId === requestId),
   );
 
-test("every call is one line of the log, with who asked what, and how it went", async () => {
+test("every call is logged in one line with its workspace, method and outcome", async () => {
   const served = await startReady();
   const call = (requestId: string, path: string, body: object, key: string | undefined) =>
     served.request(path, {
@@ -102,7 +107,7 @@ test("every call is one line of the log, with who asked what, and how it went", 
   });
 });
 
-test("a key is never logged, wherever a caller puts it", async () => {
+test("an API key is never logged, wherever a caller puts it", async () => {
   const served = await startReady();
   const json = { "content-type": "application/json" };
   const headers: Readonly<Record<string, string>>[] = [
@@ -144,7 +149,7 @@ test("a key is never logged, wherever a caller puts it", async () => {
   expect(calls(served).length).toBeGreaterThanOrEqual(16);
 });
 
-async function callUnknownRpc(served: Served, path: string): Promise<void> {
+async function callUnknownRpc(served: ServiceProcess, path: string): Promise<void> {
   const session = connectHttp2(served.grpcUrl);
   const stream = session.request({
     ":method": "POST",
@@ -157,7 +162,7 @@ async function callUnknownRpc(served: Served, path: string): Promise<void> {
   session.close();
 }
 
-test("metrics count and time calls by method and code, and show the pool and the tariff", async () => {
+test("metrics count and time calls by method and code, and report the pool and the tariff version", async () => {
   const served = await startReady();
   for (let i = 0; i < 3; i++) {
     await served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });

@@ -1,20 +1,21 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectTo, insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { connectTo } from "../../support/database.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 
-/** Shipments of the large workspace; its neighbour has a tenth of that. */
+/** Shipments of the large workspace; the other has a tenth of that. */
 const SHIPMENTS = 200_000;
 const CUSTOMERS = 5_000;
 /** A page of 25 and one row more, which tells whether there is a next. */
 const PAGE_ROWS = 26;
-/** How many are booked in one instant here: so many of a page's may have to be passed over. */
+/** How many shipments share an instant here; a page may have to skip that many. */
 const IN_ONE_INSTANT = 4;
 
 /**
- * Few, many and middling of each status. Time tells them apart, as it does in life: the newest
- * quarter is not delivered yet. The busy customer never has one in transit.
+ * Few, many and a middling number of each status. As in production, status depends on age: the
+ * newest quarter is not delivered yet. The busy customer has none in transit.
  */
 const STATES = {
   status: `case when i % 20000 = 7 then 'pending' when i % 20000 = 9 then 'awaiting_pickup'
@@ -77,7 +78,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Runs a query again and gives every node of the plan that PostgreSQL followed. */
+/** Explains a query by running it, and returns every node of its plan. */
 async function planOf({ sql: text, params }: SentQuery): Promise<PlanNode[]> {
   let at = 0;
   const numbered = text.replaceAll("?", () => `$${++at}`);
@@ -89,7 +90,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** How many rows a plan looked at in each table, whether it gave them on or not. */
+/** How many rows a plan read from each table, those it filtered out included. */
 function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
   const touched: Record<string, number> = {};
   for (const node of plan) {
@@ -169,7 +170,7 @@ function withCustomer(filter: string): string {
   return filter.replace("BUSY", String(busy)).replace("QUIET", String(busy + 15));
 }
 
-describe("of 200,000 shipments a page is read in order from an index, wherever it is", () => {
+describe("any page of 200,000 shipments is read in order from an index", () => {
   test.each(FILTERS)("%s", async (filter) => {
     const path = `/v1/shipments?${withCustomer(filter)}`;
     for (const query of [await listQuery(path), ...(await laterQueries(path))]) {
@@ -178,7 +179,7 @@ describe("of 200,000 shipments a page is read in order from an index, wherever i
   });
 });
 
-describe("a shipment is found by its external reference alone", () => {
+describe("a list by external reference reads one shipment from its index", () => {
   test.each(["", "&status=delivered", "&payment_status=paid", "&customer_id=BUSY", `&${BEFORE}`])(
     "external_reference%s",
     async (more) => {
@@ -190,7 +191,7 @@ describe("a shipment is found by its external reference alone", () => {
   );
 });
 
-test("of 5,000 customers a page is read in order from an index, wherever it is", async () => {
+test("any page of 5,000 customers is read in order from an index", async () => {
   const { body } = await service.request("/v1/customers?page_size=25", { apiKey: large.apiKey });
   const next = `/v1/customers?page_token=${body.next_page_token}`;
   for (const path of ["/v1/customers", next, "/v1/customers?email=C77@example.org"]) {

@@ -3,9 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { run, runJson, type Environment } from "../support/command.ts";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { SAMPLE_TARIFF } from "../support/service.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 let database: TestDatabase;
@@ -45,7 +45,7 @@ async function query(sql: string): Promise<unknown[]> {
 
 const show = () => runJson(["tariff", "show"], environment);
 
-test("publish tells the version and what is in it, and show prints it as it was published", async () => {
+test("tariff publish prints the version and its contents, and tariff show prints the document as published", async () => {
   const args = ["tariff", "publish", fileOf(SAMPLE_TARIFF), "--note", "spring"];
   expect(await runJson(args, environment)).toEqual({ version: 1, zones: 5, tiers: 3 });
   expect(await show()).toEqual({ ...SAMPLE_TARIFF, version: 1 });
@@ -54,7 +54,7 @@ test("publish tells the version and what is in it, and show prints it as it was 
   ]);
 });
 
-test("what was shown can be published again, unchanged or edited", async () => {
+test("what tariff show prints can be published again, unchanged or edited", async () => {
   await publish(SAMPLE_TARIFF);
   const shown = await show();
   expect(await publish(shown)).toMatchObject({ version: 1 });
@@ -63,7 +63,7 @@ test("what was shown can be published again, unchanged or edited", async () => {
   expect(await show()).toEqual({ ...SAMPLE_TARIFF, base_fee: "6.00", version: 2 });
 });
 
-test("every fault is named with its path, and nothing is published", async () => {
+test("tariff publish names every fault with its path, and publishes nothing", async () => {
   const openRing = {
     type: "Polygon",
     coordinates: [
@@ -89,7 +89,7 @@ test("every fault is named with its path, and nothing is published", async () =>
     },
   };
   const args = ["tariff", "publish", fileOf(faulty), "--json"];
-  const { code, stdout, stderr } = await run(args, environment);
+  const { code, stdout, stderr } = await runCommand(args, environment);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   const paths = stderr
     .trim()
@@ -109,25 +109,28 @@ test.each([
   ["that is not there", () => join(folder, "none.json")],
   ["that is a folder", () => folder],
   ["that is not JSON", () => fileOf('{ "currency": ')],
-])("a file %s is refused by its name", async (_, fileToPublish) => {
+])("tariff publish names a file %s in the error", async (_, fileToPublish) => {
   const file = fileToPublish();
-  const { code, stdout, stderr } = await run(["tariff", "publish", file, "--json"], environment);
+  const { code, stdout, stderr } = await runCommand(
+    ["tariff", "publish", file, "--json"],
+    environment,
+  );
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^\S+ cannot be read: .+\n$/);
   expect(stderr.startsWith(file)).toBe(true);
 });
 
-test("there is nothing to show before the first publication", async () => {
-  expect(await run(["tariff", "show", "--json"], environment)).toEqual({
+test("tariff show fails before the first publication", async () => {
+  expect(await runCommand(["tariff", "show", "--json"], environment)).toEqual({
     code: 1,
     stdout: "",
     stderr: "No tariff has been published yet.\n",
   });
 });
 
-test("people are told in words", async () => {
-  const published = await run(["tariff", "publish", fileOf(SAMPLE_TARIFF)], environment);
+test("without --json the tariff commands print sentences", async () => {
+  const published = await runCommand(["tariff", "publish", fileOf(SAMPLE_TARIFF)], environment);
   expect(published.stdout).toBe("Version 1 is in force: 5 zones, 3 tiers.\n");
-  const shown = await run(["tariff", "show"], environment);
+  const shown = await runCommand(["tariff", "show"], environment);
   expect(JSON.parse(shown.stdout)).toEqual({ ...SAMPLE_TARIFF, version: 1 });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { run } from "../support/command.ts";
+import { runCommand } from "./support/command.ts";
 
-/** Nothing listens there. */
+/** A database URL where nothing listens. */
 const NO_DATABASE = { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/none" };
 
 const WRONG = [
@@ -20,41 +20,41 @@ const WRONG = [
 ];
 
 test.each(WRONG.map((args) => ({ said: args.join(" "), args })))(
-  "wrong usage is told before anything is done: $said",
+  "wrong usage is refused before the database is touched: $said",
   async ({ args }) => {
-    const { code, stdout, stderr } = await run(args, NO_DATABASE);
+    const { code, stdout, stderr } = await runCommand(args, NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("Usage: shipments");
   },
 );
 
-test("help is no error", async () => {
-  const { code, stdout, stderr } = await run(["key", "rotate", "--help"], NO_DATABASE);
+test("help exits with 0", async () => {
+  const { code, stdout, stderr } = await runCommand(["key", "rotate", "--help"], NO_DATABASE);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("--overlap <seconds>");
 });
 
-test("variables at fault are refused by their names, all at once", async () => {
+test("all invalid environment variables are named together", async () => {
   const faulty = { PORT: "http", GRPC_PORT: "65536", LOG_LEVEL: "loud", DATABASE_URL: "mysql://x" };
-  const { code, stdout, stderr } = await run(["serve"], faulty);
+  const { code, stdout, stderr } = await runCommand(["serve"], faulty);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   for (const name of Object.keys(faulty)) {
     expect(stderr).toMatch(new RegExp(`^${name}: .+$`, "m"));
   }
 });
 
-test("a variable set to nothing counts as not set", async () => {
-  const { stderr } = await run(["migrate"], { ...NO_DATABASE, PORT: "", LOG_LEVEL: " " });
+test("an empty environment variable counts as not set", async () => {
+  const { stderr } = await runCommand(["migrate"], { ...NO_DATABASE, PORT: "", LOG_LEVEL: " " });
   expect(stderr).not.toMatch(/PORT|LOG_LEVEL/);
 });
 
-test("a database that cannot be reached is the reason, without its password", async () => {
-  const { code, stdout, stderr } = await run(["migrate", "--json"], NO_DATABASE);
+test("an unreachable database is named in the error, without its password", async () => {
+  const { code, stdout, stderr } = await runCommand(["migrate", "--json"], NO_DATABASE);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe("connect ECONNREFUSED 127.0.0.1:1\n");
 });
 
-test("a host with several addresses, none of which answers, is a reason too", async () => {
+test("a database host of several addresses, none of which answers, is named in the error", async () => {
   const twoAddresses = `
     import dns from "node:dns";
     import { syncBuiltinESMExports } from "node:module";
@@ -62,7 +62,7 @@ test("a host with several addresses, none of which answers, is a reason too", as
     dns.lookup = (host, options, done) => done(null, addresses);
     syncBuiltinESMExports();
   `;
-  const { code, stderr } = await run(["migrate"], {
+  const { code, stderr } = await runCommand(["migrate"], {
     DATABASE_URL: "postgres://database.invalid:1/none",
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
   });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { book } from "../../support/bookings.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { addWebhook, attemptsAt, book, hurry, untilAttempted } from "../../support/webhooks.ts";
+import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
 
 let service: TestService;
 let receiver: Receiver;
-/** What each name resolves to, look-up after look-up; the last stays. */
+/** What each name resolves to, one entry for each look-up; the last one repeats. */
 const names = new Map<string, string[][]>();
 const looked: string[] = [];
 
@@ -39,7 +40,7 @@ async function attemptAt(url: string): Promise<any> {
 }
 
 test.for(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:192.168.1.1"])(
-  "a name that resolves to %s is not connected to",
+  "a webhook is not sent to a host name that resolves to %s",
   async (address) => {
     names.set("private.example", [[address]]);
     const attempt = await attemptAt(`https://private.example:${receiver.port}/`);
@@ -48,7 +49,7 @@ test.for(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:192.168.1.1
   },
 );
 
-test("a name that is let in by http resolves to this machine, or is not connected to", async () => {
+test("a webhook by http is sent only to a host name that resolves to this machine", async () => {
   names.set("lan.example", [["10.0.0.5"]]);
   expect(await attemptAt(`http://lan.example:${receiver.port}/`)).toMatchObject(NOT_PUBLIC);
   names.set("here.example", [["10.0.0.5", "127.0.0.1"]]);
@@ -56,7 +57,7 @@ test("a name that is let in by http resolves to this machine, or is not connecte
   expect(receiver.received.splice(0)).toHaveLength(1);
 });
 
-test("a name that moves to a private address is connected to where it was checked, and then no more", async () => {
+test("a webhook is sent to the address that was checked, and no more once its host name resolves to a private one", async () => {
   const closing = await startReceiver((response) =>
     response.writeHead(204, { connection: "close" }).end(),
   );
@@ -69,7 +70,7 @@ test("a name that moves to a private address is connected to where it was checke
   await book(service, apiKey);
   const first = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, first)).toMatchObject([{ status: 204 }]);
-  // Checked and connected to with one look-up: there is no moment in between to move in.
+  // One look-up serves the check and the connection, so that no change can come between them.
   expect(looked).toEqual(["moving.example"]);
 
   await book(service, apiKey);
@@ -80,10 +81,10 @@ test("a name that moves to a private address is connected to where it was checke
   await closing.close();
 });
 
-test("an address that is written out is checked although nothing is looked up", async () => {
+test("a webhook is not sent to a private address written in its URL, although nothing is resolved", async () => {
   const { apiKey } = await service.addWorkspace();
   const { data } = await addWebhook(service, apiKey, { url: receiver.url });
-  // As if it had been let in by an older rule.
+  // As if an older rule had allowed it.
   await service.app.em.execute("update webhook set url = ? where id = ?", [
     `https://127.0.0.1:${receiver.port}/`,
     data.id,
@@ -95,14 +96,14 @@ test("an address that is written out is checked although nothing is looked up", 
   await hurry(service);
 });
 
-test("a name that cannot be resolved, and a port where nobody listens, are told as such", async () => {
+test("an attempt records a host name that cannot be resolved, and a refused connection", async () => {
   const closed = await startReceiver();
   await closed.close();
   expect(await attemptAt(closed.url)).toMatchObject({ error: "The connection was refused." });
   expect(await attemptAt("https://nothing.example/")).toMatchObject(NOT_PUBLIC);
 });
 
-test("without the setting, http is refused even to this machine, when it is asked for and when it is sent", async () => {
+test("without the setting, http is refused even to this machine, when a webhook is added and when it is sent", async () => {
   const strict = await startService({ webhookAllowLoopbackHttp: false });
   const { apiKey } = await strict.addWorkspace();
   const refused = await strict.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });

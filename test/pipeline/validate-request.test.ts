@@ -7,7 +7,7 @@ import {
   file_buf_validate_validate as ours,
 } from "../../gen/buf/validate/validate_pb.js";
 
-/** What decides how a field travels and what it means. */
+/** What determines the encoding and the meaning of a field. */
 function shapeOf(field: DescField) {
   const { name, number, fieldKind, oneof, message } = field;
   return {
@@ -25,7 +25,7 @@ function messageIn(file: typeof theirs, typeName: string): DescMessage {
   return found;
 }
 
-describe("the rules we declare are Protovalidate's, in name, number and type", () => {
+describe("the validation rules we declare match Protovalidate's in name, number and type", () => {
   const messages = [...nestedTypes(ours)].filter((type) => type.kind === "message");
   const fields = messages.flatMap((message) => message.fields);
 
@@ -36,7 +36,7 @@ describe("the rules we declare are Protovalidate's, in name, number and type", (
     );
   });
 
-  test("the option that carries them", () => {
+  test("and so does the option that carries them", () => {
     const known = theirs.extensions.find((it) => it.name === "field");
     expect(ourOption.typeName).toBe("buf.validate.field");
     expect(ourOption.typeName).toBe(known?.typeName);
@@ -45,7 +45,7 @@ describe("the rules we declare are Protovalidate's, in name, number and type", (
     expect(ourOption.message?.typeName).toBe(known?.message?.typeName);
   });
 
-  test("in a file of the same name, package and syntax", () => {
+  test("and so do the file's name, package and syntax", () => {
     expect(ours.proto.name).toBe(theirs.proto.name);
     expect(ours.proto.package).toBe(theirs.proto.package);
     expect(ours.edition).toBe(theirs.edition);

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { run, runJson, type Environment } from "../support/command.ts";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -18,7 +18,7 @@ const list = async () => (await json("workspace", "list")).workspaces;
 const KEY = /^shp_[0-9A-Za-z]{36}$/;
 const refused = (stderr: string) => ({ code: 1, stdout: "", stderr });
 
-test("a new workspace comes with its first key, of which only the hash is kept", async () => {
+test("workspace create prints the first key, of which only the hash is stored", async () => {
   const created = await json("workspace", "create", "--name", " Acme Ltd ");
   expect(created).toEqual({
     workspace: { id: expect.any(Number), name: "Acme Ltd" },
@@ -33,7 +33,7 @@ test("a new workspace comes with its first key, of which only the hash is kept",
   expect(JSON.stringify(rows)).not.toContain(created.api_key.slice("shp_".length, -4));
 });
 
-test("workspaces are listed with their payment providers and working keys", async () => {
+test("workspace list shows payment providers and working keys", async () => {
   const first = await json("workspace", "create", "--name", "One", "--payment-provider", "manual");
   const second = await json("workspace", "create", "--name", "Two");
   expect(await list()).toEqual([
@@ -50,7 +50,7 @@ test("workspaces are listed with their payment providers and working keys", asyn
   ]);
 });
 
-test("a payment provider is connected and disconnected, however often it is said", async () => {
+test("connecting or disconnecting a payment provider twice has the effect of once", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
   const connected = { workspace: workspace.id, payment_provider: "manual" };
@@ -68,7 +68,7 @@ test("a payment provider is connected and disconnected, however often it is said
   expect(await list()).toMatchObject([{ payment_provider: null }]);
 });
 
-test("rotation makes a new key and ends the others, at once or after the overlap", async () => {
+test("key rotate prints a new key and ends the others, at once or after the overlap", async () => {
   const { workspace, api_key: first } = await json("workspace", "create", "--name", "Acme");
   const rotate = (...args: string[]) =>
     json("key", "rotate", "--workspace", String(workspace.id), ...args);
@@ -90,31 +90,31 @@ test("rotation makes a new key and ends the others, at once or after the overlap
   expect(overlapDays).toBeCloseTo(7, 2);
 });
 
-test("revocation ends the working key that ends in these characters, in this workspace", async () => {
+test("key revoke ends the working key with the given last characters, in the given workspace only", async () => {
   const { workspace, api_key: apiKey } = await json("workspace", "create", "--name", "Acme");
   const last4 = apiKey.slice(-4);
   const revoke = (id: number) => ["key", "revoke", "--workspace", String(id), "--last4", last4];
   const nothing = (id: number) =>
     refused(`Workspace ${id} has no working key that ends in ${last4}.\n`);
 
-  expect(await run([...revoke(404), "--json"], environment)).toEqual(nothing(404));
+  expect(await runCommand([...revoke(404), "--json"], environment)).toEqual(nothing(404));
   expect(await json(...revoke(workspace.id))).toEqual({ revoked: 1 });
   expect(await list()).toMatchObject([{ keys: [] }]);
-  expect(await run(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
+  expect(await runCommand(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
 });
 
 test.each([
   ["payment-provider", "connect", "--provider", "manual"],
   ["payment-provider", "disconnect"],
   ["key", "rotate"],
-])("%s %s refuses a workspace that there is not", async (...args) => {
-  expect(await run([...args, "--workspace", "404", "--json"], environment)).toEqual(
+])("%s %s refuses a workspace that does not exist", async (...args) => {
+  expect(await runCommand([...args, "--workspace", "404", "--json"], environment)).toEqual(
     refused("There is no workspace 404.\n"),
   );
 });
 
-test("people are told in words, and a key is shown only when it is made", async () => {
-  const words = async (...args: string[]) => (await run(args, environment)).stdout;
+test("without --json the commands print sentences, and a key only when it is created", async () => {
+  const words = async (...args: string[]) => (await runCommand(args, environment)).stdout;
   expect(await words("workspace", "list")).toBe("No workspaces yet.\n");
   const created = await words("workspace", "create", "--name", "Acme");
   expect(created).toMatch(/^Workspace 1: Acme\nIts key, shown this once: shp_\w{36}\n$/);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
-import { run, runJson, type Environment } from "../support/command.ts";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -36,9 +36,9 @@ test("a workspace has the default limits until its operator sets others, class b
 });
 
 test.each([["set", "--class", "read", "--rate", "1"], ["show"]])(
-  "limits %s of a workspace that there is not is refused",
+  "limits %s refuses a workspace that does not exist",
   async (...args) => {
-    expect(await run(["limits", ...args, "--workspace", "999"], environment)).toEqual({
+    expect(await runCommand(["limits", ...args, "--workspace", "999"], environment)).toEqual({
       code: 1,
       stdout: "",
       stderr: "There is no workspace 999.\n",
@@ -51,8 +51,8 @@ test.each([
   ["no rate", ["--class", "read"]],
   ["a rate of nothing", ["--class", "read", "--rate", "0"]],
   ["a burst beyond the bound", ["--class", "read", "--rate", "1", "--burst", "1000001"]],
-])("%s is wrong usage", async (_, args) => {
+])("limits set refuses %s as wrong usage", async (_, args) => {
   const set = ["limits", "set", "--workspace", workspace, ...args];
-  const { code, stdout } = await run(set, environment);
+  const { code, stdout } = await runCommand(set, environment);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
 });

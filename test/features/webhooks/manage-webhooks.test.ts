@@ -1,6 +1,11 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { book } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { addWebhook, book, deliveriesOf, untilAttempted } from "../../support/webhooks.ts";
+import { addWebhook, deliveriesOf, untilAttempted } from "../../support/webhooks.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -40,7 +45,7 @@ test("a webhook without types takes all of them", async () => {
   expect((await addWebhook(service, apiKey, { url: URL_A })).data.types).toEqual(["*"]);
 });
 
-test("what is wrong with a webhook is said by field", async () => {
+test("an invalid webhook is refused by field", async () => {
   const { apiKey } = await service.addWorkspace();
   const keysOf = async (body: object) => {
     const answer = await service.request("/v1/webhooks", { apiKey, body });
@@ -52,7 +57,7 @@ test("what is wrong with a webhook is said by field", async () => {
   expect(await keysOf({ url: `https://a.example/${"a".repeat(2_000)}` })).toEqual([422, ["url"]]);
 });
 
-test("an update changes what is given and leaves the rest", async () => {
+test("an update of a webhook changes the given fields and leaves the rest", async () => {
   const { apiKey } = await service.addWorkspace();
   const { data } = await addWebhook(service, apiKey, { url: URL_A, types: ["shipment.paid"] });
   const update = async (body: object) => {
@@ -69,7 +74,7 @@ test("an update changes what is given and leaves the rest", async () => {
   expect(await update({ enabled: true })).toEqual({ ...moved, types: ["*"] });
 });
 
-test("nothing is sent to a disabled webhook, not even on request", async () => {
+test("nothing is sent to a disabled webhook, not even a redelivery or a test", async () => {
   const { apiKey } = await service.addWorkspace();
   const { data } = await addWebhook(service, apiKey, { url: URL_A });
   const path = `/v1/webhooks/${data.id}`;
@@ -105,7 +110,7 @@ test("a deleted webhook is gone with its deliveries", async () => {
   expect(left).toEqual([]);
 });
 
-test("a workspace has 20 webhooks at most, however many are added at the same time", async () => {
+test("a workspace has at most 20 webhooks, however many are added concurrently", async () => {
   const { apiKey } = await service.addWorkspace();
   const adding = Array.from({ length: 25 }, () =>
     service.request("/v1/webhooks", { apiKey, body: { url: URL_A } }),
@@ -150,7 +155,7 @@ test("another workspace's webhook is indistinguishable from a missing one, by ev
   expect(still.body.data.enabled).toBe(true);
 });
 
-test("deliveries are listed by pages, and by status", async () => {
+test("deliveries are listed page by page, and by status", async () => {
   const { apiKey } = await service.addWorkspace();
   const { data } = await addWebhook(service, apiKey, { url: URL_A });
   for (let i = 0; i < 3; i++) await book(service, apiKey);
@@ -173,4 +178,31 @@ test("deliveries are listed by pages, and by status", async () => {
     apiKey,
   });
   expect([none.status, none.body.message]).toEqual([404, "There is no such delivery."]);
+});
+
+test("webhooks can be added, tested, inspected, rotated and removed by gRPC", async () => {
+  const receiving = await startService();
+  const receiver = await startReceiver();
+  const { apiKey } = await receiving.addWorkspace();
+  const webhooks = receiving.grpcClient(apiKey, WebhookService);
+  const { data, secret } = await webhooks.createWebhook({ url: receiver.url });
+  const webhook = data!.id;
+  const tested = await webhooks.testWebhook({ webhook });
+  await eventually("the first message", () => receiver.received.length === 1);
+  const delivery = tested.data!.id;
+  await eventually("the attempt", async () => {
+    const { data: attempts } = await webhooks.listWebhookAttempts({ webhook, delivery });
+    return attempts[0]?.status === 204;
+  });
+  await book(receiving, apiKey);
+  await eventually("the second message", () => receiver.received.length === 2);
+  expect((await webhooks.listWebhookDeliveries({ webhook })).data).toHaveLength(2);
+  expect((await webhooks.rotateWebhookSecret({ webhook })).secret).not.toBe(secret);
+  expect((await webhooks.updateWebhook({ webhook, enabled: false })).data?.enabled).toBe(false);
+  expect((await webhooks.listWebhooks({})).data).toHaveLength(1);
+  await webhooks.deleteWebhook({ webhook });
+  const error = ConnectError.from(await webhooks.getWebhook({ webhook }).catch((it) => it));
+  expect(error.code).toBe(Code.NotFound);
+  await receiving.close();
+  await receiver.close();
 });

@@ -1,10 +1,9 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createApp } from "../../src/server/app.ts";
-import { mintApiKey } from "../../src/domain/api-key.ts";
-import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
-import { errorFacts, type ErrorFacts } from "../support/error-facts.ts";
-import { BOOKING, openDoors, startService, type TestService } from "../support/service.ts";
+import { mintApiKey } from "../../../src/domain/api-key.ts";
+import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
+import { BOOKING } from "../../support/bookings.ts";
+import { rpcError, type RpcError } from "../../support/rpc-error.ts";
+import { startService, startUnprepared, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let apiKey: string;
@@ -14,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The `errors` that the details of an RPC's error stand for. */
-function errorsIn({ details }: ErrorFacts) {
+/** The `errors` of the JSON error that the details of an RPC's error correspond to. */
+function errorsIn({ details }: RpcError) {
   const { BadRequest, PreconditionFailure } = details as Record<string, any>;
   const pairs = [
     ...(BadRequest?.fieldViolations ?? []).map((it: any) => [it.field, it.description]),
@@ -24,7 +23,7 @@ function errorsIn({ details }: ErrorFacts) {
   return Object.fromEntries(pairs.map(([key, text]) => [key, [text]]));
 }
 
-/** The wire names of a booking as the client of the gRPC door writes them. */
+/** The wire names of a booking as a gRPC client writes them. */
 function camelCase(json: object) {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => [
@@ -34,7 +33,7 @@ function camelCase(json: object) {
   );
 }
 
-describe("what the JSON door says, the gRPC door says in details", () => {
+describe("an error by gRPC has in its details what JSON answers", () => {
   const AWAY = { pickup_lat: 0, pickup_lng: 0 };
   test.each<[what: string, body: object, reason: string, code: string, kind: string]>([
     ["nothing given", {}, "FIELD_INVALID", "InvalidArgument", "BadRequest"],
@@ -75,7 +74,7 @@ describe("what the JSON door says, the gRPC door says in details", () => {
     ],
   ])("%s", async (_, body, reason, code, kind) => {
     const json = await service.request("/v1/shipments", { apiKey, body });
-    const facts = await errorFacts(service.grpcClient(apiKey).createShipment(camelCase(body)));
+    const facts = await rpcError(service.grpcClient(apiKey).createShipment(camelCase(body)));
     expect(json.status).toBe(422);
     expect({ message: facts.message, errors: errorsIn(facts) }).toStrictEqual(json.body);
     expect(facts.code).toBe(code);
@@ -84,9 +83,9 @@ describe("what the JSON door says, the gRPC door says in details", () => {
   });
 });
 
-test("a field that is not finite is out of range, which JSON cannot even say", async () => {
+test("a number by gRPC that is not finite is out of range", async () => {
   const route = { pickupLat: NaN, pickupLng: -Infinity, dropoffLat: 0, dropoffLng: 0, weightKg: 1 };
-  const facts = await errorFacts(service.grpcClient(apiKey).quoteShipment(route));
+  const facts = await rpcError(service.grpcClient(apiKey).quoteShipment(route));
   const { fieldViolations } = facts.details.BadRequest as { fieldViolations: { field: string }[] };
   expect(facts.code).toBe("InvalidArgument");
   expect(new Set(fieldViolations.map(({ field }) => field))).toEqual(
@@ -94,15 +93,10 @@ test("a field that is not finite is out of range, which JSON cannot even say", a
   );
 });
 
-test("where waiting helps, RetryInfo says for how long", async () => {
-  const unprepared = createApp(
-    { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl: "postgres://nobody@127.0.0.1:1/none" },
-    pino({ level: "silent" }),
-  );
-  const { http, grpc } = await unprepared.listen();
-  const doors = openDoors(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`);
+test("an error that a retry can solve has RetryInfo with the delay", async () => {
+  const unprepared = await startUnprepared();
   try {
-    expect(await errorFacts(doors.grpcClient(mintApiKey()).quoteShipment({}))).toEqual({
+    expect(await rpcError(unprepared.grpcClient(mintApiKey()).quoteShipment({}))).toEqual({
       code: "Unavailable",
       message: "The service is starting; try again in a moment.",
       details: {
@@ -111,11 +105,11 @@ test("where waiting helps, RetryInfo says for how long", async () => {
       },
     });
   } finally {
-    await unprepared.close();
+    await unprepared.app.close();
   }
 });
 
-test("reasons are named as ErrorInfo wants them", () => {
+test("every reason has the form that ErrorInfo requires", () => {
   for (const reason of Object.keys(REFUSAL_STATUS)) {
     expect(reason).toMatch(/^[A-Z][A-Z0-9_]{0,61}[A-Z0-9]$/);
   }

@@ -1,3 +1,5 @@
+import type { Endpoints } from "./endpoints.ts";
+
 /** One figure of Prometheus' text format. */
 export interface Sample {
   readonly name: string;
@@ -40,6 +42,12 @@ export function parsePrometheus(text: string): Map<string, Metric> {
     metric.samples.push(sample);
   }
   return metrics;
+}
+
+/** How many calls the service counts as begun and not ended. */
+export async function callsInFlight(endpoints: Endpoints): Promise<number> {
+  const { text } = await endpoints.request("/metrics");
+  return Number(/^shipments_requests_under_way (\d+)$/m.exec(text)?.[1]);
 }
 
 function parseSample(line: string): Sample {

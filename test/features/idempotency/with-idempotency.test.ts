@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { purgeStoredResponses } from "../../../src/features/idempotency/purge-stored-responses.ts";
 import { connectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
+import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
-import { errorFacts } from "../../support/error-facts.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startProcess } from "../../support/service-process.ts";
-import { BOOKING, startReplica, startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -32,7 +33,7 @@ async function countShipments(workspaceId: number): Promise<number> {
 
 const aboutKey = (text: string) => ({ message: text, errors: { idempotency_key: [text] } });
 
-test("a repeated booking gets the first one's answer, and is not made twice", async () => {
+test("a booking repeated with its idempotency key gets the first answer, and is made once", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const first = await book(apiKey, "order 7".replace(" ", "-"));
   const second = await book(apiKey, "order-7");
@@ -43,9 +44,9 @@ test("a repeated booking gets the first one's answer, and is not made twice", as
   expect(await countShipments(id)).toBe(1);
 });
 
-test("so it is at the gRPC door, and from one door to the other", async () => {
+test("an idempotency key works by gRPC, and from JSON to gRPC", async () => {
   const { id, apiKey } = await service.addWorkspace();
-  const { body } = await book(apiKey, "either-door");
+  const { body } = await book(apiKey, "json-and-grpc");
   const { reference } = body.data;
   const headers = { "idempotency-key": "cancel-it" };
   const cancelled = await service.request(`/v1/shipments/${reference}/cancel`, {
@@ -65,18 +66,18 @@ test("so it is at the gRPC door, and from one door to the other", async () => {
   expect(await countShipments(id)).toBe(1);
 });
 
-test("what a client writes in another order is the same request", async () => {
+test("a request whose fields come in another order is the same request to an idempotency key", async () => {
   const { apiKey } = await service.addWorkspace();
   const first = await book(apiKey, "maps", { metadata: { a: "1", b: "2" } });
   const second = await book(apiKey, "maps", { metadata: { b: "2", a: "1" } });
   expect(second.text).toBe(first.text);
 });
 
-describe("a key that came with another request is refused", () => {
+describe("an idempotency key that came with another request is refused", () => {
   const reused = aboutKey(
     "This idempotency key came with another request before; use a new key for every request.",
   );
-  test("of the same method", async () => {
+  test("by the same method", async () => {
     const { id, apiKey } = await service.addWorkspace();
     await book(apiKey, "reused");
     const { status, body } = await book(apiKey, "reused", { weight_kg: 3 });
@@ -84,7 +85,7 @@ describe("a key that came with another request is refused", () => {
     expect(await countShipments(id)).toBe(1);
   });
 
-  test("of another method, also at the gRPC door", async () => {
+  test("by another method, by JSON and by gRPC", async () => {
     const { apiKey } = await service.addWorkspace();
     const { body } = await book(apiKey, "reused");
     const call = service
@@ -93,7 +94,7 @@ describe("a key that came with another request is refused", () => {
         { shipment: body.data.reference },
         { headers: { "idempotency-key": "reused" } },
       );
-    expect(await errorFacts(call)).toMatchObject({
+    expect(await rpcError(call)).toMatchObject({
       code: "FailedPrecondition",
       message: reused.message,
       details: { ErrorInfo: { reason: "IDEMPOTENCY_KEY_REUSED", domain: "shipments.v1" } },
@@ -101,7 +102,7 @@ describe("a key that came with another request is refused", () => {
   });
 });
 
-test("of many calls with one key at once, one books; the others are told to wait, or get its answer", async () => {
+test("of concurrent bookings with one idempotency key, one is made; the others are told to wait, or get its answer", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey, "at-once")));
   const made = answers.filter(({ status }) => status === 201);
@@ -117,7 +118,7 @@ test("of many calls with one key at once, one books; the others are told to wait
   expect(await countShipments(id)).toBe(1);
 });
 
-test("a refused call keeps nothing, and may be tried again under its key", async () => {
+test("a refused call stores no response, and can be retried with its idempotency key", async () => {
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
   expect((await book(apiKey, "again")).status).toBe(422);
   await connectPaymentProvider(service.app.em, id, "manual");
@@ -125,7 +126,7 @@ test("a refused call keeps nothing, and may be tried again under its key", async
   expect([status, headers.get("idempotency-replayed")]).toEqual([201, null]);
 });
 
-test("workspaces do not share keys", async () => {
+test("workspaces do not share idempotency keys", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   const { body } = await book(one.apiKey, "shared");
   const { headers, body: otherBody } = await book(other.apiKey, "shared");
@@ -133,7 +134,7 @@ test("workspaces do not share keys", async () => {
   expect(otherBody.data.reference).not.toBe(body.data.reference);
 });
 
-test("a read or a quote takes no notice of a key", async () => {
+test("a read and a quote ignore an idempotency key", async () => {
   const { apiKey } = await service.addWorkspace();
   for (let i = 0; i < 2; i++) {
     const { status, headers } = await service.request("/v1/shipments", {
@@ -144,15 +145,18 @@ test("a read or a quote takes no notice of a key", async () => {
   }
 });
 
-test.each(["two words", "x".repeat(256), "\u00fc"])("%j is no key", async (key) => {
-  const { id, apiKey } = await service.addWorkspace();
-  const { status, body } = await book(apiKey, key);
-  const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
-  expect({ status, body }).toEqual({ status: 422, body: aboutKey(text) });
-  expect(await countShipments(id)).toBe(0);
-});
+test.each(["two words", "x".repeat(256), "\u00fc"])(
+  "the idempotency key %j is refused",
+  async (key) => {
+    const { id, apiKey } = await service.addWorkspace();
+    const { status, body } = await book(apiKey, key);
+    const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
+    expect({ status, body }).toEqual({ status: 422, body: aboutKey(text) });
+    expect(await countShipments(id)).toBe(0);
+  },
+);
 
-test("after a day an answer is forgotten, on sight and by the purge", async () => {
+test("a stored response expires after a day, when it is looked up and by the purge", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const age = () =>
     service.app.em
@@ -173,7 +177,7 @@ test("after a day an answer is forgotten, on sight and by the purge", async () =
   ).toEqual([]);
 });
 
-test("of 200 bookings during which the process is killed, all are there once when all are repeated", async () => {
+test("200 bookings interrupted by a kill and then repeated with their idempotency keys are each made once", async () => {
   const database = await createDatabase();
   const onlooker = await startReplica(database.url);
   try {
@@ -199,10 +203,12 @@ test("of 200 bookings during which the process is killed, all are there once whe
           .execute<unknown[]>("select from shipment where workspace_id = ?", [id])
       ).length;
 
-    const doomed = await startProcess(database.url);
+    const doomed = await startServiceProcess({ DATABASE_URL: database.url });
+    await doomed.untilReady();
     const interrupted = bookAll(doomed.httpUrl);
     await eventually("the first of them", async () => (await count()) >= 20);
-    await doomed.kill();
+    doomed.process.kill("SIGKILL");
+    await doomed.ended;
     const outcomes = await interrupted;
     expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
 
@@ -211,7 +217,7 @@ test("of 200 bookings during which the process is killed, all are there once whe
     expect(new Set(references).size).toBe(200);
     expect(references.every((it) => typeof it === "string")).toBe(true);
     for (const [i, outcome] of outcomes.entries()) {
-      // What was answered before the end is what is answered again.
+      // A booking that was answered before the kill must have the same answer again.
       const before = outcome.status === "fulfilled" ? outcome.value.data?.reference : undefined;
       if (before !== undefined) expect(before).toBe(references[i]);
     }

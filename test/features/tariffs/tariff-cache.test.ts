@@ -1,17 +1,12 @@
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  BOOKING,
-  COVERED_ROUTE,
-  SAMPLE_TARIFF,
-  startReplica,
-  startService,
-  type TestService,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-/** The contract says one second (section 7); a busy machine may take another one to be asked. */
+/** A published tariff takes effect within a second; a busy machine may take another to answer. */
 const SOON_MS = 2_000;
 
 let publishing: TestService;
@@ -35,7 +30,7 @@ afterEach(async () => {
 
 const tariffWithBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
 
-/** Publishes without a word to anybody, as if the notification had been lost. */
+/** Publishes without a notification, as if it had been lost. */
 async function publishSilently(version: number, baseFee: string): Promise<void> {
   await database.query(
     "insert into tariff_version (version, document, digest, published_at) values ($1, $2, $3, now())",
@@ -59,17 +54,17 @@ async function untilQuotedEverywhere(baseFee: number): Promise<void> {
   );
 }
 
-test("a published tariff is soon priced with by every replica", async () => {
+test("every replica soon prices with a newly published tariff", async () => {
   await publishTariff(publishing.app.em, tariffWithBaseFee("20.00"), undefined);
   await untilQuotedEverywhere(20);
 });
 
-test("a published tariff is soon priced with although the notification was lost", async () => {
+test("a replica soon prices with a newly published tariff although the notification was lost", async () => {
   await publishSilently(2, "21.00");
   await untilQuotedEverywhere(21);
 });
 
-test("a booking is priced with the tariff in force, whatever is in memory, and says which", async () => {
+test("a booking is priced with the tariff in force, whatever is cached, and records its version", async () => {
   expect(await quotedBaseFee(other)).toBe(5);
   const blindfold = await blindChangeFeeds();
   await publishSilently(2, "22.00");
@@ -84,7 +79,7 @@ test("a booking is priced with the tariff in force, whatever is in memory, and s
   expect(rows).toEqual([{ tariff_version: 2 }]);
 });
 
-/** Locks the keys, which every look begins with, so that replicas see no change until it ends. */
+/** Locks the keys table, which every poll reads first, so that replicas see no change until it ends. */
 async function blindChangeFeeds(): Promise<pg.Client> {
   const blindfold = new pg.Client(publishing.databaseUrl);
   await blindfold.connect();

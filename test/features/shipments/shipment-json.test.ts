@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  CANCEL_REASONS,
+  PAYMENT_STATUSES,
+  SHIPMENT_STATUSES,
+} from "../../../src/domain/shipment/shipment-state.ts";
+import { shipmentJson } from "../../../src/features/shipments/shipment-json.ts";
+import { shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
+import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
+import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+
+const encode = compileEncodeJson(ShipmentSchema);
+
+const text = fc.string({ unit: "grapheme" });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const lat = fc.double({ min: -90, max: 90, noNaN: true });
+const lng = fc.double({ min: -180, max: 180, noNaN: true });
+const positive = fc.double({ min: 0.01, max: 1e6, noNaN: true });
+const minor = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+const instant = fc.integer({ min: 0, max: 253_402_300_799_999 });
+const count = fc.nat();
+
+const row: fc.Arbitrary<ShipmentRow> = fc.record({
+  reference: text,
+  status: fc.constantFrom(...SHIPMENT_STATUSES),
+  paymentStatus: fc.constantFrom(...PAYMENT_STATUSES),
+  createdBy: maybe(text),
+  pickupAddress: text,
+  pickupLat: lat,
+  pickupLng: lng,
+  dropoffAddress: text,
+  dropoffLat: lat,
+  dropoffLng: lng,
+  weightKg: positive,
+  distanceKm: positive,
+  distanceFeeMinor: minor,
+  weightFeeMinor: minor,
+  baseFeeMinor: minor,
+  subtotalMinor: minor,
+  totalMinor: minor,
+  currency: fc.constantFrom("USD", "JPY", "KWD"),
+  customer: fc.record({
+    id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    name: text,
+    email: text,
+    idNumber: maybe(text),
+  }),
+  createdAtMs: instant,
+  updatedAtMs: instant,
+  cancelledAtMs: maybe(instant),
+  cancelReason: maybe(fc.constantFrom(...CANCEL_REASONS)),
+  cancelNote: maybe(text),
+  externalReference: maybe(text),
+  metadata: fc.dictionary(text, text, { noNullPrototype: true }),
+  version: count,
+  eventCount: count,
+  tariff: count,
+});
+
+test("a shipment's JSON made from its row is the JSON of its message, to the byte", () => {
+  fc.assert(
+    fc.property(row, (shipment) => {
+      const fromMessage = JSON.stringify(encode(shipmentMessage(shipment)));
+      expect(JSON.stringify(shipmentJson(shipment))).toBe(fromMessage);
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,36 @@
+import { createRegistry, fromBinary, toJson, type JsonValue } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.js";
+
+const DETAILS = createRegistry(file_google_rpc_error_details);
+
+/** The error of an RPC in plain values, whole. */
+export interface RpcError {
+  readonly code: keyof typeof Code;
+  readonly message: string;
+  /** Every detail in protobuf's JSON, by the last part of its type's name. */
+  readonly details: Readonly<Record<string, JsonValue>>;
+}
+
+/**
+ * The error that a call ends with.
+ *
+ * @throws Error when the call succeeds, or an error detail is of an unknown type or came twice
+ */
+export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ConnectError)) throw new Error(`no RPC error: ${String(error)}`);
+  const details = Object.fromEntries(
+    error.details.map((detail): [string, JsonValue] => {
+      if ("desc" in detail) throw new Error("the error did not come over the network");
+      const desc = DETAILS.getMessage(detail.type);
+      if (desc === undefined) throw new Error(`an unknown detail ${detail.type}`);
+      return [desc.name, toJson(desc, fromBinary(desc, detail.value))];
+    }),
+  );
+  if (Object.keys(details).length !== error.details.length) throw new Error("a detail came twice");
+  return { code: Code[error.code] as keyof typeof Code, message: error.rawMessage, details };
+}
