@@ -6,11 +6,13 @@ import type { Config } from "../config.ts";
 import { createReader } from "../db/reader.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
 import { eventMessage } from "../features/events/event-message.ts";
+import type { Event } from "../features/events/event.entity.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/workspaces/api-key-cache.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
+import type { Limiter } from "../pipeline/limiter.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
 import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
@@ -59,10 +61,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     resolve: outside.resolve,
     timeoutMs: outside.webhookTimeoutMs,
   });
-  const limiter =
-    redisUrl === undefined
-      ? createMemoryLimiter(() => performance.now())
-      : createRedisLimiter(redisUrl, log);
+  const limiter = createLimiter(redisUrl, log);
   const readiness = createReadiness(tariffs.currentVersion);
   const { closedBecause, shutdownSignal } = readiness;
   const registry = new Registry();
@@ -86,10 +85,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     registry,
     shutdownSignal,
   });
-  const encodeEvent = compileEncodeJson(EventSchema);
-  const eventJson = (event: Parameters<typeof eventMessage>[0]) =>
-    JSON.stringify(encodeEvent(eventMessage(event)));
-  const deliver = { em, now, random, sender, eventJson };
+  const deliver = { em, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
     databaseUrl,
     em,
@@ -113,4 +109,17 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     },
   });
   return { ...lifecycle, em, closedBecause };
+}
+
+/** How webhooks carry events: in the JSON dialect of `/v1`. */
+function createEventJson(): (event: Event) => string {
+  const encode = compileEncodeJson(EventSchema);
+  return (event) => JSON.stringify(encode(eventMessage(event)));
+}
+
+/** Counts calls in this process, or in Redis together with all replicas. */
+function createLimiter(redisUrl: string | undefined, log: Logger): Limiter {
+  return redisUrl === undefined
+    ? createMemoryLimiter(() => performance.now())
+    : createRedisLimiter(redisUrl, log);
 }
