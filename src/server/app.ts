@@ -63,7 +63,6 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   });
   const limiter = createLimiter(redisUrl, log);
   const readiness = createReadiness(tariffs.currentVersion);
-  const { closedBecause, shutdownSignal } = readiness;
   const registry = new Registry();
   addMetrics(registry, orm, tariffs.currentVersion);
 
@@ -79,11 +78,10 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
       allowLoopbackHttp,
     }),
     apiKeys,
-    closedBecause,
+    readiness,
     limiter,
     log,
     registry,
-    shutdownSignal,
   });
   const deliver = { em, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
@@ -94,7 +92,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     apiKeys,
     events,
     deliver,
-    shutdownSignal,
+    shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({
     ...config,
@@ -108,7 +106,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
       await Promise.all([limiter.close(), orm.close(), sender.close()]);
     },
   });
-  return { ...lifecycle, em, closedBecause };
+  return { ...lifecycle, em, closedBecause: readiness.closedBecause };
 }
 
 /** How webhooks carry events: in the JSON dialect of `/v1`. */

@@ -18,6 +18,7 @@ import { createGrpcServer, type GrpcServer } from "../transport/grpc/grpc-server
 import { createHttpServer, type HttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
+import type { Readiness } from "./readiness.ts";
 import { SERVICES } from "./services.ts";
 
 /** Builds the two servers on one pipeline; neither listens yet. */
@@ -25,18 +26,18 @@ export function createServers(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly apiKeys: ApiKeyLookup;
-  /** Why calls cannot be taken now ("starting"); undefined when they can. */
-  readonly closedBecause: () => string | undefined;
+  readonly readiness: Readiness;
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly registry: Registry;
-  readonly shutdownSignal: AbortSignal;
 }): { readonly http: HttpServer; readonly grpc: GrpcServer; readonly inFlight: () => number } {
-  const { rpcs, streams, closedBecause, log, registry } = options;
+  const { rpcs, streams, log, registry } = options;
+  const { closedBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
     ...options,
+    closedBecause,
     isTransient: isTransientDatabaseError,
     observer,
     tickBatcher,
@@ -54,7 +55,7 @@ export function createServers(options: {
         addReflection(router, described);
       },
       fallback: answerUnknownRpc,
-      shutdownSignal: options.shutdownSignal,
+      shutdownSignal,
     });
   return {
     http: createHttpServer({
