@@ -5,6 +5,7 @@ import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
+import type { EventSignal } from "../features/events/event-signal.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
 import { createFindProvider } from "../features/payments/find-provider.ts";
@@ -55,7 +56,7 @@ export const SERVICES = [
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
-  WebhookDeps;
+  WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -65,7 +66,7 @@ export function implementServices(given: ServiceDeps): {
   const deps = {
     ...given,
     findShipment: createFindShipment(given.reader),
-    changeShipment: createChangeShipment(given.em),
+    changeShipment: createChangeShipment(given.em, given.events.announce),
     findProvider: createFindProvider(given.reader),
   };
   const events = eventFunctions(deps);

@@ -20,6 +20,8 @@ const MAX_NAMED = 400;
 export interface EventAnnouncer {
   /** Sees every event that the ORM writes, and announces its workspace after the commit. */
   readonly subscriber: EventSubscriber<Event>;
+  /** Announces a workspace whose events were committed without the ORM. */
+  announce(workspace: number): void;
   /** Stops announcing; resolves when an announcement in flight has ended. */
   close(): Promise<void>;
 }
@@ -78,6 +80,10 @@ export function createEventAnnouncer(options: {
         writtenBy.delete(unit);
         sendIn(BATCH_MS);
       },
+    },
+    announce(workspace) {
+      pending.add(workspace);
+      sendIn(BATCH_MS);
     },
     async close() {
       closed = true;

@@ -9,6 +9,8 @@ import { createEventSubscriptions, type EventSubscriptions } from "./event-subsc
 export interface EventSignal extends EventSubscriptions {
   /** Sees every event that the ORM writes, and announces its workspace after the commit. */
   readonly subscriber: EventSubscriber<Event>;
+  /** Announces a workspace whose events were committed without the ORM. */
+  announce(workspace: number): void;
 }
 
 /** Builds the signal of one process; nothing is opened yet. */
@@ -22,6 +24,7 @@ export function createEventSignal(options: {
   return {
     ...subscriptions,
     subscriber: announcer.subscriber,
+    announce: announcer.announce,
     async close() {
       await Promise.all([announcer.close(), subscriptions.close()]);
     },

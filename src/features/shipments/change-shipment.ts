@@ -9,7 +9,7 @@ import { createRejectIfInFlight } from "../idempotency/reject-if-in-flight.ts";
 import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import { shipmentNotFoundError } from "./find-shipment.ts";
 import { lockShipments } from "./lock-shipments.ts";
-import { recordShipmentEvents } from "./record-shipment-events.ts";
+import { shipmentEvents } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { writeShipments, type ChangedShipment } from "./write-shipments.ts";
 
@@ -41,8 +41,15 @@ export type ChangeShipment = <M extends DescMethodUnary>(
 /** How many changes one transaction makes at most. */
 const MAX_GROUP = 64;
 
-/** Builds the group commit of all changes of shipments. */
-export function createChangeShipment(em: EntityManager): ChangeShipment {
+/**
+ * Builds the group commit of all changes of shipments.
+ *
+ * @param announce is told of a workspace whose change is committed
+ */
+export function createChangeShipment(
+  em: EntityManager,
+  announce: (workspace: number) => void,
+): ChangeShipment {
   const rejectIfInFlight = createRejectIfInFlight();
   const write = createGroup({
     em,
@@ -52,8 +59,11 @@ export function createChangeShipment(em: EntityManager): ChangeShipment {
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
     work: (tx, changes) => withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun)),
   });
-  return ((change: ShipmentChange) =>
-    rejectIfInFlight(change.call, () => write(change))) as ChangeShipment;
+  return (async (change: ShipmentChange) => {
+    const response = await rejectIfInFlight(change.call, () => write(change));
+    announce(keyOf(change).workspace);
+    return response;
+  }) as ChangeShipment;
 }
 
 type Response = MessageShape<DescMethodUnary["output"]>;
@@ -71,10 +81,9 @@ async function makeChanges(
       const before = rows[i];
       if (before === undefined) throw shipmentNotFoundError();
       const after = await change.change(before, tx);
-      const { workspace } = keyOf(change);
-      const row = after === before ? before : count(tx, workspace, before, after);
-      if (row !== before) changed.push({ workspace, row });
-      outcomes.push({ result: change.respond(row) });
+      const made = after === before ? undefined : record(keyOf(change).workspace, before, after);
+      if (made !== undefined) changed.push(made);
+      outcomes.push({ result: change.respond(made?.row ?? before) });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       outcomes.push({ refused: error });
@@ -88,14 +97,10 @@ function keyOf({ call, request }: ShipmentChange) {
   return { workspace: call.caller.workspaceId, reference: request.shipment };
 }
 
-/** Counts a change in the row's version, and records its events. */
-function count(
-  tx: EntityManager,
-  workspace: number,
-  before: ShipmentRow,
-  after: ShipmentRow,
-): ShipmentRow {
-  return recordShipmentEvents(tx, workspace, before, { ...after, version: before.version + 1 });
+/** Counts a change in the row's version, and in its events. */
+function record(workspace: number, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
+  const counted = { ...after, version: before.version + 1 };
+  return { workspace, ...shipmentEvents(workspace, before, counted) };
 }
 
 /**

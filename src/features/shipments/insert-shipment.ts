@@ -9,9 +9,10 @@ import { mintReference } from "../../domain/shipment/shipment-reference.ts";
 import { BOOKED } from "../../domain/shipment/shipment-state.ts";
 import type { Customer } from "../customers/customer.entity.ts";
 import type { BookedCustomer } from "../customers/link-customers.ts";
+import { Event } from "../events/event.entity.ts";
 import type { AcceptedBooking } from "./check-booking.ts";
 import { priceColumns } from "./price.ts";
-import { recordShipmentEvents } from "./record-shipment-events.ts";
+import { shipmentEvents } from "./shipment-events.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { rowOfEntity } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
@@ -58,7 +59,8 @@ export function insertShipment(
     eventCount: 0,
   }) as Loaded<Shipment, "customer">;
   const booked = { ...rowOfEntity(shipment), version: 1 };
-  const row = recordShipmentEvents(tx, call.caller.workspaceId, undefined, booked);
+  const { row, events } = shipmentEvents(call.caller.workspaceId, undefined, booked);
   shipment.eventCount = row.eventCount;
+  for (const event of events) tx.create(Event, { ...event, createdAt: bookedAt });
   return create(CreateShipmentResponseSchema, { data: shipmentMessage(row) });
 }

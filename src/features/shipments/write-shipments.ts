@@ -1,11 +1,12 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { insertEvents } from "../events/insert-events.ts";
+import type { RecordedChange } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 /** A shipment that has changed. */
-export interface ChangedShipment {
+export interface ChangedShipment extends RecordedChange {
   readonly workspace: number;
-  readonly row: ShipmentRow;
 }
 
 /** The columns that a change can change: name, type, and what to write. */
@@ -39,14 +40,17 @@ const COLUMNS: readonly (readonly [string, string, (row: ShipmentRow) => unknown
 
 /** Values travel as JSON, so that the statement is the same for any number of rows. */
 const WRITE = `
-  update shipment as s
-  set ${COLUMNS.map(([name]) => `${name} = changed.${name}`).join(", ")}
-  from json_to_recordset($1) as changed (
-    workspace_id bigint, reference text,
-    ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})
-  where s.workspace_id = changed.workspace_id and s.reference = changed.reference`;
+  with written as (
+    update shipment as s
+    set ${COLUMNS.map(([name]) => `${name} = changed.${name}`).join(", ")}
+    from json_to_recordset($1) as changed (
+      workspace_id bigint, reference text,
+      ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})
+    where s.workspace_id = changed.workspace_id and s.reference = changed.reference
+  )
+  ${insertEvents("$2")}`;
 
-/** Writes shipments that the transaction has locked. */
+/** Writes shipments that the transaction has locked, and their events. */
 export async function writeShipments(
   tx: EntityManager,
   changed: readonly ChangedShipment[],
@@ -57,7 +61,8 @@ export async function writeShipments(
     reference: row.reference,
     ...Object.fromEntries(COLUMNS.map(([name, , valueOf]) => [name, valueOf(row)])),
   }));
-  await runStatement(tx, WRITE, [JSON.stringify(rows)]);
+  const events = changed.flatMap((change) => change.events);
+  await runStatement(tx, WRITE, [JSON.stringify(rows), JSON.stringify(events)]);
 }
 
 function timeOf(ms: number | null): string | null {

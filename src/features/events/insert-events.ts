@@ -1,0 +1,28 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { EventType } from "../../domain/event-type.ts";
+
+/** An event, as `insertEvents` takes it in JSON. */
+export interface NewEvent {
+  readonly workspace: number;
+  /** The shipment's reference. */
+  readonly subject: string;
+  readonly number: number;
+  readonly type: EventType;
+  readonly data: JsonObject;
+  /** RFC 3339. */
+  readonly createdAt: string;
+}
+
+/**
+ * The statement that inserts events, for a transaction that writes their subjects by a statement of
+ * its own, of which it can be the last part. Whoever runs it announces them after the commit.
+ *
+ * @param parameter the parameter, such as `$2`, that holds a JSON list of `NewEvent`
+ */
+export function insertEvents(parameter: string): string {
+  return `
+    insert into event (workspace_id, subject, number, type, data, created_at)
+    select workspace, subject, number, type, data, "createdAt"
+    from json_to_recordset(${parameter}) as new (
+      workspace bigint, subject text, number int, type text, data jsonb, "createdAt" timestamptz)`;
+}
