@@ -2,9 +2,9 @@ import { z } from "zod";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {
-  /** Where the JSON door listens; 0 for any free port. */
+  /** The port of the HTTP server; 0 for any free one. */
   readonly port: number;
-  /** Where the gRPC door listens; 0 for any free port. */
+  /** The port of the gRPC server; 0 for any free one. */
   readonly grpcPort: number;
   readonly host: string;
   /** A PostgreSQL of the operator's; undefined for the embedded one. */

@@ -1,6 +1,6 @@
 import type { Verdict } from "../domain/rate-limit.ts";
 import { refuse, unavailable, type Refusal } from "../domain/refusal.ts";
-import { credentialRefused, readApiKey, requireKeyForm, UNKNOWN_KEY } from "./authenticate.ts";
+import { credentialError, readApiKey, assertKeyForm, UNKNOWN_KEY } from "./authenticate.ts";
 import type { ApiKeyLookup, Call, Caller, ReceivedCall } from "./call.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
@@ -32,7 +32,7 @@ export function createAdmit(options: {
     const verdict = limiter.take(caller.workspaceId, limitClass, limit);
     const admitted = (counted: Verdict): Call => {
       const rateLimit = { limitClass, limit, verdict: counted };
-      if (!counted.allowed) throw rateLimited(rateLimit);
+      if (!counted.allowed) throw rateLimitError(rateLimit);
       return Object.assign(call, { caller, rateLimit });
     };
     return verdict instanceof Promise ? verdict.then(admitted) : admitted(verdict);
@@ -45,15 +45,15 @@ export function createAdmit(options: {
     const apiKey = readApiKey(call.headers);
     const known = apiKeys.recall(apiKey);
     if (known !== undefined) return count(rpc, call, known);
-    requireKeyForm(apiKey);
+    assertKeyForm(apiKey);
     return apiKeys.find(apiKey).then((found) => {
-      if (found === undefined) throw credentialRefused(UNKNOWN_KEY);
+      if (found === undefined) throw credentialError(UNKNOWN_KEY);
       return count(rpc, call, found);
     });
   };
 }
 
-function rateLimited(rateLimit: Call["rateLimit"]): Refusal {
+function rateLimitError(rateLimit: Call["rateLimit"]): Refusal {
   const { limitClass, verdict } = rateLimit;
   const { resetSeconds: retryAfterSeconds } = verdict;
   return refuse(

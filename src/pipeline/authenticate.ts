@@ -16,32 +16,29 @@ export function readApiKey(headers: CallHeaders): string {
   let key: string | undefined;
   for (const value of headers.authorization) {
     const bearer = BEARER.exec(value)?.[1];
-    if (bearer === undefined) throw credentialRefused("is not of the form `Bearer shp_...`");
-    if (key !== undefined && key !== bearer) throw credentialRefused("names two different keys");
+    if (bearer === undefined) throw credentialError("is not of the form `Bearer shp_...`");
+    if (key !== undefined && key !== bearer) throw credentialError("names two different keys");
     key = bearer;
   }
   for (const value of headers.apiKeys) {
-    if (key !== undefined && key !== value) throw credentialRefused("names two different keys");
+    if (key !== undefined && key !== value) throw credentialError("names two different keys");
     key = value;
   }
-  if (key === undefined) throw credentialRefused("is missing");
+  if (key === undefined) throw credentialError("is missing");
   return key;
 }
 
 /**
- * Makes sure that a text can be a key at all, so that a typo is told without a look-up.
+ * Checks the form and the checksum of a key, so that a typo is refused without a query.
  *
  * @throws Refusal CREDENTIAL_REFUSED
  */
-export function requireKeyForm(key: string): void {
-  if (!isWellFormedApiKey(key)) throw credentialRefused("is not an API key of this service");
+export function assertKeyForm(key: string): void {
+  if (!isWellFormedApiKey(key)) throw credentialError("is not an API key of this service");
 }
 
-/**
- * The refusal of a credential; says what is wrong with it and how to give a good one, and never
- * repeats it.
- */
-export function credentialRefused(wrong: string): Refusal {
+/** The refusal of a credential: what is wrong with it and what to send. Never repeats the credential. */
+export function credentialError(wrong: string): Refusal {
   return refuse(
     "CREDENTIAL_REFUSED",
     `The credential ${wrong}. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....`,

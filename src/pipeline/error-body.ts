@@ -1,6 +1,6 @@
 import type { Problem } from "../domain/refusal.ts";
 
-/** The error body of the JSON door: both keys, always. */
+/** The error body of the JSON API; it always has both keys. */
 export interface ErrorBody {
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;

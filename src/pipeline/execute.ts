@@ -33,7 +33,7 @@ export function createExecute(options: {
   return (rpc, request, call, faults = NO_FAULTS) => {
     call.faults = validatorOf(rpc)(request, faults);
     if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) {
-      throw deadlineExceeded();
+      throw deadlineError();
     }
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
     const answer = rpc.run(request, call);
@@ -47,7 +47,7 @@ export function createExecute(options: {
 async function before<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
   const { promise: passed, reject } = Promise.withResolvers<never>();
   const leftMs = Math.max(0, deadlineMs - performance.now());
-  const timer = setTimeout(() => reject(deadlineExceeded()), Math.min(leftMs, LONGEST_TIMER_MS));
+  const timer = setTimeout(() => reject(deadlineError()), Math.min(leftMs, LONGEST_TIMER_MS));
   answer.catch(() => undefined);
   try {
     return await Promise.race([answer, passed]);
@@ -56,6 +56,6 @@ async function before<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-function deadlineExceeded(): Refusal {
+function deadlineError(): Refusal {
   return refuse("DEADLINE_EXCEEDED", "The caller's deadline passed before the answer.");
 }

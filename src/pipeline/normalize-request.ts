@@ -6,19 +6,19 @@ import type { Problem } from "../domain/refusal.ts";
 export type NormalizeRequest = (request: Message) => Problem[];
 
 type Fields = Record<string, unknown>;
-type TidyField = (fields: Fields, path: string, problems: Problem[]) => void;
+type NormalizeField = (fields: Fields, path: string, problems: Problem[]) => void;
 
 /**
- * Compiles, for one kind of request, the text rules that hold at both doors: strings are trimmed, a
- * blank optional string is absent, and text is well-formed Unicode without NUL (PostgreSQL stores
- * neither NUL nor half a surrogate pair). Times are of the years 0001 to 9999, as RFC 3339 writes
- * them. Reaches into nested messages, lists and map values.
+ * Compiles the normalization of one kind of request, which is the same by JSON and by gRPC: strings
+ * are trimmed, and a blank optional string is absent. Text must be well-formed Unicode without NUL,
+ * since PostgreSQL stores neither NUL nor half a surrogate pair, and times must be of the years 0001
+ * to 9999, as RFC 3339 writes them. Covers nested messages, lists and map values.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
-  const tidy = compileMessage(schema, []);
+  const normalize = compileMessage(schema, []);
   return (request) => {
     const problems: Problem[] = [];
-    tidy?.(request, "", problems);
+    normalize?.(request, "", problems);
     return problems;
   };
 }
@@ -26,7 +26,7 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
 function compileMessage(
   schema: DescMessage,
   parents: readonly DescMessage[],
-): TidyField | undefined {
+): NormalizeField | undefined {
   if (parents.includes(schema)) {
     throw new Error(`${schema.typeName} holds itself; requests have a bounded depth`);
   }
@@ -37,11 +37,14 @@ function compileMessage(
   };
 }
 
-function compileField(field: DescField, parents: readonly DescMessage[]): TidyField | undefined {
+function compileField(
+  field: DescField,
+  parents: readonly DescMessage[],
+): NormalizeField | undefined {
   const { localName, name } = field;
   switch (field.fieldKind) {
     case "scalar":
-      return isText(field.scalar) ? tidySingle(localName, name, field) : undefined;
+      return isText(field.scalar) ? normalizeSingle(localName, name, field) : undefined;
     case "message": {
       if (field.message.typeName === TIMESTAMP) return checkTimestamp(localName, name);
       const nested = compileMessage(field.message, parents);
@@ -54,7 +57,8 @@ function compileField(field: DescField, parents: readonly DescMessage[]): TidyFi
       );
     }
     case "list": {
-      if (field.listKind === "scalar" && isText(field.scalar)) return tidyList(localName, name);
+      if (field.listKind === "scalar" && isText(field.scalar))
+        return normalizeList(localName, name);
       if (field.listKind !== "message") return undefined;
       const nested = compileMessage(field.message, parents);
       return (
@@ -68,7 +72,7 @@ function compileField(field: DescField, parents: readonly DescMessage[]): TidyFi
     }
     case "map":
       return field.mapKind === "scalar" && isText(field.scalar)
-        ? tidyMap(localName, name)
+        ? normalizeMap(localName, name)
         : undefined;
     default:
       return undefined;
@@ -85,7 +89,7 @@ const TIMESTAMP = "google.protobuf.Timestamp";
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 
-function checkTimestamp(localName: string, name: string): TidyField {
+function checkTimestamp(localName: string, name: string): NormalizeField {
   return (fields, path, problems) => {
     const time = fields[localName] as Timestamp | undefined;
     if (time === undefined) return;
@@ -99,14 +103,14 @@ function checkTimestamp(localName: string, name: string): TidyField {
   };
 }
 
-function tidySingle(localName: string, name: string, field: DescField): TidyField {
+function normalizeSingle(localName: string, name: string, field: DescField): NormalizeField {
   const oneof = field.oneof?.localName;
   const optional = field.proto.proto3Optional;
   return (fields, path, problems) => {
     if (oneof !== undefined) {
       const chosen = fields[oneof] as { case?: string; value?: unknown };
       if (chosen.case === localName) {
-        chosen.value = tidyText(chosen.value as string, path + name, problems);
+        chosen.value = normalizeText(chosen.value as string, path + name, problems);
       }
       return;
     }
@@ -115,28 +119,28 @@ function tidySingle(localName: string, name: string, field: DescField): TidyFiel
       if (optional) fields[localName] = undefined;
       return;
     }
-    const tidied = tidyText(value, path + name, problems);
-    fields[localName] = tidied === "" && optional ? undefined : tidied;
+    const normalized = normalizeText(value, path + name, problems);
+    fields[localName] = normalized === "" && optional ? undefined : normalized;
   };
 }
 
-function tidyList(localName: string, name: string): TidyField {
+function normalizeList(localName: string, name: string): NormalizeField {
   return (fields, path, problems) => {
     fields[localName] = (fields[localName] as string[]).map((item, i) =>
-      tidyText(item, `${path}${name}[${i}]`, problems),
+      normalizeText(item, `${path}${name}[${i}]`, problems),
     );
   };
 }
 
-function tidyMap(localName: string, name: string): TidyField {
+function normalizeMap(localName: string, name: string): NormalizeField {
   return (fields, path, problems) => {
     const map = fields[localName] as Record<string, string>;
     for (const [key, value] of Object.entries(map)) {
       const at = `${path}${name}[${JSON.stringify(key)}]`;
-      tidyText(key, at, problems);
+      normalizeText(key, at, problems);
       // Assigned to an object, this key would be its prototype.
       if (key === "__proto__") problems.push(notAKey(at));
-      else map[key] = tidyText(value, at, problems);
+      else map[key] = normalizeText(value, at, problems);
     }
   };
 }
@@ -145,7 +149,7 @@ function notAKey(at: string): Problem {
   return { reason: "FIELD_INVALID", subject: at, text: `${at} is not a key that can be used.` };
 }
 
-function tidyText(text: string, path: string, problems: Problem[]): string {
+function normalizeText(text: string, path: string, problems: Problem[]): string {
   if (text.includes("\0") || !text.isWellFormed()) {
     problems.push({
       reason: "FIELD_INVALID",

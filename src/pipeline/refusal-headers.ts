@@ -1,7 +1,7 @@
 import type { Refusal } from "../domain/refusal.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 
-/** The headers that go with a refusal at every door; in gRPC they travel as trailers. */
+/** The headers that go with a refusal; in gRPC they are trailers. */
 export function refusalHeaders({
   reason,
   retryAfterSeconds,

@@ -1,13 +1,13 @@
 import { Code } from "@connectrpc/connect";
 import type { RefusalReason } from "../domain/refusal.ts";
 
-/** How a reason is said at each door: a gRPC code and an HTTP status. */
+/** The gRPC code and the HTTP status of a reason. */
 export interface RefusalStatus {
   readonly code: Code;
   readonly httpStatus: number;
 }
 
-/** The only place where reasons meet statuses. */
+/** The only mapping from reasons to statuses. */
 export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
   BODY_UNREADABLE: { code: Code.InvalidArgument, httpStatus: 400 },
   BODY_NOT_JSON: { code: Code.InvalidArgument, httpStatus: 415 },

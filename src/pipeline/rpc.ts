@@ -16,8 +16,8 @@ import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 
 /**
- * What an RPC does: takes a request that passed every rule of its descriptor, gives the response,
- * and throws a `Refusal` when it says no.
+ * The function behind an RPC: takes a request that follows every rule of its descriptor and gives
+ * the answer, or throws a `Refusal`.
  */
 export type RpcFunction<M extends DescMethod> = (
   request: MessageValidType<M["input"]>,
@@ -25,9 +25,8 @@ export type RpcFunction<M extends DescMethod> = (
 ) => Promise<Answer<MessageShape<M["output"]>>> | Answer<MessageShape<M["output"]>>;
 
 /**
- * What an RPC does that answers with a stream: as `RpcFunction`, but gives responses until `signal`
- * aborts or there is nothing more to give. It is asked for the next one only when the caller has
- * taken the one before.
+ * The function behind an RPC that answers with a stream: gives responses until `signal` aborts or
+ * there are no more. The next one is asked for only when the caller has taken the one before.
  */
 export type StreamFunction<M extends DescMethod> = (
   request: MessageValidType<M["input"]>,
@@ -46,10 +45,7 @@ export type ServiceFunctions<S extends DescService> = {
     : StreamFunction<S["method"][K]>;
 };
 
-/**
- * An RPC and its function, with the types of its messages put aside so that different RPCs fit one
- * list.
- */
+/** An RPC and its function, without the types of its messages, so that all RPCs fit one list. */
 export interface Rpc {
   readonly method: DescMethodUnary;
   /** `shipments.v1.ShipmentService/QuoteShipment` */

@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Refusal, unavailable } from "../domain/refusal.ts";
-import { credentialRefused, readApiKey, UNKNOWN_KEY } from "./authenticate.ts";
+import { credentialError, readApiKey, UNKNOWN_KEY } from "./authenticate.ts";
 import type { ApiKeyLookup, Call } from "./call.ts";
 import type { StreamRpc } from "./rpc.ts";
 import type { ValidateRequest } from "./validate-request.ts";
@@ -39,7 +39,7 @@ export function createExecuteStream(options: {
   async function recheck({ headers }: Call, ending: AbortController): Promise<void> {
     try {
       const caller = await apiKeys.find(readApiKey(headers));
-      if (caller === undefined) throw credentialRefused(UNKNOWN_KEY);
+      if (caller === undefined) throw credentialError(UNKNOWN_KEY);
     } catch (error) {
       if (error instanceof Refusal) ending.abort(error);
     }
