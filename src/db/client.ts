@@ -1,10 +1,14 @@
 import type { Socket } from "node:net";
 import pg, { type ClientConfig } from "pg";
+import { isQueryTimeout, isStalePlan } from "./database-error.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
 const MAX_PREPARED = 200;
 /** Statements with more values, such as inserts of many rows, have a text for each number of rows. */
 const MAX_VALUES = 40;
+
+/** As MikroORM selects entities. A column that a migration adds would make the statement stale. */
+const ALL_COLUMNS = /"\.\*/;
 
 /** Names of prepared statements by their text; the same on every connection. */
 const names = new Map<string, string>();
@@ -12,8 +16,9 @@ const names = new Map<string, string>();
 /**
  * pg's client, with two differences. A statement that comes with values is prepared by name, and
  * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
- * And a connection on which a query timed out is closed, since every later query would wait behind
- * that one.
+ * And a connection is closed when a query on it has timed out, since every later query would wait
+ * behind that one, or when a migration has made a prepared statement stale, since pg would send it
+ * again and again.
  */
 export class DatabaseClient extends pg.Client {
   constructor(config?: string | ClientConfig) {
@@ -21,13 +26,13 @@ export class DatabaseClient extends pg.Client {
     const query = super.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((...args: unknown[]) => {
       const answer = query(...prepared(args));
-      if (answer instanceof Promise) answer.catch((error: Error) => this.#closeIfTimedOut(error));
+      if (answer instanceof Promise) answer.catch((error: unknown) => this.#closeIfSpoilt(error));
       return answer;
     }) as typeof this.query;
   }
 
-  #closeIfTimedOut({ message }: Error): void {
-    if (message !== "Query read timeout") return;
+  #closeIfSpoilt(error: unknown): void {
+    if (!isQueryTimeout(error) && !isStalePlan(error)) return;
     (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
   }
 }
@@ -52,7 +57,8 @@ function hasValues(values: unknown): values is unknown[] {
 /** One name for each text. Texts beyond the bounds have none, and are planned every time. */
 function nameOf(text: string, values: readonly unknown[]): string | undefined {
   const known = names.get(text);
-  if (known !== undefined || names.size >= MAX_PREPARED || values.length > MAX_VALUES) return known;
+  if (known !== undefined || names.size >= MAX_PREPARED) return known;
+  if (values.length > MAX_VALUES || ALL_COLUMNS.test(text)) return undefined;
   const name = `statement ${names.size + 1}`;
   names.set(text, name);
   return name;

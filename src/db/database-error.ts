@@ -10,6 +10,19 @@ const TRANSIENT_NODE_CODE =
 const TRANSIENT_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly/;
 
+/** Whether pg gave up waiting for a query, which goes on in the database. */
+export function isQueryTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
+/**
+ * Whether a prepared statement no longer gives the columns that it was prepared for, because a
+ * migration changed a table: "cached plan must not change result type".
+ */
+export function isStalePlan(error: unknown): boolean {
+  return sqlStateOf(error) === "0A000" && /cached plan/.test((error as Error).message);
+}
+
 /** How deep the chain of an error's causes is searched. */
 const MAX_DEPTH = 8;
 
@@ -34,6 +47,7 @@ export function isTransientDatabaseError(error: unknown): boolean {
     ) {
       return true;
     }
+    if (isStalePlan(current)) return true;
     if (current instanceof OverloadedError || TRANSIENT_MESSAGE.test(current.message)) return true;
     if (current instanceof AggregateError && current.errors.some(isTransientDatabaseError)) {
       return true;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   RolledBackError,
   writeTogether,
@@ -8,6 +7,7 @@ import {
 import { createGroupQueue, isLate, rejectLate, type Waiting } from "./group-queue.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
+import { settledOrAfter } from "./settled-or-after.ts";
 
 /** How many groups are written at a time: one does its work while the other is committed. */
 const GROUPS_IN_FLIGHT = 2;
@@ -19,12 +19,14 @@ const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
 const MAX_GROUP_TRIES = 2;
 const MAX_MEMBER_TRIES = 3;
 
-/** What `createGroup` needs to know about its members. */
+/** What a group needs to know about its members. */
 export interface GroupOptions<Member, Result> {
-  readonly em: EntityManager;
   /** How many members one transaction takes at most. */
   readonly maxMembers: number;
-  /** Members with the same key are written one after the other; undefined for no key. */
+  /**
+   * At most one member with a key is in flight; the others wait for its end. Undefined for no key.
+   * Members that lock or replace the same row must have the same key.
+   */
   readonly serializeBy: (member: Member) => string | undefined;
   /** When the caller of a member stops waiting, on the clock of `performance.now()`. */
   readonly deadlineMs: (member: Member) => number;
@@ -44,13 +46,24 @@ export interface GroupOptions<Member, Result> {
  * @returns takes a member, and resolves with its result once that is committed. Rejects with
  * OverloadedError when it is not written by its deadline or within 2 seconds, and then never is
  */
-export function createGroup<Member, Result>(
+export type CreateGroup = <Member, Result>(
+  options: GroupOptions<Member, Result>,
+) => (member: Member) => Promise<Result>;
+
+/** Builds the group commits of one ORM, which share its connections. */
+export function createGroupCommit(em: EntityManager): CreateGroup {
+  const transactions = createSemaphore(MAX_TRANSACTIONS);
+  return (options) => createGroup(em, transactions, options);
+}
+
+function createGroup<Member, Result>(
+  em: EntityManager,
+  transactions: Semaphore,
   options: GroupOptions<Member, Result>,
 ): (member: Member) => Promise<Result> {
   const queue = createGroupQueue<Member, Result>(options.maxMembers, options.serializeBy);
-  const transactions = createSemaphore(MAX_TRANSACTIONS);
   const groups = createSemaphore(GROUPS_IN_FLIGHT);
-  const writeGroup = createGroupWriter(options, transactions);
+  const writeGroup = createGroupWriter(em, transactions, options.work);
   let isDraining = false;
 
   async function drain(): Promise<void> {
@@ -88,8 +101,9 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
  * acquire one each
  */
 function createGroupWriter<Member, Result>(
-  { em, work }: Pick<GroupOptions<Member, Result>, "em" | "work">,
+  em: EntityManager,
   transactions: Semaphore,
+  work: GroupWork<Member, Result>,
 ): (group: Group<Member, Result>) => Promise<void> {
   const write = (group: Group<Member, Result>) =>
     writeTogether(
@@ -148,11 +162,4 @@ function settle<Member, Result>(
     if ("result" in outcome) resolve(outcome.result);
     else reject(outcome.refused);
   });
-}
-
-/** Waits until work has ended, but no longer than `ms`. */
-async function settledOrAfter(ms: number, work: Promise<void>): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([work, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
-  timer.abort();
 }

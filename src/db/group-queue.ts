@@ -45,11 +45,11 @@ export interface GroupQueue<Member, Result> {
  * Builds a queue.
  *
  * @param maxMembers how many a group takes
- * @param keyOf members with the same key are never in flight at the same time
+ * @param serializeBy members with the same key are never in flight at the same time
  */
 export function createGroupQueue<Member, Result>(
   maxMembers: number,
-  keyOf: (member: Member) => string | undefined,
+  serializeBy: (member: Member) => string | undefined,
 ): GroupQueue<Member, Result> {
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
@@ -88,7 +88,7 @@ export function createGroupQueue<Member, Result>(
       const group: typeof waiting = [];
       const left: typeof waiting = [];
       for (const one of waiting) {
-        const key = keyOf(one.member);
+        const key = serializeBy(one.member);
         const isHeldUp = key !== undefined && keysInFlight.has(key);
         if (isHeldUp || isLate(one) || group.length === maxMembers) left.push(one);
         else group.push(holdKey(one, key));

@@ -68,10 +68,10 @@ function bindText(
   values: unknown[],
   quote: (name: string) => string,
 ): string {
-  if (params.length === 0) return sql;
   let next = 0;
   return sql.replace(PLACEHOLDER, (placeholder) => {
     if (placeholder === "\\?") return "?";
+    if (next === params.length) return placeholder;
     const param = params[next++];
     return placeholder === "??" ? quote(param as string) : bindValue(param, values, quote);
   });

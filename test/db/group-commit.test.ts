@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isTransientDatabaseError } from "../../src/db/database-error.ts";
-import { createGroup } from "../../src/db/group-commit.ts";
+import { createGroupCommit } from "../../src/db/group-commit.ts";
 import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -30,8 +30,7 @@ const seats = async () =>
 
 test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
-  const take = createGroup({
-    em: orm.em,
+  const take = createGroupCommit(orm.em)({
     maxMembers: 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
@@ -65,8 +64,7 @@ test("a member that waits too long for a connection is refused, and is not writt
 });
 
 test("a member whose caller has left is not written", async () => {
-  const take = createGroup({
-    em: orm.em,
+  const take = createGroupCommit(orm.em)({
     maxMembers: 2,
     serializeBy: () => undefined,
     deadlineMs: (number: number) => (number < 110 ? 0 : Infinity),
@@ -90,8 +88,7 @@ test("a member whose caller has left is not written", async () => {
 });
 
 test("a commit that the database refuses releases its connection", async () => {
-  const take = createGroup({
-    em: orm.em,
+  const take = createGroupCommit(orm.em)({
     maxMembers: 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,

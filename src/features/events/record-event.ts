@@ -13,7 +13,7 @@ interface Subject {
  * Adds an event to the caller's unit of work. The subject's row must be locked or new, so that
  * event numbers go up without gaps.
  *
- * @param name the shipment's reference, or the webhook's id
+ * @param name the subject's name, such as the webhook's id
  * @param event its `data` is the subject after the change, as protobuf JSON
  */
 export function recordEvent(

@@ -92,7 +92,7 @@ async function lockKeys(
 ): Promise<boolean[]> {
   const rows = await runStatement<{ locked: boolean }>(
     tx,
-    `select pg_try_advisory_xact_lock(hashtextextended(key, workspace)) as locked
+    `select pg_try_advisory_xact_lock(hashtextextended('idempotency ' || key, workspace)) as locked
      from unnest($1::bigint[], $2::text[]) with ordinality as wanted (workspace, key, place)
      order by place`,
     [workspaces, keys],

@@ -8,7 +8,7 @@ import {
 import { toMajor } from "../../domain/pricing/money.ts";
 import { Refusal, type Problem } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger } from "../shipments/change-shipment.ts";
+import { applyTrigger } from "../shipments/apply-trigger.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { Shipment } from "../shipments/shipment.entity.ts";

@@ -6,7 +6,7 @@ import {
   type RecordRefundResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger } from "../shipments/change-shipment.ts";
+import { applyTrigger } from "../shipments/apply-trigger.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { PaymentDeps } from "./payment-deps.ts";
 import { paymentMessage } from "./payment-message.ts";

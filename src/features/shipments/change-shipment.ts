@@ -1,9 +1,9 @@
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import { createGroup } from "../../db/group-commit.ts";
+import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
-import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { createRejectIfInFlight } from "../idempotency/reject-if-in-flight.ts";
 import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
@@ -44,34 +44,45 @@ const MAX_GROUP = 64;
 /**
  * Builds the group commit of all changes of shipments.
  *
- * @param announce is told of a workspace whose change is committed
+ * @param announce is called with a workspace once a change in it is committed
  */
 export function createChangeShipment(
-  em: EntityManager,
+  createGroup: CreateGroup,
   announce: (workspace: number) => void,
 ): ChangeShipment {
   const rejectIfInFlight = createRejectIfInFlight();
-  const write = createGroup({
-    em,
+  const written = new WeakSet<ShipmentChange>();
+  const commitInGroup = createGroup({
     maxMembers: MAX_GROUP,
-    serializeBy: ({ call, request }: ShipmentChange) =>
-      `${call.caller.workspaceId} ${request.shipment}`,
+    serializeBy: shipmentOf,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
-    work: (tx, changes) => withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun)),
+    work: (tx, changes: readonly ShipmentChange[]) =>
+      withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun, written)),
   });
   return (async (change: ShipmentChange) => {
-    const response = await rejectIfInFlight(change.call, () => write(change));
-    announce(keyOf(change).workspace);
+    if (!isReference(change.request.shipment)) throw shipmentNotFoundError();
+    const response = await rejectIfInFlight(change.call, () => commitInGroup(change));
+    if (written.has(change)) announce(change.call.caller.workspaceId);
     return response;
   }) as ChangeShipment;
 }
 
+/** Two changes in one transaction would start from the same row, and one would be lost. */
+function shipmentOf({ call, request }: ShipmentChange): string {
+  return `${call.caller.workspaceId} ${request.shipment}`;
+}
+
 type Response = MessageShape<DescMethodUnary["output"]>;
 
-/** Makes changes of different shipments in one transaction; one that is refused is left out. */
+/**
+ * Makes changes of different shipments in one transaction; one that is refused is left out.
+ *
+ * @param written is given the changes that wrote something
+ */
 async function makeChanges(
   tx: EntityManager,
   changes: readonly ShipmentChange[],
+  written: WeakSet<ShipmentChange>,
 ): Promise<Outcome<Response>[]> {
   const rows = await lockShipments(tx, changes.map(keyOf));
   const changed: ChangedShipment[] = [];
@@ -82,7 +93,10 @@ async function makeChanges(
       if (before === undefined) throw shipmentNotFoundError();
       const after = await change.change(before, tx);
       const made = after === before ? undefined : record(keyOf(change).workspace, before, after);
-      if (made !== undefined) changed.push(made);
+      if (made !== undefined) {
+        changed.push(made);
+        written.add(change);
+      }
       outcomes.push({ result: change.respond(made?.row ?? before) });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -101,15 +115,4 @@ function keyOf({ call, request }: ShipmentChange) {
 function record(workspace: number, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const counted = { ...after, version: before.version + 1 };
   return { workspace, ...shipmentEvents(workspace, before, counted) };
-}
-
-/**
- * A shipment as a trigger leaves it.
- *
- * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger
- */
-export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
-  const { next, refusal } = transition(trigger, row);
-  if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
-  return { ...row, ...next, updatedAtMs: at.getTime() };
 }

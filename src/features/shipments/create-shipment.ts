@@ -3,7 +3,6 @@ import {
   type CreateShipmentRequestValid,
   type CreateShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { createGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -19,7 +18,7 @@ import type { ShipmentDeps } from "./shipment-deps.ts";
 const MAX_GROUP = 64;
 
 /** What bookings need. */
-type BookingDeps = Pick<ShipmentDeps, "em" | "tariffs" | "now">;
+type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now">;
 
 /** Books a shipment. */
 type CreateShipment = (
@@ -39,8 +38,7 @@ type CreateShipment = (
 export function createBookings(deps: BookingDeps): CreateShipment {
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
-  const commitInGroup = createGroup({
-    em: deps.em,
+  const commitInGroup = deps.createGroup({
     maxMembers: MAX_GROUP,
     serializeBy: externalReferenceKey,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,

@@ -1,6 +1,7 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { Reader } from "../../db/reader.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
   CUSTOMER_OF_SHIPMENT,
   SHIPMENT_COLUMNS,
@@ -25,6 +26,7 @@ export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 export function createFindShipment(reader: Reader): FindShipment {
   const find = batchReads((keys: readonly ShipmentKey[]) => readShipments(reader, keys));
   return async (key) => {
+    if (!isReference(key.reference)) throw shipmentNotFoundError();
     const found = await find(key);
     if (found === undefined) throw shipmentNotFoundError();
     return found;

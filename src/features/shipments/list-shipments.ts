@@ -11,7 +11,7 @@ import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
 import { DualAnswer, type Answer } from "../../pipeline/answer.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { INDEX_HINT, listIndexFor } from "./index-hint.ts";
+import { indexPredicate, listIndexFor } from "./list-index.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentJson } from "./shipment-json.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
@@ -106,7 +106,7 @@ function listQuery(
   if ("paymentStatus" in state) where("s.payment_status = ?", state.paymentStatus);
   // An external reference is unique, and its own index finds the one shipment that has it.
   if (externalReference === undefined) {
-    where(INDEX_HINT.predicate(listIndexFor(state, customerId), "s."));
+    where(indexPredicate(listIndexFor(state, customerId), "s."));
   } else where("s.external_reference = ?", externalReference);
   if (customerId !== undefined) where("s.customer_id = ?", customerId);
   if (createdAfter !== undefined) where("s.created_at > ?", timeText(createdAfter));

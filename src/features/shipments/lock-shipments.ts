@@ -42,6 +42,9 @@ export async function lockShipments(
   // Linked, while the lock was waited for, to a customer that the statement does not see yet.
   if (rows.some(({ stale }) => stale === true)) rows = await read();
   const found = Array.from<ShipmentRow | undefined>({ length: keys.length });
-  for (const row of rows) found[row.place as number] = shipmentRow(Object.values(row), 2);
+  for (const row of rows) {
+    const { place, stale: _, ...columns } = row;
+    found[place as number] = shipmentRow(Object.values(columns));
+  }
   return found;
 }

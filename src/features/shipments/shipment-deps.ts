@@ -1,4 +1,5 @@
 import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
+import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Reader } from "../../db/reader.ts";
 import type { Problem } from "../../domain/refusal.ts";
@@ -9,6 +10,7 @@ import type { FindShipment } from "./find-shipment.ts";
 /** What the functions of the shipment service need. */
 export interface ShipmentDeps {
   readonly em: EntityManager;
+  readonly createGroup: CreateGroup;
   readonly reader: Reader;
   readonly findShipment: FindShipment;
   readonly changeShipment: ChangeShipment;

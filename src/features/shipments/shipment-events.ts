@@ -2,7 +2,7 @@ import { toJson, type JsonObject } from "@bufbuild/protobuf";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { shipmentEventTypes } from "../../domain/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
-import type { NewEvent } from "../events/insert-events.ts";
+import type { NewEvent } from "../events/insert-events-sql.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../domain/shipment/shipment-state.ts";
 import { TariffVersion } from "../tariffs/tariff.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { INDEX_HINT, type ListIndex } from "./index-hint.ts";
+import { indexPredicate, type ListIndex } from "./list-index.ts";
 
 /** The pairs of status and payment status that a shipment can have. */
 const STATUSES_AGREE = Object.entries(PAYMENTS_OF)
@@ -22,7 +22,7 @@ const STATUSES_AGREE = Object.entries(PAYMENTS_OF)
 
 /** An index in the order of lists, newest last, so that a page is read from wherever it begins. */
 function listIndex<Column extends string>(name: ListIndex, ...properties: readonly Column[]) {
-  return { name, properties: [...properties], where: INDEX_HINT.predicate(name) };
+  return { name, properties: [...properties], where: indexPredicate(name) };
 }
 
 const AMOUNTS = ["distance_fee", "weight_fee", "base_fee", "subtotal", "total"];

@@ -82,11 +82,12 @@ async function changedRoute(
   tx: EntityManager,
   tariffs: TariffCache,
 ): Promise<Partial<ShipmentRow>> {
+  // Adding 0 makes 0 of -0, which is the same place.
   const route = {
-    pickupLat: request.pickupLat ?? row.pickupLat,
-    pickupLng: request.pickupLng ?? row.pickupLng,
-    dropoffLat: request.dropoffLat ?? row.dropoffLat,
-    dropoffLng: request.dropoffLng ?? row.dropoffLng,
+    pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
+    pickupLng: (request.pickupLng ?? row.pickupLng) + 0,
+    dropoffLat: (request.dropoffLat ?? row.dropoffLat) + 0,
+    dropoffLng: (request.dropoffLng ?? row.dropoffLng) + 0,
     weightKg: request.weightKg ?? row.weightKg,
   };
   if (!differs(row, route)) return {};

@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { insertEvents } from "../events/insert-events.ts";
+import { insertEventsSql } from "../events/insert-events-sql.ts";
 import type { RecordedChange } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
@@ -48,7 +48,7 @@ const WRITE = `
       ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})
     where s.workspace_id = changed.workspace_id and s.reference = changed.reference
   )
-  ${insertEvents("$2")}`;
+  ${insertEventsSql("$2")}`;
 
 /** Writes shipments that the transaction has locked, and their events. */
 export async function writeShipments(

@@ -58,7 +58,7 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
 }
 
 /** Where the answer to a call goes. */
-interface Answer {
+interface ReplyTarget {
   readonly response: ServerResponse;
   readonly call: ReceivedCall;
   readonly pipeline: Pipeline;
@@ -66,7 +66,7 @@ interface Answer {
 
 /** Reads one call's body and writes its answer as JSON. */
 function exchangeOf(
-  options: Answer & {
+  options: ReplyTarget & {
     readonly request: IncomingMessage;
     readonly route: JsonRoute;
     readonly parameters: Parameters;
@@ -92,13 +92,13 @@ function exchangeOf(
   };
 }
 
-function sendRefusal(answer: Answer, refusal: Refusal, extra: HeaderList = NO_HEADERS): void {
+function sendRefusal(target: ReplyTarget, refusal: Refusal, extra: HeaderList = NO_HEADERS): void {
   const headers = [...extra, ...headerList(refusalHeaders(refusal))];
-  send(answer, REFUSAL_STATUS[refusal.reason].httpStatus, errorBody(refusal), headers);
+  send(target, REFUSAL_STATUS[refusal.reason].httpStatus, errorBody(refusal), headers);
 }
 
 function send(
-  { response, call, pipeline }: Answer,
+  { response, call, pipeline }: ReplyTarget,
   status: number,
   body: unknown,
   headers: HeaderList,

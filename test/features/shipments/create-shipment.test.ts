@@ -5,6 +5,7 @@ import {
   CreateShipmentResponseSchema,
   type CreateShipmentRequestValid,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
@@ -326,7 +327,7 @@ test("a booking is priced with the tariff in force, although this replica caches
   const { app } = service;
   const { id: workspaceId } = await service.addWorkspace();
   const tariffs = createTariffCache(app.em);
-  const deps = { em: app.em, tariffs, now: () => new Date(), validateQuote: () => undefined };
+  const deps = { createGroup: createGroupCommit(app.em), tariffs, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { EventType } from "../../domain/event-type.ts";
 
-/** An event, as `insertEvents` takes it in JSON. */
+/** An event, as `insertEventsSql` takes it in JSON. */
 export interface NewEvent {
   readonly workspace: number;
   /** The shipment's reference. */
@@ -19,7 +19,7 @@ export interface NewEvent {
  *
  * @param parameter the parameter, such as `$2`, that holds a JSON list of `NewEvent`
  */
-export function insertEvents(parameter: string): string {
+export function insertEventsSql(parameter: string): string {
   return `
     insert into event (workspace_id, subject, number, type, data, created_at)
     select workspace, subject, number, type, data, "createdAt"

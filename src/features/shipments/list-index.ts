@@ -16,17 +16,15 @@ export type ListIndex =
  *
  * Each list index is therefore partial, with a predicate of its own that is true of every row: that
  * the reference is not the index's name. PostgreSQL uses a partial index only for queries that
- * state its predicate, so a query that states one predicate can be read from that index alone.
+ * state its predicate, so a query that states one predicate can be read from that index alone. The
+ * name is a literal: a value apart from the statement would not be known when it is planned.
+ *
+ * @returns the `where` of the index, and of a query
+ * @param table `s.` where the query names its table
  */
-export const INDEX_HINT = {
-  /**
-   * The `where` of the index, and of a query. The name is a literal: a value apart from the statement
-   * would not be known to match when the statement is planned.
-   *
-   * @param table `s.` where the query names its table
-   */
-  predicate: (index: ListIndex, table = "") => `${table}reference <> '${index}'`,
-};
+export function indexPredicate(index: ListIndex, table = ""): string {
+  return `${table}reference <> '${index}'`;
+}
 
 /** The index for a list that is filtered by a state and a customer, or by neither. */
 export function listIndexFor(state: StateFilter, customerId: number | undefined): ListIndex {
