@@ -4,6 +4,11 @@
 export const MAX_REQUEST_BYTES = 64 * 1024;
 /** The most results of one page. */
 export const MAX_PAGE_SIZE = 100;
+/**
+ * The most bytes of results on one page: gRPC clients take messages of up to 4 MiB unless told
+ * otherwise, and the rest is for what frames the results.
+ */
+export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 /** The most routes of one batch quote. */
 export const MAX_BATCH_ROUTES = 100;
 /** The most webhooks of one workspace. */

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { countThatFit } from "./page-bytes.ts";
 import { refuse, type Refusal } from "./refusal.ts";
 
 /** How many results a page has when the caller does not say. */
@@ -75,18 +76,21 @@ export function readPage<Position>(
 }
 
 /**
- * Ends a page: the rows it holds, and the token of the next page, empty when this is the last.
+ * Ends a page: the rows it holds, and the token of the next page, empty when this is the last. A page
+ * ends before it would be too large to send.
  *
  * @param found up to `page.limit` rows
  * @param positionOf the sort key of a row
+ * @param bytesOf the most bytes a row may take in an answer; not given where no page can be too large
  */
 export function endPage<Row>(
   found: readonly Row[],
   { limit, filters }: Page<unknown>,
   positionOf: (row: Row) => readonly (string | number)[],
+  bytesOf: (row: Row) => number = () => 0,
 ): { readonly rows: readonly Row[]; readonly nextPageToken: string } {
-  if (found.length < limit) return { rows: found, nextPageToken: "" };
-  const rows = found.slice(0, limit - 1);
+  const rows = found.slice(0, countThatFit(found.slice(0, limit - 1), bytesOf));
+  if (rows.length === found.length) return { rows, nextPageToken: "" };
   return { rows, nextPageToken: writePageToken(positionOf(rows.at(-1)!), filters) };
 }
 

@@ -192,7 +192,8 @@ export declare const WatchEventsRequestSchema: GenMessage<WatchEventsRequest, {v
  */
 export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * Absent now and then, when nothing has happened for a while, to show that the stream is alive.
+   * Absent at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
+   * that the stream is alive.
    *
    * @generated from field: shipments.v1.Event data = 1;
    */

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema, type Event as EventMessage } from "../../../gen/shipments/v1/event_pb.js";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
+import { jsonBytes } from "../../domain/page-bytes.ts";
 import { writeEventId } from "./event-id.ts";
 import type { Event } from "./event.entity.ts";
 
@@ -21,4 +22,12 @@ export function eventMessage(event: Event): EventMessage {
       ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }
       : { webhook: fromJson(WebhookSchema, data, LENIENT) }),
   });
+}
+
+/** More than an event takes beyond its data, which has fields that are null in the JSON of `/v1`. */
+const WITHOUT_DATA = 2 * 1024;
+
+/** The most bytes that an event takes in an answer, in whatever form. */
+export function eventBytes({ data }: Event): number {
+  return WITHOUT_DATA + jsonBytes(data);
 }

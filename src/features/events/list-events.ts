@@ -5,14 +5,16 @@ import {
   type ListEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { countThatFit } from "../../domain/page-bytes.ts";
 import { DEFAULT_PAGE_SIZE } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { eventMessage } from "./event-message.ts";
+import { eventBytes, eventMessage } from "./event-message.ts";
 import { readCursor, readFeed, writeCursor } from "./read-feed.ts";
 
 /**
  * Lists the events of the workspace after a cursor, oldest first. There is always a cursor to go on
- * from, unlike a page token: new events follow the last.
+ * from, unlike a page token: new events follow the last. A page ends before it would be too large to
+ * send.
  *
  * @throws Refusal FIELD_INVALID for a cursor that is not one of this workspace's
  */
@@ -24,11 +26,11 @@ export async function listEvents(
   const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
   const after = readCursor(workspaceId, request.after);
   const found = await readFeed(em.fork(), workspaceId, { after, types, limit: pageSize + 1 });
-  const events = found.slice(0, pageSize);
+  const events = found.slice(0, countThatFit(found.slice(0, pageSize), eventBytes));
   const last = events.at(-1);
   return create(ListEventsResponseSchema, {
     data: events.map(eventMessage),
     cursor: last === undefined ? (request.after ?? "") : writeCursor(workspaceId, last),
-    hasMore: found.length > pageSize,
+    hasMore: found.length > events.length,
   });
 }

@@ -7,7 +7,7 @@ import {
 import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
-import { eventMessage } from "../events/event-message.ts";
+import { eventBytes, eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function listShipmentEvents(
       { workspace: workspaceId, subject: reference, number: { $gt: page.after ?? 0 } },
       { orderBy: { number: "asc" }, limit: page.limit },
     );
-  const { rows, nextPageToken } = endPage(found, page, ({ number }) => [number]);
+  const { rows, nextPageToken } = endPage(found, page, ({ number }) => [number], eventBytes);
   return create(ListShipmentEventsResponseSchema, { data: rows.map(eventMessage), nextPageToken });
 }
 

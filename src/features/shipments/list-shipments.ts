@@ -13,9 +13,15 @@ import { DualAnswer, type Answer } from "../../pipeline/answer.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { indexPredicate, listIndexFor } from "./list-index.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
+import { shipmentBytes } from "./shipment-bytes.ts";
 import { shipmentJson } from "./shipment-json.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
-import { CUSTOMER_OF_SHIPMENT, SHIPMENT_COLUMNS, shipmentRow } from "./shipment-row.ts";
+import {
+  CUSTOMER_OF_SHIPMENT,
+  SHIPMENT_COLUMNS,
+  shipmentRow,
+  type ShipmentRow,
+} from "./shipment-row.ts";
 
 /**
  * Lists shipments of the workspace, newest first. A page begins after the sort key of the last row
@@ -35,10 +41,7 @@ export async function listShipments(
 
   const { sql, values } = listQuery(state, filters, page);
   const found = (await reader.rows(sql, values)).map((row) => shipmentRow(row));
-  const { rows, nextPageToken } = endPage(found, page, ({ createdAtMs, reference }) => [
-    createdAtMs,
-    reference,
-  ]);
+  const { rows, nextPageToken } = endPage(found, page, positionOf, shipmentBytes);
   return new DualAnswer<ListShipmentsResponse>(
     () => ({
       $typeName: "shipments.v1.ListShipmentsResponse",
@@ -87,6 +90,10 @@ interface Position {
 function readPosition([createdAtMs, reference]: readonly unknown[]): Position | undefined {
   if (!isInstant(createdAtMs) || !isReference(reference)) return undefined;
   return { createdAtMs, reference };
+}
+
+function positionOf({ createdAtMs, reference }: ShipmentRow): readonly [number, string] {
+  return [createdAtMs, reference];
 }
 
 /** The query of a page. Its text depends only on which filters are given. */

@@ -1,12 +1,13 @@
-import type { Code } from "@connectrpc/connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
-import type { NodeRequest, NodeResponse } from "./node-adapter.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import { connectError } from "./connect-error.ts";
+import type { NodeRequest, NodeResponse } from "./node-adapter.ts";
 
 /**
  * Refuses a request that leads into no RPC, so that no protocol of an RPC speaks for it: in gRPC's
- * form to a gRPC caller, else as JSON with the same body as the JSON door's.
+ * form to a gRPC caller, else as JSON with the same body as the JSON gateway's.
  */
 export function refuseOutsideRpc(
   request: NodeRequest,
@@ -14,28 +15,31 @@ export function refuseOutsideRpc(
   refusal: Refusal,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const { code, httpStatus } = REFUSAL_STATUS[refusal.reason];
+  // Node resets an HTTP/2 stream that has been answered while nobody reads what it brings.
+  request.resume();
   const contentType = request.headers["content-type"];
   if (request.method === "POST" && contentType?.startsWith("application/grpc")) {
-    answerGrpc(response, contentType, code, refusal.message);
+    answerGrpc(response, contentType, refusal);
   } else {
     const body = JSON.stringify(errorBody(refusal));
+    const { httpStatus } = REFUSAL_STATUS[refusal.reason];
     response.writeHead(httpStatus, { ...headers, "content-type": "application/json" });
     response.end(body);
   }
 }
 
-/** An answer that is only trailers, which travel as headers (the gRPC protocol over HTTP/2). */
-function answerGrpc(
-  response: NodeResponse,
-  contentType: string,
-  code: Code,
-  message: string,
-): void {
-  response.writeHead(200, {
-    "content-type": contentType,
-    "grpc-status": String(code),
-    "grpc-message": encodeURIComponent(message),
-  });
-  response.end();
+/**
+ * An answer that is only trailers: one block of headers that ends the stream ("Trailers-Only" of the
+ * gRPC protocol over HTTP/2). Node's response would end it with an empty DATA frame of its own,
+ * after which clients look for the status in trailers that do not come.
+ */
+function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusal): void {
+  const trailers = setTrailerStatus(new Headers(), connectError(refusal));
+  response.setHeader("content-type", contentType);
+  for (const [name, value] of trailers) response.setHeader(name, value);
+  if ("stream" in response) {
+    response.stream.respond({ ":status": 200, ...response.getHeaders() }, { endStream: true });
+  } else {
+    response.end();
+  }
 }

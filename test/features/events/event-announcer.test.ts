@@ -18,6 +18,7 @@ import { startReceiver } from "../../support/receiver.ts";
 import { startReplica } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { take } from "../../support/take.ts";
+import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 let database: TestDatabase;
@@ -51,7 +52,10 @@ test("every kind of change is announced to other replicas, once for each transac
     url: receiver.url,
     types: ["webhook.disabled"],
   });
-  const streamed = take(13, reader.grpcClient(apiKey, EventService).watchEvents({}));
+  const streamed = take(
+    13,
+    withoutHeartbeats(reader.grpcClient(apiKey, EventService).watchEvents({})),
+  );
 
   const call = async (path: string, options: object = { body: {} }): Promise<void> => {
     const answer = await writer.request(path, { apiKey, ...options });

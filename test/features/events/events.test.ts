@@ -1,20 +1,28 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Client } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import {
+  EventService,
+  WatchEventsResponseSchema,
+} from "../../../gen/shipments/v1/event_service_pb.js";
 import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { take } from "../../support/take.ts";
+import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(() => service.close());
+
+/** What a stream sends when there is no event. */
+const HEARTBEAT = create(WatchEventsResponseSchema);
 
 async function book(apiKey: string, changes: object = {}): Promise<any> {
   const { body } = await service.request("/v1/shipments", {
@@ -275,7 +283,7 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
       apiKey,
     );
     const shipment = await book(apiKey);
-    const watching = take(3, client.watchEvents({}));
+    const watching = take(3, withoutHeartbeats(client.watchEvents({})));
     await sleep(100);
     await pay(apiKey, shipment);
     const watched = await watching;
@@ -284,10 +292,42 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
       "shipment.paid",
       "shipment.awaiting_pickup",
     ]);
-    const resumed = await take(2, client.watchEvents({ after: watched[0]!.cursor }));
+    const resumed = await take(
+      2,
+      withoutHeartbeats(client.watchEvents({ after: watched[0]!.cursor })),
+    );
     expect(resumed).toEqual(watched.slice(1));
   },
 );
+
+test("watchEvents answers at once in a workspace without events, and again within 15 seconds", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const seen = (["gRPC on the gRPC server", "Connect on the HTTP server"] as const).flatMap(
+    (it) => {
+      const transport = (options: object) => PROTOCOLS[it](service, options);
+      const client = rpcClient(EventService, transport, apiKey);
+      return [
+        take(1, client.watchEvents({}, { timeoutMs: 5_000 })),
+        take(2, client.watchEvents({}, { timeoutMs: 15_000 })),
+      ];
+    },
+  );
+  expect(await Promise.all(seen)).toEqual([
+    [HEARTBEAT],
+    [HEARTBEAT, HEARTBEAT],
+    [HEARTBEAT],
+    [HEARTBEAT, HEARTBEAT],
+  ]);
+});
+
+test("a heartbeat holds the cursor of the last event", async () => {
+  const { apiKey } = await service.addWorkspace();
+  await book(apiKey);
+  const { cursor } = await readFeed(apiKey);
+  const client = service.grpcClient(apiKey, EventService);
+  const [heartbeat] = await take(1, client.watchEvents({ after: cursor }));
+  expect(heartbeat).toEqual({ ...HEARTBEAT, cursor });
+});
 
 test("watchEvents sends only events of the caller's workspace and of the types asked for", async () => {
   const { apiKey } = await service.addWorkspace();
@@ -296,7 +336,9 @@ test("watchEvents sends only events of the caller's workspace and of the types a
   const shipment = await book(apiKey);
   const watching = take(
     1,
-    service.grpcClient(apiKey, EventService).watchEvents({ types: ["shipment.paid"] }),
+    withoutHeartbeats(
+      service.grpcClient(apiKey, EventService).watchEvents({ types: ["shipment.paid"] }),
+    ),
   );
   await pay(apiKey, shipment);
   const [seen] = await watching;
@@ -319,7 +361,10 @@ test("watchEvents is refused for a wrong key, invalid fields or an invalid curso
 
 test("an event stream ends when its key is revoked", async () => {
   const { apiKey, id } = await service.addWorkspace();
-  const watching = take(1, service.grpcClient(apiKey, EventService).watchEvents({}));
+  const watching = take(
+    1,
+    withoutHeartbeats(service.grpcClient(apiKey, EventService).watchEvents({})),
+  );
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unauthenticated });
   await sleep(100);
   await revokeKey(service.app.em, id, apiKey.slice(-4));
@@ -330,7 +375,7 @@ test("an event stream ends at the caller's deadline", async () => {
   const { apiKey } = await service.addWorkspace();
   const watching = take(
     1,
-    service.grpcClient(apiKey, EventService).watchEvents({}, { timeoutMs: 300 }),
+    withoutHeartbeats(service.grpcClient(apiKey, EventService).watchEvents({}, { timeoutMs: 300 })),
   );
   await expect(watching).rejects.toMatchObject({ code: Code.DeadlineExceeded });
 });
@@ -340,13 +385,21 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   const other = await service.addWorkspace();
   const leaving = new AbortController();
   const streams = Array.from({ length: 21 }, () =>
-    take(1, service.grpcClient(apiKey, EventService).watchEvents({}, { signal: leaving.signal })),
+    take(
+      1,
+      withoutHeartbeats(
+        service.grpcClient(apiKey, EventService).watchEvents({}, { signal: leaving.signal }),
+      ),
+    ),
   );
   const refused = await Promise.race(streams.map((it) => it.catch((error: unknown) => error)));
   expect(ConnectError.from(refused).code).toBe(Code.Unavailable);
   await book(other.apiKey);
   expect(
-    await take(1, service.grpcClient(other.apiKey, EventService).watchEvents({})),
+    await take(
+      1,
+      withoutHeartbeats(service.grpcClient(other.apiKey, EventService).watchEvents({})),
+    ),
   ).toHaveLength(1);
   leaving.abort();
   await Promise.allSettled(streams);
@@ -355,7 +408,10 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
 test("event streams end with UNAVAILABLE when the service stops, and do not delay it", async () => {
   const stopping = await startService();
   const { apiKey } = await stopping.addWorkspace();
-  const watching = take(1, stopping.grpcClient(apiKey, EventService).watchEvents({}));
+  const watching = take(
+    1,
+    withoutHeartbeats(stopping.grpcClient(apiKey, EventService).watchEvents({})),
+  );
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unavailable });
   await sleep(200);
   await stopping.close();

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { MAX_METADATA_KEYS, MAX_PAGE_SIZE } from "../../src/domain/limits.ts";
+import { connectTo } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** A booking in which every text is as long as it may be, in characters. */
+function largestBooking(character: string) {
+  const text = (length: number) => character.repeat(length);
+  const notes = Array.from({ length: MAX_METADATA_KEYS }, (_, i): [string, string] => {
+    const key = `${i}`;
+    return [key + text(40 - key.length), text(500)];
+  });
+  return {
+    pickupLat: 40.758,
+    pickupLng: -73.9855,
+    dropoffLat: 40.6782,
+    dropoffLng: -73.9442,
+    weightKg: 2.5,
+    customerName: text(200),
+    customerEmail: "ada@example.org",
+    customerIdNumber: text(64),
+    pickupAddress: text(500),
+    dropoffAddress: text(500),
+    metadata: Object.fromEntries(notes),
+  };
+}
+
+interface Page {
+  readonly names: readonly string[];
+  /** Where the next page begins; empty after the last. */
+  readonly next: string;
+}
+
+/** The names in the results of every page, read one after the other. */
+async function readAll(read: (from: string | undefined) => Promise<Page>): Promise<string[][]> {
+  const pages: string[][] = [];
+  let from: string | undefined;
+  do {
+    const { names, next } = await read(from);
+    pages.push([...names]);
+    from = next === "" ? undefined : next;
+  } while (from !== undefined);
+  return pages;
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  "four bytes each": "𝒳",
+  "six bytes each as JSON": "\u0001",
+};
+
+describe.each(Object.entries(CHARACTERS))(
+  "pages of the largest shipments, in characters of %s, end early and lose nothing",
+  (_, character) => {
+    let apiKey: string;
+    let references: string[];
+    beforeAll(async () => {
+      ({ apiKey } = await service.addWorkspace());
+      const client = service.grpcClient(apiKey);
+      const booking = largestBooking(character);
+      const booked = Array.from({ length: MAX_PAGE_SIZE }, () => client.createShipment(booking));
+      references = (await Promise.all(booked)).map(({ data }) => data!.reference);
+      for (let i = 0; i < MAX_PAGE_SIZE; i++) {
+        const pickupAddress = character.repeat(499 + (i % 2));
+        await client.updateShipment({ shipment: references[0]!, pickupAddress });
+      }
+      await untilFeedIsComplete();
+    });
+
+    /** Reads a whole list by JSON, by gRPC, and by gRPC with JSON inside. */
+    async function readEachWay(
+      path: string,
+      byJson: (body: any) => Page,
+      byGrpc: (protocol: keyof typeof PROTOCOLS, from: string | undefined) => Promise<Page>,
+      token: string,
+    ): Promise<string[][][]> {
+      return [
+        await readAll(async (from) => {
+          const query = from === undefined ? "" : `&${token}=${from}`;
+          const { body } = await service.request(`${path}?page_size=100${query}`, { apiKey });
+          return byJson(body);
+        }),
+        await readAll((from) => byGrpc("gRPC on the gRPC server", from)),
+        await readAll((from) => byGrpc("gRPC with JSON on the gRPC server", from)),
+      ];
+    }
+
+    function expectSamePages(ways: string[][][], all: readonly string[]): void {
+      const [json, grpc, grpcJson] = ways;
+      expect(json!.flat().toSorted()).toEqual(all.toSorted());
+      expect(json!.length).toBeGreaterThan(1);
+      expect([grpc, grpcJson]).toEqual([json, json]);
+    }
+
+    const clientOf = (protocol: keyof typeof PROTOCOLS) =>
+      rpcClient(EventService, (options) => PROTOCOLS[protocol](service, options), apiKey);
+
+    test("in the list of shipments", async () => {
+      const ways = await readEachWay(
+        "/v1/shipments",
+        ({ data, next_page_token: next }) => ({ names: data.map((it: any) => it.reference), next }),
+        async (protocol, pageToken) => {
+          const transport = (options: object) => PROTOCOLS[protocol](service, options);
+          const client = rpcClient(ShipmentService, transport, apiKey);
+          const page = await client.listShipments({ pageSize: 100, pageToken });
+          return { names: page.data.map((it) => it.reference), next: page.nextPageToken };
+        },
+        "page_token",
+      );
+      expectSamePages(ways, references);
+    });
+
+    const events = () => [
+      ...references.map((reference) => `evt_${reference}_1`),
+      ...Array.from({ length: MAX_PAGE_SIZE }, (_unused, i) => `evt_${references[0]}_${i + 2}`),
+    ];
+
+    test("in the feed of events", async () => {
+      const ways = await readEachWay(
+        "/v1/events",
+        (body) => ({
+          names: body.data.map((it: any) => it.id),
+          next: body.has_more ? body.cursor : "",
+        }),
+        async (protocol, after) => {
+          const page = await clientOf(protocol).listEvents({ pageSize: 100, after });
+          return { names: page.data.map((it) => it.id), next: page.hasMore ? page.cursor : "" };
+        },
+        "after",
+      );
+      expectSamePages(ways, events());
+    });
+
+    test("in the events of one shipment", async () => {
+      const [shipment] = references as [string];
+      const ways = await readEachWay(
+        `/v1/shipments/${shipment}/events`,
+        ({ data, next_page_token: next }) => ({ names: data.map((it: any) => it.id), next }),
+        async (protocol, pageToken) => {
+          const request = { shipment, pageSize: 100, pageToken };
+          const page = await clientOf(protocol).listShipmentEvents(request);
+          return { names: page.data.map((it) => it.id), next: page.nextPageToken };
+        },
+        "page_token",
+      );
+      const ofShipment = events().filter((it) => it.startsWith(`evt_${shipment}_`));
+      expectSamePages(ways, ofShipment);
+    });
+  },
+);
+
+/** The feed hides events while an older transaction is open in any database of the server. */
+async function untilFeedIsComplete(): Promise<void> {
+  const sql = await connectTo(service.databaseUrl);
+  await eventually("the end of older transactions", async () => {
+    const { rows } = await sql.query(`select from event
+      where transaction >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint limit 1`);
+    return rows.length === 0;
+  });
+  await sql.end();
+}

@@ -1,0 +1,100 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
+import { rpcError, type RpcError } from "./rpc-error.ts";
+
+/** Debian installs `python3-grpcio` for this interpreter, whatever comes first on the path. */
+const PYTHON = "/usr/bin/python3";
+const SCRIPT = fileURLToPath(new URL("../transport/grpc/foreign_client.py", import.meta.url));
+
+/** Whether this machine has Python with grpcio. */
+export const HAS_GRPCIO = spawnSync(PYTHON, ["-c", "import grpc"]).status === 0;
+
+/** One call to be made by grpcio. */
+export interface ForeignCall {
+  readonly kind?: "unary" | "stream" | "bidi";
+  readonly path: string;
+  /** The request, encoded. */
+  readonly message: Uint8Array;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly timeoutSeconds?: number;
+  readonly compression?: "gzip" | "deflate";
+  /** Whether the call has a connection of its own. */
+  readonly alone?: boolean;
+}
+
+/** How a call ended, as grpcio tells it. */
+export interface ForeignAnswer {
+  readonly headers: Headers;
+  readonly messages: readonly Buffer[];
+  /** As grpcio names it: `OK`, `UNIMPLEMENTED`. */
+  readonly code: string;
+  /** The text that goes with the code. */
+  readonly text: string;
+  /** The error in its trailers, with its details; undefined when the call succeeded. */
+  readonly error: RpcError | undefined;
+}
+
+/** What the script prints; which of the fields are there tells what it is about. */
+interface Line {
+  readonly call: number;
+  readonly headers?: [string, string][];
+  readonly message?: string;
+  readonly code?: string;
+  readonly details?: string;
+  readonly trailers?: [string, string][];
+}
+
+type Pending = { -readonly [K in keyof ForeignAnswer]?: ForeignAnswer[K] } & { messages: Buffer[] };
+
+/**
+ * Makes all the calls at once by grpcio, and resolves when the last has ended.
+ *
+ * @param onMessage is told of each message of any call as it comes
+ * @throws Error when the script fails
+ */
+export async function callByGrpcio(
+  grpcUrl: string,
+  calls: readonly ForeignCall[],
+  onMessage: (message: Buffer) => void = () => undefined,
+): Promise<ForeignAnswer[]> {
+  const python = spawn(PYTHON, [SCRIPT], { stdio: ["pipe", "pipe", "pipe"] });
+  let errors = "";
+  python.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => python.once("close", resolve));
+  python.stdin.end(JSON.stringify({ target: new URL(grpcUrl).host, calls: calls.map(written) }));
+  const answers = calls.map((): Pending => ({ headers: new Headers(), messages: [] }));
+  for await (const text of createInterface(python.stdout)) {
+    const line = JSON.parse(text) as Line;
+    await note(answers[line.call]!, line, onMessage);
+  }
+  if ((await ended) !== 0) throw new Error(`the Python client failed: ${errors}`);
+  return answers as ForeignAnswer[];
+}
+
+function written(call: ForeignCall) {
+  return {
+    kind: call.kind ?? "unary",
+    path: call.path,
+    message: Buffer.from(call.message).toString("base64"),
+    metadata: Object.entries(call.metadata ?? {}),
+    timeoutSeconds: call.timeoutSeconds ?? 20,
+    compression: call.compression ?? null,
+    alone: call.alone ?? false,
+  };
+}
+
+async function note(answer: Pending, line: Line, onMessage: (message: Buffer) => void) {
+  if (line.headers !== undefined) answer.headers = new Headers(line.headers);
+  if (line.message !== undefined) {
+    const message = Buffer.from(line.message, "base64");
+    answer.messages.push(message);
+    onMessage(message);
+  }
+  if (line.code === undefined) return;
+  answer.code = line.code;
+  answer.text = line.details ?? "";
+  const error = findTrailerError(new Headers(line.trailers));
+  if (error !== undefined) answer.error = await rpcError(Promise.reject(error));
+}

@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { connect, constants, type IncomingHttpHeaders } from "node:http2";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
+import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
+const ROUTE = toBinary(
+  QuoteShipmentRequestSchema,
+  create(QuoteShipmentRequestSchema, {
+    pickupLat: 40.758,
+    pickupLng: -73.9855,
+    dropoffLat: 40.6782,
+    dropoffLng: -73.9442,
+    weightKg: 2.5,
+  }),
+);
+/** A body that does not fit into one flight of a connection that has just begun. */
+const LARGE = Buffer.alloc(200_000, 1);
+
+let service: TestService;
+let metadata: Record<string, string>;
+beforeAll(async () => {
+  service = await startService();
+  const { apiKey } = await service.addWorkspace();
+  metadata = { "x-api-key": apiKey };
+});
+afterAll(() => service.close());
+
+/** The same call several times, half of them on connections of their own. */
+const often = (call: ForeignCall) =>
+  Array.from({ length: 24 }, (_, i): ForeignCall => ({ ...call, alone: i % 2 === 0 }));
+
+test.each(["/shipments.v1.ShipmentService/Nope", "/shipments.v1.NoService/QuoteShipment"])(
+  "an unknown RPC is refused in one block of headers, and its caller may still send its body: %s",
+  async (path) => {
+    const session = connect(service.grpcUrl);
+    const headers = { "content-type": "application/grpc", te: "trailers" };
+    const stream = session.request({ ":method": "POST", ":path": path, ...headers });
+    const aborted: unknown[] = [];
+    stream.on("aborted", () => aborted.push("aborted")).resume();
+    stream.write(LARGE);
+    const [answer, flags] = (await once(stream, "response")) as [IncomingHttpHeaders, number];
+    expect(answer).toMatchObject({
+      ":status": 200,
+      "content-type": "application/grpc",
+      "grpc-status": "12",
+      "grpc-message": "There%20is%20no%20such%20RPC.",
+      "grpc-status-details-bin": expect.any(String),
+      "x-request-id": expect.any(String),
+    });
+    expect(flags & constants.NGHTTP2_FLAG_END_STREAM).toBe(constants.NGHTTP2_FLAG_END_STREAM);
+    stream.end(LARGE);
+    await once(stream, "close");
+    expect([stream.rstCode, aborted]).toEqual([constants.NGHTTP2_NO_ERROR, []]);
+    session.close();
+  },
+);
+
+describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
+  test.each<[what: string, path: string, message: Uint8Array]>([
+    ["an unknown method", "/shipments.v1.ShipmentService/Nope", ROUTE],
+    ["an unknown service", "/shipments.v1.NoService/QuoteShipment", ROUTE],
+    ["an unknown service with a large body", "/shipments.v1.NoService/QuoteShipment", LARGE],
+  ])("is told of %s with its reason", async (_, path, message) => {
+    const answers = await callByGrpcio(service.grpcUrl, often({ path, message, metadata }));
+    const expected = {
+      code: "UNIMPLEMENTED",
+      text: "There is no such RPC.",
+      error: {
+        code: "Unimplemented",
+        message: "There is no such RPC.",
+        details: { ErrorInfo: { reason: "NO_SUCH_METHOD", domain: "shipments.v1" } },
+      },
+    };
+    expect(answers.map(({ code, text, error }) => ({ code, text, error }))).toEqual(
+      answers.map(() => expected),
+    );
+  });
+
+  test("is told that its key is refused before its body has arrived", async () => {
+    const call = { path: QUOTE, message: LARGE, metadata: { "x-api-key": "shp_wrong" } };
+    const answers = await callByGrpcio(service.grpcUrl, often(call));
+    expect(answers.map(({ error }) => error?.details)).toEqual(
+      answers.map(() => ({
+        ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" },
+      })),
+    );
+  });
+
+  test("is told that its body is too large", async () => {
+    const answers = await callByGrpcio(
+      service.grpcUrl,
+      often({ path: QUOTE, message: LARGE, metadata }),
+    );
+    expect(answers.map(({ code, error }) => [code, error?.details["ErrorInfo"]])).toEqual(
+      answers.map(() => [
+        "RESOURCE_EXHAUSTED",
+        { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
+      ]),
+    );
+  });
+});
