@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeTemporaryFolder } from "./support/temporary-folder.ts";
+
+/** What npm reads of the repository when it installs. */
+const READ_BY_NPM = ["package.json", "package-lock.json", ".npmrc"];
+
+interface LockedPackage {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly os?: readonly string[] | string;
+  readonly cpu?: readonly string[] | string;
+  readonly libc?: readonly string[] | string;
+}
+
+const locked = Object.entries(
+  (JSON.parse(readFileSync("package-lock.json", "utf8")) as Record<string, object>)
+    .packages as Record<string, LockedPackage>,
+).filter(([path]) => path !== "");
+
+/** Whether npm installs the package on Linux with glibc, on a common processor. */
+function isForLinux({ os, cpu, libc }: LockedPackage): boolean {
+  const allows = (wanted: readonly string[] | string | undefined, ...ours: string[]) =>
+    wanted === undefined || ours.some((it) => wanted.includes(it));
+  return allows(os, "linux") && allows(cpu, "x64", "arm64") && allows(libc, "glibc");
+}
+
+test("every package that is installed to run the service, on any system, has its hash in the lock file", () => {
+  const unhashed = locked.filter(([, it]) => it.integrity === undefined && it.dev !== true);
+  expect(unhashed).toEqual([]);
+});
+
+test("every package that is installed to develop on Linux has its hash in the lock file", () => {
+  const unhashed = locked.filter(([, it]) => it.integrity === undefined && isForLinux(it));
+  expect(unhashed).toEqual([]);
+});
+
+test("the Node that runs the service is in the lock file, and no install script fetches it", () => {
+  const { optionalDependencies, allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const versions = Object.keys(optionalDependencies).map(
+    (name) => locked.find(([path]) => path === `node_modules/${name}`)?.[1].version,
+  );
+  expect(new Set(versions)).toEqual(new Set([process.versions.node]));
+  expect(locked.map(([path]) => path)).not.toContain("node_modules/node");
+  expect(allowScripts).not.toHaveProperty("node");
+});
+
+test("npm ci prints no warning, on the Node that the machine has", () => {
+  const folder = makeTemporaryFolder("install");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const name of READ_BY_NPM) copyFileSync(name, join(folder, name));
+  const { HOME, PATH = "" } = process.env;
+  const ofTheMachine = PATH.split(delimiter).filter((it) => !it.includes("node_modules"));
+  const { status, stderr } = spawnSync("npm", ["ci", "--dry-run", "--ignore-scripts"], {
+    cwd: folder,
+    env: { HOME, PATH: ofTheMachine.join(delimiter) },
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+});
