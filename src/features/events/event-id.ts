@@ -7,6 +7,19 @@ export interface EventKey {
 }
 
 const EVENT_ID = /^evt_([A-Za-z0-9_-]{1,64})_([1-9][0-9]{0,8})$/;
+const SUBJECT = /^[A-Za-z0-9_-]{1,64}$/;
+/** The largest value of an `integer` in PostgreSQL. */
+const MAX_NUMBER = 2 ** 31 - 1;
+
+/** Whether a value is of the form of an event's subject. */
+export function isSubject(value: unknown): value is string {
+  return typeof value === "string" && SUBJECT.test(value);
+}
+
+/** Whether a value can be an event's number within its subject. */
+export function isEventNumber(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_NUMBER;
+}
 
 /**
  * The public id of an event: `evt_<subject>_<number>`. Standard Webhooks forbids a full stop in it.

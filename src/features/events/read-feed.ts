@@ -3,6 +3,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { readPageToken, writePageToken } from "../../domain/page-token.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Event } from "./event.entity.ts";
+import { isEventNumber, isSubject } from "./event-id.ts";
 
 /** A position in a workspace's feed: the sort key of the event before it. */
 export type FeedPosition = Pick<Event, "transaction" | "subject" | "number">;
@@ -74,7 +75,7 @@ export function readCursor(
 ): FeedPosition | undefined {
   if (cursor === undefined) return undefined;
   const [transaction, subject, number] = readPageToken(cursor, { feed: workspace }) ?? [];
-  if (isCount(transaction) && typeof subject === "string" && isCount(number)) {
+  if (isTransaction(transaction) && isSubject(subject) && isEventNumber(number)) {
     return { transaction, subject, number };
   }
   throw refuse("FIELD_INVALID", "after is not a cursor of this workspace's events.", {
@@ -82,6 +83,6 @@ export function readCursor(
   });
 }
 
-function isCount(value: unknown): value is number {
+function isTransaction(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }

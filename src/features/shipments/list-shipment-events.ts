@@ -7,6 +7,7 @@ import {
 import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
+import { isEventNumber } from "../events/event-id.ts";
 import { eventBytes, eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
 
@@ -33,8 +34,6 @@ export async function listShipmentEvents(
   return create(ListShipmentEventsResponseSchema, { data: rows.map(eventMessage), nextPageToken });
 }
 
-/** Event numbers are 32-bit integers in the database. */
 function readNumber([number]: readonly unknown[]): number | undefined {
-  const isNumber = Number.isInteger(number) && (number as number) < 2 ** 31;
-  return isNumber ? (number as number) : undefined;
+  return isEventNumber(number) ? number : undefined;
 }

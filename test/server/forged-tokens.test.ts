@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writePageToken } from "../../src/domain/page-token.ts";
+import { anyText } from "../support/arbitrary-input.ts";
+import { book } from "../support/bookings.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
+
+/** A list that is read page by page. */
+interface List {
+  readonly path: string;
+  /** The field that takes the token. */
+  readonly field: string;
+  /** What the tokens of the list are bound to. */
+  readonly filters: object;
+  /** A position in it, which the forged ones resemble. */
+  readonly position: readonly (string | number)[];
+}
+
+let service: TestService;
+let apiKey: string;
+let lists: Readonly<Record<string, List>>;
+
+beforeAll(async () => {
+  service = await startService();
+  const { id: workspace, apiKey: key } = await service.addWorkspace();
+  apiKey = key;
+  const { reference } = await book(service, apiKey);
+  const { data: webhook } = await addWebhook(service, apiKey, { url: "https://example.com/" });
+  const field = "page_token";
+  lists = {
+    events: {
+      path: "/v1/events",
+      field: "after",
+      filters: { feed: workspace },
+      position: [1, reference, 1],
+    },
+    shipments: {
+      path: "/v1/shipments",
+      field,
+      filters: { workspace },
+      position: [Date.now(), reference],
+    },
+    "a shipment's events": {
+      path: `/v1/shipments/${reference}/events`,
+      field,
+      filters: { eventsOf: reference },
+      position: [1],
+    },
+    customers: { path: "/v1/customers", field, filters: { workspace }, position: [1] },
+    "a webhook's deliveries": {
+      path: `/v1/webhooks/${webhook.id}/deliveries`,
+      field,
+      filters: { webhook: webhook.id },
+      position: [1],
+    },
+  };
+});
+afterAll(() => service.close());
+
+const page = ({ path, field }: List, token: string) =>
+  service.request(`${path}?${new URLSearchParams({ [field]: token })}`, { apiKey });
+
+const anyValue = fc.oneof(
+  anyText.filter((text) => text.length < 100),
+  fc.integer(),
+  fc.double(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(null, true, 2 ** 31, -(2 ** 40), 2 ** 53, "a\u0000b", [1], {}),
+);
+
+/** A position with some of its values replaced. */
+function anyPosition(usual: readonly unknown[]): fc.Arbitrary<unknown[]> {
+  const values = usual.map((value) => fc.oneof(fc.constant(value), anyValue));
+  return fc
+    .tuple(fc.tuple(...values), fc.array(anyValue, { maxLength: 1 }))
+    .map(([position, more]) => [...position, ...more]);
+}
+
+describe.each([
+  "events",
+  "shipments",
+  "a shipment's events",
+  "customers",
+  "a webhook's deliveries",
+])("a forged token of %s", (name) => {
+  test("is read as a position when it is one", async () => {
+    const list = lists[name]!;
+    expect((await page(list, writePageToken(list.position, list.filters))).status).toBe(200);
+  });
+
+  test("is a position or an error of its field, and never reaches the database otherwise", async () => {
+    const list = lists[name]!;
+    const property = fc.asyncProperty(anyPosition(list.position), async (position) => {
+      const forged = writePageToken(position as (string | number)[], list.filters);
+      if (forged.length > 500) return;
+      const { status, body } = await page(list, forged);
+      if (status !== 200) {
+        expect([status, Object.keys(body.errors)]).toEqual([422, [list.field]]);
+      }
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+});
