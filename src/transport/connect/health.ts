@@ -10,7 +10,8 @@ const WATCH_INTERVAL_MS = 250;
 
 /**
  * Serves `grpc.health.v1.Health` for the server as a whole (the empty name) and for the named
- * services: SERVING exactly while `isReady` says so. Needs no credential.
+ * services: SERVING exactly while `isReady` says so. A watch ends when the service shuts down, after
+ * it has said NOT_SERVING. Needs no credential.
  */
 export function addHealth(
   router: ConnectRouter,
@@ -35,10 +36,12 @@ export function addHealth(
     },
     async *watch({ service }, { signal }) {
       let told: Status | undefined;
-      while (!signal.aborted) {
+      for (;;) {
         const status = statusOf(service);
         if (status !== told) yield { status };
         told = status;
+        // Not before the last status is told: the signal aborts when the service shuts down.
+        if (signal.aborted) return;
         await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }
     },

@@ -61,6 +61,22 @@ test("health reports a service that is not ready as not serving, and a watch rep
   await unprepared.app.close();
 });
 
+test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "a health watch by %s says NOT_SERVING before it ends when the service closes",
+  async (protocol) => {
+    const closing = await startService();
+    const seen: Status[] = [];
+    let closed: Promise<void> | undefined;
+    const health = createClient(Health, PROTOCOLS[protocol](closing));
+    for await (const { status } of health.watch({ service: SHIPMENTS })) {
+      seen.push(status);
+      closed ??= closing.close();
+    }
+    expect(seen).toEqual([Status.SERVING, Status.NOT_SERVING]);
+    await closed;
+  },
+);
+
 test("a health watcher that stays connected does not keep the service from closing", async () => {
   const closing = await startService();
   const transport = PROTOCOLS["Connect on the gRPC server"](closing);
