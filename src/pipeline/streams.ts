@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Refusal, unavailable } from "../domain/refusal.ts";
+import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
 import { credentialError, readApiKey, UNKNOWN_KEY } from "./authenticate.ts";
 import type { ApiKeyLookup, Call } from "./call.ts";
 import type { StreamRpc } from "./rpc.ts";
@@ -9,8 +9,9 @@ import type { ValidateRequest } from "./validate-request.ts";
  * Validates a request and runs an RPC that answers with a stream. The stream ends when `signal`
  * aborts or when the caller's key stops working.
  *
- * @throws Refusal FIELD_INVALID, CREDENTIAL_REFUSED, UNAVAILABLE when there are too many streams or
- * the service shuts down, and whatever the function throws
+ * @throws Refusal FIELD_INVALID, CREDENTIAL_REFUSED, RATE_LIMITED when the workspace has too many
+ * streams, UNAVAILABLE when the process has or the service shuts down, and whatever the function
+ * throws
  */
 export type ExecuteStream = (
   rpc: StreamRpc,
@@ -70,8 +71,9 @@ function createStreamCounts() {
   return {
     add(workspaceId: number): void {
       const ofWorkspace = counts.get(workspaceId) ?? 0;
-      if (all >= MAX_STREAMS || ofWorkspace >= MAX_STREAMS_OF_WORKSPACE) {
-        throw unavailable("There are too many open streams; close some, or try again in a moment.");
+      if (ofWorkspace >= MAX_STREAMS_OF_WORKSPACE) throw tooManyStreamsError();
+      if (all >= MAX_STREAMS) {
+        throw unavailable("There are too many open streams here; try again in a moment.");
       }
       all++;
       counts.set(workspaceId, ofWorkspace + 1);
@@ -83,4 +85,12 @@ function createStreamCounts() {
       else counts.set(workspaceId, left);
     },
   };
+}
+
+function tooManyStreamsError(): Refusal {
+  return refuse(
+    "RATE_LIMITED",
+    `The workspace has ${MAX_STREAMS_OF_WORKSPACE} streams open here, and may have no more; close one first.`,
+    { retryAfterSeconds: 1 },
+  );
 }

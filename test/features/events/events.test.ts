@@ -12,6 +12,7 @@ import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { take } from "../../support/take.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
@@ -392,8 +393,14 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
       ),
     ),
   );
-  const refused = await Promise.race(streams.map((it) => it.catch((error: unknown) => error)));
-  expect(ConnectError.from(refused).code).toBe(Code.Unavailable);
+  expect(await rpcError(Promise.race(streams))).toEqual({
+    code: "ResourceExhausted",
+    message: "The workspace has 20 streams open here, and may have no more; close one first.",
+    details: {
+      ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
+      RetryInfo: { retryDelay: "1s" },
+    },
+  });
   await book(other.apiKey);
   expect(
     await take(
