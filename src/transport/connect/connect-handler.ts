@@ -22,6 +22,7 @@ import {
   type NodeResponse,
   type RpcHandler,
 } from "./node-adapter.ts";
+import { malformedTimeoutError } from "./malformed-timeout-error.ts";
 import { unreadableRequest } from "./unreadable-request.ts";
 import { IDLE_STREAM_MS, WIRE } from "./wire.ts";
 
@@ -84,7 +85,7 @@ function beginCall(context: HandlerContext): void {
   const { call, request } = exchangeOf(context);
   call.method = `${context.service.typeName}/${context.method.name}`;
   if (context.method.methodKind === "unary") resetWhenIdle(request);
-  context.signal.addEventListener("abort", () => rephrase(context.signal.reason, call));
+  context.signal.addEventListener("abort", () => rephrase(context.signal.reason, context, call));
 }
 
 /** The gate that admits calls of RPCs. */
@@ -154,15 +155,35 @@ function exchangeOf(context: HandlerContext): Exchange {
 }
 
 /**
- * Replaces what Connect says of a message that it cannot read, part of which it calls INTERNAL, by
+ * Replaces what Connect says of a request that it cannot read, part of which it calls INTERNAL, by
  * our own refusal with its details. Connect aborts a call with such an error just before it sends
  * it; that is the moment to change it.
  */
-function rephrase(error: unknown, call: ReceivedCall): void {
+function rephrase(error: unknown, context: HandlerContext, call: ReceivedCall): void {
   if (!(error instanceof ConnectError) || call.code !== undefined) return;
-  const refusal = unreadableRequest(error);
+  nameCompressions(error, context);
+  const unreadable = unreadableRequest(error);
+  const refusal = unreadable && (malformedTimeoutError(context) ?? unreadable);
   if (refusal !== undefined) Object.assign(error, connectError(refusal));
   call.code = error.code;
+}
+
+/** How the protocols name the compressions that a server can read. */
+const ACCEPTED_COMPRESSIONS = [
+  "grpc-accept-encoding",
+  "connect-accept-encoding",
+  "accept-encoding",
+];
+
+/**
+ * Tells which compressions there are to the caller of one that is not known. Connect gives them with
+ * its error, and does not send them because they are headers of the protocol itself.
+ */
+function nameCompressions({ metadata }: ConnectError, { responseHeader }: HandlerContext): void {
+  for (const name of ACCEPTED_COMPRESSIONS) {
+    const accepted = metadata.get(name);
+    if (accepted !== null) responseHeader.set(name, accepted);
+  }
 }
 
 /** Resets an HTTP/2 stream whose caller stops in the middle of a call. */

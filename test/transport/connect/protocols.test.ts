@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
+describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   const client = (key = apiKey) =>
     rpcClient(ShipmentService, (options) => transportTo(service, options), key);
 
@@ -115,6 +115,61 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
       message: "The caller's deadline passed before the answer.",
       details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
     });
+  });
+
+  test.each(["soon", "1.5S", "-1m", "12345678901"])(
+    "a timeout of %s is refused as the timeout, by its form",
+    async (value) => {
+      const [field, description] = protocol.startsWith("gRPC")
+        ? [
+            "grpc_timeout",
+            "grpc-timeout must be 1 to 8 digits and a unit, one of H, M, S, m, u and n.",
+          ]
+        : ["connect_timeout_ms", "connect-timeout-ms must be 1 to 10 digits."];
+      const headers = { "grpc-timeout": value, "connect-timeout-ms": value };
+      expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual({
+        code: "InvalidArgument",
+        message: description,
+        details: {
+          ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
+          BadRequest: { fieldViolations: [{ field, description }] },
+        },
+      });
+    },
+  );
+});
+
+describe("a compression that is not known is UNIMPLEMENTED, with those that are", () => {
+  const text = 'unknown compression "deflate": supported encodings are gzip,br';
+
+  test.each(["application/grpc", "application/grpc+json"])("%s", async (type) => {
+    const headers = { "content-type": type, "grpc-encoding": "deflate", "x-api-key": apiKey };
+    const answer = await rawGrpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(9), 1));
+    expect([
+      answer.headers["grpc-accept-encoding"],
+      answer.trailers["grpc-status"],
+      decodeURIComponent(answer.trailers["grpc-message"] as string),
+    ]).toEqual(["gzip,br", String(Code.Unimplemented), text]);
+  });
+
+  test("application/grpc-web", async () => {
+    const answer = await service.request(QUOTE, {
+      apiKey,
+      body: frame(Buffer.alloc(9), 1),
+      headers: { "content-type": "application/grpc-web", "grpc-encoding": "deflate" },
+    });
+    expect(answer.headers.get("grpc-accept-encoding")).toBe("gzip,br");
+    expect(decodeURIComponent(answer.text)).toContain(text);
+  });
+
+  test("application/json", async () => {
+    const headers = { "content-encoding": "deflate" };
+    const answer = await service.request(QUOTE, { apiKey, body: "{}", headers });
+    expect([answer.status, answer.headers.get("accept-encoding"), answer.body]).toEqual([
+      501,
+      "gzip,br",
+      { code: "unimplemented", message: text },
+    ]);
   });
 });
 

@@ -1,7 +1,11 @@
 import { once } from "node:events";
 import { connect, constants, type IncomingHttpHeaders } from "node:http2";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  HealthCheckResponse_ServingStatus as Status,
+  HealthCheckResponseSchema,
+} from "../../../gen/grpc/health/v1/health_pb.js";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -101,5 +105,74 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
         { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
       ]),
     );
+  });
+
+  test("is told of a compression that is not known, and of those that are", async () => {
+    const call = { path: QUOTE, message: LARGE, metadata, compression: "deflate" } as const;
+    const answers = await callByGrpcio(service.grpcUrl, often(call));
+    const known = 'unknown compression "deflate": supported encodings are gzip,br';
+    expect(answers.map(({ code, text }) => [code, text])).toEqual(
+      answers.map(() => ["UNIMPLEMENTED", known]),
+    );
+  });
+
+  test("sends and takes compressed messages", async () => {
+    const call = { path: QUOTE, message: ROUTE, metadata, compression: "gzip" } as const;
+    const answers = await callByGrpcio(service.grpcUrl, often(call));
+    expect(answers.map(({ code }) => code)).toEqual(answers.map(() => "OK"));
+  });
+
+  test("learns at once that its event stream is open, and that it is still alive later", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const call: ForeignCall = {
+      kind: "stream",
+      path: "/shipments.v1.EventService/WatchEvents",
+      message: Buffer.alloc(0),
+      metadata: { "x-api-key": apiKey },
+    };
+    const [soon, later] = await callByGrpcio(service.grpcUrl, [
+      { ...call, timeoutSeconds: 4 },
+      { ...call, timeoutSeconds: 15 },
+    ]);
+    expect([soon!.code, soon!.messages.length]).toEqual(["DEADLINE_EXCEEDED", 1]);
+    expect([later!.code, later!.messages.length]).toEqual(["DEADLINE_EXCEEDED", 2]);
+  });
+
+  test("is refused the 21st event stream of its workspace with when to try again", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const calls = Array.from({ length: 21 }, (): ForeignCall => ({
+      kind: "stream",
+      path: "/shipments.v1.EventService/WatchEvents",
+      message: Buffer.alloc(0),
+      metadata: { "x-api-key": apiKey },
+      timeoutSeconds: 4,
+    }));
+    const answers = await callByGrpcio(service.grpcUrl, calls);
+    const refused = answers.filter(({ code }) => code === "RESOURCE_EXHAUSTED");
+    expect(refused.map(({ error }) => error?.details)).toEqual([
+      {
+        ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
+        RetryInfo: { retryDelay: "1s" },
+      },
+    ]);
+  });
+
+  test("sees NOT_SERVING on its health watch before the service closes", async () => {
+    const closing = await startService();
+    let closed: Promise<void> | undefined;
+    const call: ForeignCall = {
+      kind: "stream",
+      path: "/grpc.health.v1.Health/Watch",
+      message: Buffer.alloc(0),
+    };
+    const [answer] = await callByGrpcio(
+      closing.grpcUrl,
+      [call],
+      () => (closed ??= closing.close()),
+    );
+    const statuses = answer!.messages.map((it) => fromBinary(HealthCheckResponseSchema, it).status);
+    expect(statuses).toEqual([Status.SERVING, Status.NOT_SERVING]);
+    expect(answer!.code).toBe("OK");
+    await closed;
   });
 });
