@@ -54,13 +54,13 @@ const environment = z.object({
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
 });
 
-/** Whether the database's client can read it, percent signs included. */
+/** Whether it names a database, and the client can read it, percent signs included. */
 function isDatabaseUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   const { username, password, pathname } = new URL(text);
   try {
-    decodeURIComponent(`${username}${password}${pathname}`);
-    return true;
+    decodeURIComponent(`${username}${password}`);
+    return decodeURIComponent(pathname).length > "/".length;
   } catch {
     return false;
   }

@@ -55,7 +55,7 @@ test("all invalid environment variables are named together, each with what it mu
   expect(stderr.trimEnd().split("\n").toSorted()).toEqual(sentences.toSorted());
 });
 
-test.each(["postgres://user:100%@host/db", "postgres://host:port/db"])(
+test.each(["postgres://user:100%@host/db", "postgres://host:port/db", "postgres://host"])(
   "a database address that cannot be read is named without its password: %s",
   async (url) => {
     const { code, stderr } = await runCommand(["migrate"], { DATABASE_URL: url });

@@ -36,9 +36,12 @@ export function connectionFault(error: unknown, databaseUrl: string): Connection
   if (error instanceof ConnectionFault) return error;
   const { code = "", message } = firstOf(error);
   const wayOut = WAYS_OUT[code] ?? "check DATABASE_URL";
+  // The client's own words, which do not name the server.
   const timedOut = message === "timeout expired";
+  const cut = message === "Connection terminated unexpectedly";
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
-  const reason = timedOut ? `${placeOf(databaseUrl)} does not answer` : sayOf(error);
+  const behaviour = timedOut ? "does not answer" : "closes the connection at once";
+  const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : sayOf(error);
   return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
 }
 

@@ -5,8 +5,9 @@ import type { Logger } from "pino";
 import { createApp, type App } from "./app.ts";
 import type { Config } from "../config.ts";
 import { introduce } from "./demo.ts";
+import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { assertPortsFree } from "./ports.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
@@ -27,8 +28,22 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   // Before anything is made, such as the data folder of the embedded database.
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
-  const database = await haveDatabase(config, log, told);
-  if (database === undefined) return flush();
+  try {
+    const database = await haveDatabase(config, log, told);
+    if (database !== undefined) await serveOn(database, config, demo, { log, flush }, told);
+  } finally {
+    flush();
+  }
+}
+
+/** Serves on a database until told to end, and releases it. */
+async function serveOn(
+  database: Database,
+  config: Config,
+  demo: boolean,
+  { log, flush }: Log,
+  told: Promise<void>,
+): Promise<void> {
   const app = createApp({ ...config, databaseUrl: database.url }, log);
   try {
     const { http, grpc } = await app.listen();
@@ -48,7 +63,6 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
     endInTime();
     await app.close();
     await database.release();
-    flush();
   }
 }
 
@@ -65,6 +79,9 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
   return app.closedBecause() === undefined;
 }
 
+/** A database, and what gives it up. */
+type Database = Pick<Lease, "url" | "release">;
+
 /**
  * The database of the configuration, or an embedded one on lease; undefined when told to end before
  * it could be had.
@@ -73,7 +90,7 @@ async function haveDatabase(
   { databaseUrl, dataDir }: Config,
   log: Logger,
   told: Promise<void>,
-): Promise<{ readonly url: string; release(): Promise<void> } | undefined> {
+): Promise<Database | undefined> {
   if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => undefined };
   log.info({ dataDir }, "starting the embedded database");
   const acquiring = superviseEmbeddedPostgres(dataDir, log);

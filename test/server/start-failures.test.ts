@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -153,6 +153,27 @@ test("a start in a data folder of another version of PostgreSQL fails and says h
   expect(stderr).toMatch(
     /^no embedded PostgreSQL in \S+: \S+ was made by PostgreSQL 12 and this is PostgreSQL 18: move the data with pg_dump, or use another DATA_DIR\n$/,
   );
+});
+
+test.each([
+  ["that never answers", () => undefined],
+  ["that ends every connection", (socket: Socket) => void socket.end()],
+])("a database %s is waited for, and named by its address", async (_, answer) => {
+  const port = await listenSomewhere(createServer(answer));
+  const served = await startServiceProcess({
+    ...FREE_PORTS,
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
+  });
+  const line = await eventually("the log to say so", () =>
+    served.log().find(({ level }) => level === 40),
+  );
+  expect(line.msg).toMatch(
+    new RegExp(
+      `^waiting for the database: 127.0.0.1:${port} (does not answer|closes the connection at once); check DATABASE_URL$`,
+    ),
+  );
+  served.process.kill("SIGTERM");
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
 test("a database that is away is waited for, which is said in one line without a stack", async () => {
