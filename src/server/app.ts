@@ -52,7 +52,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { now = () => new Date(), random = Math.random } = outside;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
-  const tariffs = createTariffCache(em);
+  const tariffs = createTariffCache({ em, databaseUrl, log });
   const apiKeys = createApiKeyCache(em, () => now().getTime());
   const events = createEventSignal({ em, databaseUrl, log });
   em.getEventManager().registerSubscriber(events.subscriber);
