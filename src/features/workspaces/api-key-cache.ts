@@ -17,6 +17,10 @@ export interface ApiKeyCache extends ApiKeyLookup {
 /** How many keys are cached; the least recently used is evicted first. */
 const MAX_KEYS = 10_000;
 
+/** How long it is remembered that a key is unknown, in milliseconds; and of how many keys. */
+const MISS_MS = 1_000;
+const MAX_MISSES = 10_000;
+
 interface CachedKey {
   readonly hash: string;
   readonly caller: Caller;
@@ -27,7 +31,7 @@ interface CachedKey {
 }
 
 /**
- * Builds a cache of callers. They stay until `forget` is told of a change, so calls need no query
+ * Builds a cache of callers, and for a second of keys that are nobody's. Callers stay until `forget` is told of a change, so calls need no query
  * and work while the database is away. The cache is keyed by the API key itself, in memory only,
  * because hashing the key of every call would cost more than the rest of its admission.
  *
@@ -35,6 +39,7 @@ interface CachedKey {
  */
 export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKeyCache {
   const cached = new LRUCache<string, CachedKey>({ max: MAX_KEYS });
+  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   let changes = 0;
 
@@ -42,7 +47,10 @@ export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKe
     const changesBefore = changes;
     const reading = em.fork();
     const key = await reading.findOne(ApiKey, { hash, ...isWorking() });
-    if (key === null) return undefined;
+    if (key === null) {
+      if (changes === changesBefore) misses.set(apiKey, true);
+      return undefined;
+    }
     const found = {
       hash,
       caller: { workspaceId: key.workspace, limits: await findLimits(reading, key.workspace) },
@@ -73,7 +81,9 @@ export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKe
   return {
     recall: (apiKey) => callerUnlessEnded(cached.get(apiKey)),
     async find(apiKey) {
-      return callerUnlessEnded(cached.get(apiKey) ?? (await lookUpOnce(apiKey)));
+      const known = cached.get(apiKey);
+      if (known === undefined && misses.has(apiKey)) return undefined;
+      return callerUnlessEnded(known ?? (await lookUpOnce(apiKey)));
     },
     forget(keyChanges) {
       const changeOf = new Map(keyChanges.map((change) => [change.hash, change]));
@@ -86,6 +96,7 @@ export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKe
     },
     forgetAll() {
       changes++;
+      misses.clear();
       lookUps.clear();
       cached.clear();
     },

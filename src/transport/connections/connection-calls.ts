@@ -33,10 +33,14 @@ export interface ConnectionCalls {
   end(answer: Answer): void;
   /** Forgets the calls that wait, for when the connection has closed. */
   clear(): void;
+  /** Where they come from. */
+  readonly peer: { readonly remoteAddress?: string | undefined };
   /** Whether a call ever came. */
   readonly hasCome: () => boolean;
   /** Whether none is open. */
   readonly isIdle: () => boolean;
+  /** Whether none is served but those that may last as long as they like. */
+  readonly isExempt: () => boolean;
   /** The open calls, with the bytes that they are counted to hold; less than 0 if they are not. */
   readonly open: () => ReadonlyMap<Answer, number>;
 }
@@ -59,7 +63,11 @@ export const CALL_LIMITS: CallLimits = {
 const NOT_SERVED = -1;
 
 /** Counts the calls of a connection that has just opened. */
-export function createConnectionCalls(limits: CallLimits, ofServer: WaitingCount): ConnectionCalls {
+export function createConnectionCalls(
+  limits: CallLimits,
+  ofServer: WaitingCount,
+  peer: ConnectionCalls["peer"],
+): ConnectionCalls {
   const open = createOpenCalls();
   const waiting = createWaitingCalls(limits.maxWaiting, ofServer);
   let hasCome = false;
@@ -102,8 +110,10 @@ export function createConnectionCalls(limits: CallLimits, ofServer: WaitingCount
       waiting.clear();
       open.bytes.clear();
     },
+    peer,
     hasCome: () => hasCome,
     isIdle: () => open.bytes.size === 0,
+    isExempt: () => open.served() === 0,
     open: () => open.bytes,
   };
 }

@@ -38,7 +38,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 export interface Connections {
   /**
    * Takes a new connection. When there are as many as may be, one without a call in flight is closed
-   * for it: the oldest that never brought a call, else the oldest; when there is none, the new one.
+   * for it: the oldest that never brought a call, else the oldest, else the oldest with nothing but
+   * streams; when there is none, the new one.
    */
   add(socket: Socket): ConnectionCalls;
   /** The calls of a connection that was added and is open. */
@@ -80,8 +81,7 @@ export function createConnections(
 
   /** Closes one that has no call in flight; false when there is none. */
   function makeRoom(among: ReadonlyMap<Socket, Connection>): boolean {
-    const found =
-      first(among, ({ calls }) => !calls.hasCome()) ?? first(among, ({ calls }) => calls.isIdle());
+    const found = findDispensable(among);
     if (found === undefined) return false;
     forget(...found);
     found[0].destroy();
@@ -102,7 +102,7 @@ export function createConnections(
       const address = socket.remoteAddress ?? "";
       const connection = {
         address,
-        calls: createConnectionCalls(limits, ofServer),
+        calls: createConnectionCalls(limits, ofServer, { remoteAddress: address }),
         sinceMs: performance.now(),
       };
       const ofAddress = byAddress.getOrInsertComputed(address, () => new Map());
@@ -132,6 +132,15 @@ interface Connection {
   readonly calls: ConnectionCalls;
   /** When it opened, on the clock of `performance.now()`. */
   readonly sinceMs: number;
+}
+
+/** The one whose closing harms least, if there is one that may be closed. */
+function findDispensable(among: ReadonlyMap<Socket, Connection>) {
+  return (
+    first(among, ({ calls }) => !calls.hasCome()) ??
+    first(among, ({ calls }) => calls.isIdle()) ??
+    first(among, ({ calls }) => calls.isExempt())
+  );
 }
 
 function first(

@@ -46,7 +46,7 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ta
   return (stream, headers, rawHeaders, calls) => {
     const codec = readUnaryHeaders(headers);
     if (codec === undefined) return false;
-    const call = pipeline.receive(rawHeaders);
+    const call = pipeline.receive(rawHeaders, calls.peer);
     call.method = codec.rpc.name;
     // Of the timeouts a caller may send, gRPC's own counts.
     const { timeoutMs } = codec;
