@@ -4,14 +4,15 @@ import { credentialError, readApiKey, assertKeyForm, UNKNOWN_KEY } from "./authe
 import type { ApiKeyLookup, Call, Caller, ReceivedCall } from "./call.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
+import { createUnknownKeys } from "./unknown-keys.ts";
 
 /**
  * Finds out who calls and counts the call against the caller's limit, before a byte of the body is
  * read. Fills in `caller` and `rateLimit`, and gives the same record back; at once
  * where nothing has to be waited for.
  *
- * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED, or UNAVAILABLE while starting, stopping or
- * overloaded; rejects with the database's error when the key cannot be looked up
+ * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (calls of the workspace, or unknown keys from the
+ * address), or UNAVAILABLE while starting, stopping or overloaded; rejects with the database's error when the key cannot be looked up
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => Call | Promise<Call>;
 
@@ -22,11 +23,17 @@ export function createAdmit(options: {
   readonly closedBecause: () => string | undefined;
   /** Whether the process has as many calls in flight as it takes. */
   readonly isFull: () => boolean;
+  /** Whether a workspace has as many of them in flight as it may. */
+  readonly isFullFor: (workspaceId: number) => boolean;
   readonly limiter: Limiter;
 }): Admit {
-  const { apiKeys, closedBecause, isFull, limiter } = options;
+  const { apiKeys, closedBecause, isFull, isFullFor, limiter } = options;
+  const unknownKeys = createUnknownKeys(() => performance.now());
 
   function count(rpc: Rpc | StreamRpc, call: ReceivedCall, caller: Caller): Call | Promise<Call> {
+    if (isFullFor(caller.workspaceId)) {
+      throw unavailable("The workspace has too many calls in flight; try again in a moment.");
+    }
     const { limitClass } = rpc;
     const limit = caller.limits[limitClass];
     const verdict = limiter.take(caller.workspaceId, limitClass, limit);
@@ -46,8 +53,13 @@ export function createAdmit(options: {
     const known = apiKeys.recall(apiKey);
     if (known !== undefined) return count(rpc, call, known);
     assertKeyForm(apiKey);
+    const address = call.peer.remoteAddress ?? "";
+    unknownKeys.assertFew(address);
     return apiKeys.find(apiKey).then((found) => {
-      if (found === undefined) throw credentialError(UNKNOWN_KEY);
+      if (found === undefined) {
+        unknownKeys.count(address);
+        throw credentialError(UNKNOWN_KEY);
+      }
       return count(rpc, call, found);
     });
   };

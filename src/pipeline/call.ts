@@ -20,12 +20,18 @@ export interface ApiKeyLookup {
   find(apiKey: string): Promise<Caller | undefined>;
 }
 
+/** The other end of the connection that a call came on. */
+export interface Peer {
+  readonly remoteAddress?: string | undefined;
+}
+
 /**
  * The record of one call, from its headers to its log line, on whichever server it came in. The
  * pipeline fills it in as it learns more.
  */
 export interface ReceivedCall {
   readonly headers: CallHeaders;
+  readonly peer: Peer;
   /** On the clock of `performance.now()`, as are all times here that end in `Ms`. */
   readonly startedMs: number;
   /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
@@ -55,10 +61,11 @@ export interface Call extends ReceivedCall {
 const NO_FAULTS: readonly Problem[] = [];
 
 /** The record of a call that has just begun. */
-export function receivedCall(headers: CallHeaders): ReceivedCall {
+export function receivedCall(headers: CallHeaders, peer: Peer): ReceivedCall {
   const startedMs = performance.now();
   return {
     headers,
+    peer,
     startedMs,
     method: undefined,
     caller: undefined,

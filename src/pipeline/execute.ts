@@ -27,7 +27,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function createExecute(options: {
   readonly validatorOf: (rpc: Rpc) => ValidateRequest;
   /** Is told of work that has to be waited for, which may go on after its caller has left. */
-  readonly track: (work: Promise<unknown>) => void;
+  readonly track: (work: Promise<unknown>, workspaceId: number) => void;
 }): Execute {
   const { validatorOf, track } = options;
   return (rpc, request, call, faults = NO_FAULTS) => {
@@ -38,7 +38,7 @@ export function createExecute(options: {
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
     const answer = rpc.run(request, call);
     if (!(answer instanceof Promise)) return answer;
-    track(answer);
+    track(answer, call.caller.workspaceId);
     return call.deadlineMs === undefined ? answer : before(call.deadlineMs, answer);
   };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
 import { readCallHeaders } from "./call-headers.ts";
-import { receivedCall, type ApiKeyLookup, type ReceivedCall } from "./call.ts";
+import { receivedCall, type ApiKeyLookup, type Peer, type ReceivedCall } from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Observer } from "./observe.ts";
@@ -22,7 +22,7 @@ export interface Pipeline {
    *
    * @param rawHeaders names and values in turn, as Node gives them
    */
-  receive(rawHeaders: readonly string[]): ReceivedCall;
+  receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
   readonly admit: Admit;
   readonly execute: Execute;
   readonly executeStream: ExecuteStream;
@@ -42,6 +42,8 @@ export interface Pipeline {
 
 /** How many calls one process has in flight at most; more are refused as UNAVAILABLE. */
 const MAX_CALLS_IN_FLIGHT = 1_000;
+/** How many of them may be one workspace's, so that it leaves places to the others. */
+const MAX_CALLS_OF_WORKSPACE = 500;
 
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: {
@@ -59,13 +61,13 @@ export function createPipeline(options: {
 }): Pipeline {
   const { observer, tickBatcher } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
-  const work = createWorkCounter(MAX_CALLS_IN_FLIGHT);
-  const admit = createAdmit({ ...options, isFull: work.isFull });
+  const work = createWorkCounter(MAX_CALLS_IN_FLIGHT, MAX_CALLS_OF_WORKSPACE);
+  const admit = createAdmit({ ...options, isFull: work.isFull, isFullFor: work.isFullFor });
   const execute = createExecute({ validatorOf, track: work.track });
   const refusalFor = createRefusalFor(options.isTransient, options.log);
   return {
-    receive(rawHeaders) {
-      const call = receivedCall(readCallHeaders(rawHeaders));
+    receive(rawHeaders, peer) {
+      const call = receivedCall(readCallHeaders(rawHeaders), peer);
       observer.begin();
       return call;
     },
@@ -91,14 +93,30 @@ function compileValidators(
 }
 
 /** Counts the work of calls until it ends, which may be after their callers have left. */
-function createWorkCounter(most: number) {
+function createWorkCounter(most: number, mostOfWorkspace: number) {
   let count = 0;
-  const ended = () => void count--;
+  const ofWorkspaces = new Map<number, { count: number; readonly ended: () => void }>();
+
+  const countOf = (workspaceId: number) => {
+    const counted = {
+      count: 0,
+      ended() {
+        count--;
+        if (--counted.count === 0) ofWorkspaces.delete(workspaceId);
+      },
+    };
+    return counted;
+  };
+
   return {
     isFull: () => count >= most,
-    track(work: Promise<unknown>): void {
+    isFullFor: (workspaceId: number) =>
+      (ofWorkspaces.get(workspaceId)?.count ?? 0) >= mostOfWorkspace,
+    track(work: Promise<unknown>, workspaceId: number): void {
+      const ofWorkspace = ofWorkspaces.getOrInsertComputed(workspaceId, countOf);
       count++;
-      work.then(ended, ended);
+      ofWorkspace.count++;
+      work.then(ofWorkspace.ended, ofWorkspace.ended);
     },
   };
 }

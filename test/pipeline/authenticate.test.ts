@@ -187,10 +187,14 @@ test("a key with a typo is refused without a query", async () => {
     apiKeys: { recall: () => undefined, find: async (apiKey) => void lookedUp.push(apiKey) },
     closedBecause: () => undefined,
     isFull: () => false,
+    isFullFor: () => false,
     limiter: createMemoryLimiter(() => 0),
   });
   const admit = async (key: string) =>
-    admitCall({ limitClass: "quote" } as Rpc, receivedCall(readCallHeaders(["X-Api-Key", key])));
+    admitCall(
+      { limitClass: "quote" } as Rpc,
+      receivedCall(readCallHeaders(["X-Api-Key", key]), {}),
+    );
   await expect(admit(keys.typo)).rejects.toThrow(messageOf(NO_KEY));
   await expect(admit(keys.unknown)).rejects.toThrow(messageOf(UNKNOWN));
   expect(lookedUp).toEqual([keys.unknown]);

@@ -5,7 +5,7 @@ import { receivedCall, type Call } from "../../src/pipeline/call.ts";
 /** A call of a workspace, as the pipeline makes it, for functions that a test calls directly. */
 export function callOf(workspaceId: number): Call {
   return {
-    ...receivedCall(readCallHeaders([])),
+    ...receivedCall(readCallHeaders([]), {}),
     caller: { workspaceId, limits: DEFAULT_LIMITS },
     rateLimit: {
       limitClass: "write",

@@ -19,6 +19,10 @@ export interface ApiKeyCache extends ApiKeyLookup {
 /** How many keys are cached; the least recently used is evicted first. */
 const MAX_KEYS = 10_000;
 
+/** How long it is remembered that a key is unknown, in milliseconds; and of how many keys. */
+const MISS_MS = 1_000;
+const MAX_MISSES = 10_000;
+
 interface CachedKey {
   readonly hash: string;
   readonly caller: Caller;
@@ -29,30 +33,25 @@ interface CachedKey {
 }
 
 /**
- * Builds a cache of callers. They stay until `refresh` finds a change, so calls need no query
- * and work while the database is away. The cache is keyed by the API key itself, in memory only,
- * because hashing the key of every call would cost more than the rest of its admission.
- * Keys end by the database's clock.
+ * Builds a cache of callers, and for a second of unknown keys. Callers stay until `refresh` finds a
+ * change, so calls need no query and work while the database is away. The cache is keyed by the API
+ * key itself, in memory only, because hashing the key of every call would cost more than the rest of
+ * its admission. Keys end by the database's clock.
  */
 export function createApiKeyCache(em: EntityManager): ApiKeyCache {
   const clock = createDatabaseClock();
   const cached = new LRUCache<string, CachedKey>({ max: MAX_KEYS });
+  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   let changes = 0;
 
   async function lookUp(apiKey: string, hash: string): Promise<CachedKey | undefined> {
     const changesBefore = changes;
-    const reading = em.fork();
-    const key = await reading.findOne(ApiKey, { hash, ...isWorking() });
-    if (key === null) return undefined;
-    const found = {
-      hash,
-      caller: { workspaceId: key.workspace, limits: await findLimits(reading, key.workspace) },
-      endsAtMs: key.endsAt?.getTime() ?? Infinity,
-      changedAtMs: key.changedAt.getTime(),
-    };
+    const found = await readKey(em.fork(), hash);
     // A change during the look-up may be newer than what was read, which then is not cached.
-    if (changes === changesBefore) cached.set(apiKey, found);
+    if (changes !== changesBefore) return found;
+    if (found === undefined) misses.set(apiKey, true);
+    else cached.set(apiKey, found);
     return found;
   }
 
@@ -75,7 +74,9 @@ export function createApiKeyCache(em: EntityManager): ApiKeyCache {
   return {
     recall: (apiKey) => callerUnlessEnded(cached.get(apiKey)),
     async find(apiKey) {
-      return callerUnlessEnded(cached.get(apiKey) ?? (await lookUpOnce(apiKey)));
+      const known = cached.get(apiKey);
+      if (known === undefined && misses.has(apiKey)) return undefined;
+      return callerUnlessEnded(known ?? (await lookUpOnce(apiKey)));
     },
     async refresh(client) {
       await clock.read(client);
@@ -89,9 +90,21 @@ export function createApiKeyCache(em: EntityManager): ApiKeyCache {
     },
     forgetAll() {
       changes++;
+      misses.clear();
       lookUps.clear();
       cached.clear();
     },
+  };
+}
+
+async function readKey(em: EntityManager, hash: string): Promise<CachedKey | undefined> {
+  const key = await em.findOne(ApiKey, { hash, ...isWorking() });
+  if (key === null) return undefined;
+  return {
+    hash,
+    caller: { workspaceId: key.workspace, limits: await findLimits(em, key.workspace) },
+    endsAtMs: key.endsAt?.getTime() ?? Infinity,
+    changedAtMs: key.changedAt.getTime(),
   };
 }
 

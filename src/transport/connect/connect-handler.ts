@@ -69,7 +69,7 @@ export function createRpcHandler(options: {
   const adapter = createNodeAdapter(router, contextValuesOf, options.fallback);
 
   return (request, response) => {
-    const call = pipeline.receive(request.rawHeaders);
+    const call = pipeline.receive(request.rawHeaders, request.socket);
     calls.set(request, call);
     response.setHeader("x-request-id", call.headers.requestId);
     response.once("close", () => {

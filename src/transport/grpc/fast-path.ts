@@ -1,6 +1,6 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { compressedFlag } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { messageOf } from "../../pipeline/answer.ts";
@@ -12,22 +12,26 @@ import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
 import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
 import { connectError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, WIRE } from "../connect/wire.ts";
+import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { frame } from "./frame.ts";
 import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
 
 /**
  * Serves the call that a new HTTP/2 stream brings, or returns false and leaves the stream alone.
- * `rawHeaders` are all its headers, names and values in turn.
+ * `rawHeaders` are all its headers, names and values in turn; `calls` are those of its connection.
  */
 export type TakeStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   rawHeaders: readonly string[],
+  calls: ConnectionCalls,
 ) => boolean;
 
 type Trailers = Readonly<Record<string, string>>;
 
+/** How much of an answer is written at a time, in bytes. */
+const PIECE_BYTES = 64 * 1024;
 const NO_FAULTS: readonly never[] = [];
 const WITH_TRAILERS = { waitForTrailers: true };
 const OK: Trailers = { "grpc-status": "0" };
@@ -39,10 +43,10 @@ const OK: Trailers = { "grpc-status": "0" };
  */
 export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): TakeStream {
   const readUnaryHeaders = createUnaryHeadersReader(rpcs);
-  return (stream, headers, rawHeaders) => {
+  return (stream, headers, rawHeaders, calls) => {
     const codec = readUnaryHeaders(headers);
     if (codec === undefined) return false;
-    const call = pipeline.receive(rawHeaders);
+    const call = pipeline.receive(rawHeaders, calls.peer);
     call.method = codec.rpc.name;
     // Of the timeouts a caller may send, gRPC's own counts.
     const { timeoutMs } = codec;
@@ -51,28 +55,34 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ta
     // A broken stream ends by itself; without a listener it would end the process.
     stream.on("error", () => undefined);
     stream.on("close", () => pipeline.finish(call, stream.headersSent ? 200 : 0));
-    pipeline.serveUnary(codec.rpc, call, exchangeOn(stream, call, codec, pipeline));
+    pipeline.serveUnary(codec.rpc, call, exchangeOn({ stream, call, codec, pipeline, calls }));
     return true;
   };
 }
 
 /** Reads and writes one unary call on its stream. */
-function exchangeOn(
-  stream: ServerHttp2Stream,
-  call: ReceivedCall,
-  codec: UnaryCodec,
-  pipeline: Pipeline,
-): UnaryExchange {
+function exchangeOn(options: {
+  readonly stream: ServerHttp2Stream;
+  readonly call: ReceivedCall;
+  readonly codec: UnaryCodec;
+  readonly pipeline: Pipeline;
+  readonly calls: ConnectionCalls;
+}): UnaryExchange {
+  const { stream, call, codec, pipeline, calls } = options;
   let bodyEnded = false;
   let answered = false;
 
   function send(message: Buffer | undefined, trailers: Trailers): void {
     answered = true;
     if (stream.closed || stream.destroyed) return;
+    if (!calls.send(stream, message?.length ?? 0)) {
+      call.code = Code.ResourceExhausted;
+      return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    }
     if (!bodyEnded) stream.once("finish", () => discardRest(stream));
     stream.respond(answerHeaders(call, codec), WITH_TRAILERS);
     stream.on("wantTrailers", () => stream.sendTrailers(trailers));
-    stream.end(message);
+    sendInPieces(stream, message, calls);
   }
 
   /** Must not throw: nobody could catch it, and the process would end. */
@@ -116,6 +126,23 @@ function exchangeOn(
     },
     refuse: (refusal) => sendError(connectError(refusal)),
   };
+}
+
+/**
+ * Ends a stream with a message, piece by piece when it is large, since Node tells of a write only
+ * when it is sent whole: otherwise a caller that reads slowly would pass for one that has stopped.
+ */
+function sendInPieces(
+  stream: ServerHttp2Stream,
+  message: Buffer | undefined,
+  calls: ConnectionCalls,
+): void {
+  if (message === undefined || message.length <= PIECE_BYTES) return void stream.end(message);
+  stream.write(message.subarray(0, PIECE_BYTES), (error) => {
+    if (error) return;
+    calls.sent(stream, PIECE_BYTES);
+    sendInPieces(stream, message.subarray(PIECE_BYTES), calls);
+  });
 }
 
 function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefined {

@@ -1,11 +1,19 @@
 import {
+  constants,
   createServer,
   type Http2Server,
+  type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { RpcHandler } from "../connect/node-adapter.ts";
+import type { ConnectionCalls } from "../connections/connection-calls.ts";
+import {
+  CONNECTION_LIMITS,
+  createConnections,
+  type ConnectionLimits,
+} from "../connections/connections.ts";
 import type { TakeStream } from "./fast-path.ts";
 
 /** The cleartext HTTP/2 door, for gRPC. */
@@ -17,56 +25,124 @@ export interface GrpcServer {
 
 /** Bounds on what one connection may ask for. */
 const LIMITS = {
-  maxSessionMemory: 16,
+  maxSessionMemory: 32,
   maxHeaderListPairs: 128,
-  settings: { maxConcurrentStreams: 1_000, maxHeaderListSize: 16 * 1024, enablePush: false },
+  // Above these a caller that cancels many calls at once would lose its connection; a flood of
+  // resets does.
+  streamResetBurst: 5_000,
+  streamResetRate: 500,
+  settings: {
+    // Node counts a stream that was reset until the tick is over, so that a caller at this bound
+    // which cancels and calls again is refused. Nobody should reach it: `maxServed` bounds the work.
+    maxConcurrentStreams: 10_000,
+    // What a call that waits may have sent, in bytes.
+    initialWindowSize: 16 * 1024,
+    maxHeaderListSize: 16 * 1024,
+    enablePush: false,
+  },
 } as const;
-/** How many connections may be open at once. */
-const MAX_CONNECTIONS = 10_000;
+/** How long a connection that is told to go away may take, in milliseconds. */
+const GO_AWAY_MS = 1_000;
 
 /**
  * Opens an HTTP/2 server; it does not listen yet. Each stream is offered to `takeStream`, and what
  * that leaves alone goes to `handle`.
  */
-export function createGrpcServer(handle: RpcHandler, takeStream: TakeStream): GrpcServer {
+export function createGrpcServer(
+  handle: RpcHandler,
+  takeStream: TakeStream,
+  limits: Partial<ConnectionLimits> = {},
+): GrpcServer {
   const server: Http2Server = createServer(LIMITS);
   // Never listens: it is there to make Node's request and response objects of a stream, which the
   // server itself would make of every stream.
   const compatibility = createServer(handle);
-  server.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
-    if (takeStream(stream, headers, rawHeaders)) return;
+  const serve: ServeStream = (stream, headers, flags, rawHeaders, calls) => {
+    if (takeStream(stream, headers, rawHeaders, calls)) return;
+    // Some of these last as long as they like.
+    calls.exempt(stream);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);
-  });
-  server.maxConnections = MAX_CONNECTIONS;
-  const sessions = new Set<ServerHttp2Session>();
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  };
+  const sessions = new Map<Socket, ServerHttp2Session>();
+  const connections = createConnections(
+    { ...CONNECTION_LIMITS, ...limits },
+    {
+      closeSilent: (socket) => closeSilent(socket, sessions.get(socket)),
+      cutAnswer: (answer) => (answer as ServerHttp2Stream).close(constants.NGHTTP2_CANCEL),
+    },
+  );
+
+  // Node makes the session of a connection before it tells of the connection.
+  let newest: ServerHttp2Session | undefined;
   server.on("session", (session) => {
-    sessions.add(session);
-    session.once("close", () => sessions.delete(session));
+    newest = session;
     // A broken connection ends by itself; without a listener it would end the process.
     session.on("error", () => session.destroy());
+  });
+  server.on("connection", (socket: Socket) => {
+    const calls = connections.add(socket);
+    if (newest === undefined) return;
+    sessions.set(socket, newest);
+    socket.once("close", () => sessions.delete(socket));
+    serveStreams(newest, calls, serve);
+    newest = undefined;
   });
   server.on("sessionError", () => undefined);
 
   return {
-    listen: (host, port) => listen(server, host, port),
+    async listen(host, port) {
+      const address = await listen(server, host, port);
+      connections.start();
+      return address;
+    },
     close: (graceMs) =>
       new Promise((resolve) => {
         // Sockets, since a session that closes waits without end for its caller to hang up.
         const cut = setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
+          for (const socket of sessions.keys()) socket.destroy();
         }, graceMs);
         server.close(() => {
           clearTimeout(cut);
+          connections.stop();
           resolve();
         });
-        for (const session of sessions) session.close();
+        for (const session of sessions.values()) session.close();
       }),
   };
+}
+
+/** Serves a stream that a session brought, as Node tells of it. */
+type ServeStream = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: readonly string[],
+  calls: ConnectionCalls,
+) => void;
+
+function serveStreams(
+  session: ServerHttp2Session,
+  calls: ConnectionCalls,
+  serve: ServeStream,
+): void {
+  function onClose(this: ServerHttp2Stream): void {
+    calls.end(this);
+  }
+  session.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
+    stream.on("close", onClose);
+    if (calls.begin(stream)) return serve(stream, headers, flags, rawHeaders, calls);
+    // Without a listener a stream that breaks while it waits would end the process.
+    stream.on("error", () => undefined);
+    const waits = calls.wait(stream, () => serve(stream, headers, flags, rawHeaders, calls));
+    if (!waits) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  });
+}
+
+/** Closes a connection without a call: at once if it never spoke HTTP/2, else after saying so. */
+function closeSilent(socket: Socket, session: ServerHttp2Session | undefined): void {
+  if (session === undefined || session.closed) return;
+  session.close();
+  setTimeout(() => socket.destroy(), GO_AWAY_MS).unref();
 }
 
 function listen(server: Http2Server, host: string, port: number): Promise<AddressInfo> {

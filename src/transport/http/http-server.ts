@@ -3,6 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { RpcHandler } from "../connect/node-adapter.ts";
+import {
+  CONNECTION_LIMITS,
+  createConnections,
+  type ConnectionLimits,
+  type Connections,
+} from "../connections/connections.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
@@ -28,8 +34,8 @@ const LIMITS = {
   requireHostHeader: false,
 } as const;
 const MAX_HEADERS = 100;
-/** How many connections may be open at once. */
-const MAX_CONNECTIONS = 10_000;
+/** A pipeline is answered in its order, so that the answers of the calls behind one pile up. */
+const CONNECTIONS: ConnectionLimits = { ...CONNECTION_LIMITS, maxServed: 32 };
 /** How long a caller may take to read that its request is broken, in milliseconds. */
 const BROKEN_CONNECTION_MS = 1_000;
 
@@ -39,6 +45,7 @@ export function createHttpServer(options: {
   readonly handleRpc: RpcHandler;
   readonly gateway: JsonGateway;
   readonly probes: Probes;
+  readonly limits?: Partial<ConnectionLimits>;
 }): HttpServer {
   const { handleRpc, gateway, probes } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
@@ -59,12 +66,22 @@ export function createHttpServer(options: {
     else if (!probes(request, response, requestIdOf(request))) gateway(request, response);
   }
 
-  const server = createServer(LIMITS, handle);
+  const connections = createHttpConnections({ ...CONNECTIONS, ...options.limits });
+
+  function take(request: IncomingMessage, response: ServerResponse): void {
+    const calls = connections.callsOf(request.socket);
+    if (calls === undefined) return void request.socket.destroy();
+    response.on("close", () => calls.end(response));
+    if (calls.begin(response)) handle(request, response);
+    else if (!calls.wait(response, () => handle(request, response))) request.socket.destroy();
+  }
+
+  const server = createServer(LIMITS, take);
   server.maxHeadersCount = MAX_HEADERS;
-  server.maxConnections = MAX_CONNECTIONS;
+  server.on("connection", connections.add);
   server.on("clientError", answerBrokenRequest);
   // An Expect header that asks for something else than 100-continue counts for nothing.
-  server.on("checkExpectation", handle);
+  server.on("checkExpectation", take);
 
   return {
     listen: (host, port) =>
@@ -72,6 +89,7 @@ export function createHttpServer(options: {
         server.once("error", reject);
         server.listen(port, host, () => {
           server.off("error", reject);
+          connections.start();
           resolve(server.address() as AddressInfo);
         });
       }),
@@ -81,11 +99,29 @@ export function createHttpServer(options: {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
           clearTimeout(cut);
+          connections.stop();
           resolve();
         });
         server.closeIdleConnections();
       }),
   };
+}
+
+/** Node itself answers those that bring no request, and knows how much a socket has taken. */
+function createHttpConnections(limits: ConnectionLimits): Connections {
+  const { stallMs } = limits;
+  return createConnections(
+    { ...limits, stallMs: Infinity },
+    {
+      closeSilent: () => undefined,
+      cutAnswer: (answer) => (answer as ServerResponse).destroy(),
+      look(socket) {
+        if (socket.writableLength === 0) {
+          if (socket.timeout === stallMs) socket.setTimeout(0);
+        } else if (socket.timeout !== stallMs) socket.setTimeout(stallMs);
+      },
+    },
+  );
 }
 
 /** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */

@@ -38,7 +38,7 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
   const match = compileRoutes(readRoutes(rpcs).map(compileJsonRoute));
 
   return (request, response) => {
-    const call = pipeline.receive(request.rawHeaders);
+    const call = pipeline.receive(request.rawHeaders, request.socket);
     response.on("close", () => pipeline.finish(call, sentStatus(response)));
     const [path, query] = splitUrl(request.url ?? "");
     const found = match(request.method ?? "", path);

@@ -1,7 +1,9 @@
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hashApiKey, lastFour } from "../../../src/domain/api-key.ts";
+import type { EntityManager } from "../../../src/db/orm.ts";
+import { hashApiKey, lastFour, mintApiKey } from "../../../src/domain/api-key.ts";
+import { createApiKeyCache } from "../../../src/features/workspaces/api-key-cache.ts";
 import { listWorkspaces } from "../../../src/features/workspaces/list-workspaces.ts";
 import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
 import { rotateKey } from "../../../src/features/workspaces/rotate-key.ts";
@@ -152,4 +154,17 @@ test("a key that is looked up while it is revoked is not cached", async () => {
   await revokeKey(changing.app.em, id, lastFour(apiKey));
   await asking;
   await untilRefusedEverywhere(apiKey);
+});
+
+test("a key that is unknown is looked up once in a second, however often it is sent", async () => {
+  const queries: string[] = [];
+  const em = { fork: () => ({ findOne: async () => (queries.push("a look-up"), null) }) };
+  const apiKeys = createApiKeyCache(em as unknown as EntityManager);
+  const apiKey = mintApiKey();
+  for (let i = 0; i < 10; i++) expect(await apiKeys.find(apiKey)).toBeUndefined();
+  expect(queries).toEqual(["a look-up"]);
+  await eventually("the miss to be forgotten", async () => {
+    await apiKeys.find(apiKey);
+    return queries.length === 2;
+  });
 });

@@ -1,0 +1,209 @@
+import { once } from "node:events";
+import { connect, constants, type ClientHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import type { ConnectionLimits } from "../../../src/transport/connections/connections.ts";
+import { createGrpcServer, type GrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
+import { eventually } from "../../support/eventually.ts";
+
+let server: GrpcServer | undefined;
+const opened: { destroy(): unknown }[] = [];
+afterEach(async () => {
+  for (const connection of opened.splice(0)) connection.destroy();
+  await server?.close(0);
+});
+
+/** Starts a server that answers every stream by `answer`, and gives its port. */
+async function start(
+  limits: Partial<ConnectionLimits>,
+  answer: (stream: ServerHttp2Stream) => void = answerAtOnce,
+): Promise<number> {
+  const takeStream = (stream: ServerHttp2Stream) => {
+    stream.on("error", () => undefined);
+    stream.resume();
+    answer(stream);
+    return true;
+  };
+  server = createGrpcServer(() => undefined, takeStream, { sweepMs: 20, ...limits });
+  return (await server.listen("127.0.0.1", 0)).port;
+}
+
+function answerAtOnce(stream: ServerHttp2Stream, bytes = 10): void {
+  stream.respond({ ":status": 200 }, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+  stream.end(Buffer.alloc(bytes));
+}
+
+function openTcp(port: number, localAddress = "127.0.0.1"): Socket {
+  const socket = connectTcp({ port, host: "127.0.0.1", localAddress });
+  socket.on("error", () => undefined).resume();
+  opened.push(socket);
+  return socket;
+}
+
+async function openSession(port: number, initialWindowSize = 65_535): Promise<ClientHttp2Session> {
+  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } });
+  session.on("error", () => undefined);
+  opened.push(session);
+  await once(session, "remoteSettings");
+  return session;
+}
+
+/** Calls, and tells the gRPC status of the answer, or the code of the reset. */
+function call(session: ClientHttp2Session): Promise<string> {
+  return new Promise((resolve) => {
+    if (session.destroyed || session.closed) return resolve("closed");
+    const stream = session.request({ ":method": "POST", ":path": "/x" });
+    let status: unknown;
+    stream.on("trailers", (trailers) => (status = trailers["grpc-status"]));
+    stream.on("error", () => undefined).resume();
+    stream.on("close", () => resolve(status === undefined ? `reset ${stream.rstCode}` : "0"));
+    stream.end(Buffer.alloc(50));
+  });
+}
+
+test("a connection that brings no call in time is closed, whether or not it speaks HTTP/2", async () => {
+  const port = await start({ silentMs: 100 });
+  const speaking = await openSession(port);
+  expect(await call(speaking)).toBe("0");
+  const greeted = await openSession(port);
+  await Promise.all([once(openTcp(port), "close"), once(greeted, "close")]);
+  expect(await call(speaking)).toBe("0");
+});
+
+test("a newcomer takes the place of the connection that has been silent longest", async () => {
+  const port = await start({ maxConnections: 4 });
+  const used = await openSession(port);
+  expect(await call(used)).toBe("0");
+  const silent = [openTcp(port), openTcp(port), openTcp(port)];
+  await Promise.all(silent.map((socket) => once(socket, "connect")));
+  await sleep(20);
+  const oldestClosed = once(silent[0]!, "close");
+  expect(await call(await openSession(port))).toBe("0");
+  await oldestClosed;
+  expect(silent.map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
+  expect(await call(used)).toBe("0");
+});
+
+test("a newcomer takes the place of an idle connection, not of one with a call in flight", async () => {
+  const held: ServerHttp2Stream[] = [];
+  const port = await start({ maxConnections: 2 }, (stream) => held.push(stream));
+  const busy = await openSession(port);
+  const answer = call(busy);
+  await eventually("the call", () => held.length === 1);
+  const idle = await openSession(port);
+  const idleAnswer = call(idle);
+  await eventually("the other call", () => held.length === 2);
+  answerAtOnce(held[1]!);
+  expect(await idleAnswer).toBe("0");
+  await sleep(20);
+  const idleClosed = once(idle, "close");
+  const newcomer = call(await openSession(port));
+  await idleClosed;
+  await eventually("the newcomer's call", () => held.length === 3);
+  answerAtOnce(held[0]!);
+  answerAtOnce(held[2]!);
+  expect(await Promise.all([answer, newcomer])).toEqual(["0", "0"]);
+});
+
+test("an address has its own bound, which leaves room for others", async () => {
+  const port = await start({ maxConnections: 10, maxConnectionsOfAddress: 2 });
+  const sockets = ["2", "2", "2", "3"].map((last) => openTcp(port, `127.0.0.${last}`));
+  await once(sockets[0]!, "close");
+  await eventually("the others", () => sockets.slice(1).every((it) => it.readyState === "open"));
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
+});
+
+test("an answer of which nothing is taken is reset, and others go on", async () => {
+  const port = await start({ stallMs: 600 }, (stream) => answerAtOnce(stream, 100_000));
+  const stalled = await openSession(port, 0);
+  const answers = Array.from({ length: 20 }, () => call(stalled));
+  const reading = await openSession(port);
+  const others = (async () => {
+    for (let i = 0; i < 20; i++) {
+      expect(await call(reading)).toBe("0");
+      await sleep(20);
+    }
+  })();
+  expect(new Set(await Promise.all(answers))).toEqual(
+    new Set([`reset ${constants.NGHTTP2_CANCEL}`]),
+  );
+  await others;
+});
+
+test("what waits for readers is bounded in all: those who wait longest are reset", async () => {
+  const maxBytes = 1_000_000;
+  const port = await start({ maxBytes }, (stream) => answerAtOnce(stream, 100_000));
+  const stalled = await openSession(port, 0);
+  let reset = 0;
+  for (let i = 0; i < 20; i++) void call(stalled).then(() => reset++);
+  await eventually("some to be reset", () => reset >= 13);
+  await sleep(100);
+  expect(reset).toBe(13);
+});
+
+test("calls beyond what a connection may have served wait, in order, and all are answered", async () => {
+  let served = 0;
+  let most = 0;
+  const port = await start({ maxServed: 10 }, (stream) => {
+    most = Math.max(most, ++served);
+    setTimeout(() => {
+      served--;
+      if (!stream.destroyed) answerAtOnce(stream);
+    }, 5);
+  });
+  const session = await openSession(port);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => call(session)));
+  expect(new Set(answers)).toEqual(new Set(["0"]));
+  expect(most).toBe(10);
+});
+
+test("calls beyond what may wait on a server are refused as not begun", async () => {
+  const held: ServerHttp2Stream[] = [];
+  const port = await start({ maxServed: 1, maxWaiting: 2 }, (stream) => held.push(stream));
+  const session = await openSession(port);
+  const calls = Array.from({ length: 4 }, () => call(session));
+  expect(await calls[3]).toBe(`reset ${constants.NGHTTP2_REFUSED_STREAM}`);
+  for (let i = 0; i < 3; i++) answerAtOnce(await eventually("a call", () => held[i]));
+  expect(await Promise.all(calls.slice(0, 3))).toEqual(["0", "0", "0"]);
+});
+
+test.each([0.14, 0.5])(
+  "calls are not harmed by the cancelling of others on their connection, a share of %d of 1,500",
+  async (share) => {
+    const port = await start({}, (stream) =>
+      setTimeout(() => !stream.destroyed && answerAtOnce(stream), 2),
+    );
+    const session = await openSession(port);
+    const answers: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const kept = Array.from({ length: 1_500 }, (_, i) => {
+        if (i % 100 >= share * 100) return call(session);
+        const stream = session.request({ ":method": "POST", ":path": "/x" });
+        stream.on("error", () => undefined).end(Buffer.alloc(50));
+        setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), i % 8);
+        return Promise.resolve("0");
+      });
+      answers.push(...(await Promise.all(kept)));
+    }
+    expect(new Set(answers)).toEqual(new Set(["0"]));
+    expect(session.destroyed).toBe(false);
+  },
+);
+
+test("a flood of resets ends its connection", async () => {
+  const port = await start({});
+  const session = await openSession(port);
+  const closed = new Promise((resolve) => session.once("close", resolve));
+  const flood = async () => {
+    while (!session.destroyed && !session.closed) {
+      for (let i = 0; i < 500 && !session.destroyed && !session.closed; i++) {
+        const stream = session.request({ ":method": "POST", ":path": "/x" });
+        stream.on("error", () => undefined).close(constants.NGHTTP2_CANCEL);
+      }
+      await sleep(1);
+    }
+  };
+  await Promise.all([closed, flood()]);
+});
