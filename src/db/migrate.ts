@@ -1,4 +1,3 @@
-import { Logger, runMigrations } from "graphile-worker";
 import pg from "pg";
 import { createOrm } from "./orm.ts";
 
@@ -27,17 +26,10 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   await lock.connect();
   try {
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
-    await prepareJobs(databaseUrl);
     return await applyPending(databaseUrl);
   } finally {
     await lock.end();
   }
-}
-
-/** Brings the schema `graphile_worker`, where jobs wait, up to date. It keeps count by itself. */
-async function prepareJobs(databaseUrl: string): Promise<void> {
-  const logger = new Logger(() => () => undefined);
-  await runMigrations({ connectionString: databaseUrl, maxPoolSize: 2, logger });
 }
 
 async function applyPending(databaseUrl: string): Promise<string[]> {
