@@ -16,8 +16,8 @@ export interface Announcements {
   wake(): void;
   /** Takes what has been heard since the last time; all workspaces when a poll is due. */
   take(): Announced;
-  /** Waits until something is heard, `wake` is called, a poll is due, or the signal aborts. */
-  wait(signal: AbortSignal): Promise<void>;
+  /** Waits until something is heard, `wake` is called, or a poll is due. */
+  wait(): Promise<void>;
 }
 
 /**
@@ -50,12 +50,11 @@ export function createAnnouncements(pollMs: number): Announcements {
       pollAtMs = performance.now() + pollMs;
       return announced(undefined);
     },
-    async wait(signal) {
+    async wait() {
       if (!isWoken) {
         waiting = new AbortController();
-        const ended = AbortSignal.any([signal, waiting.signal]);
         const leftMs = Math.max(0, pollAtMs - performance.now());
-        await sleep(leftMs, undefined, { signal: ended }).catch(() => undefined);
+        await sleep(leftMs, undefined, { signal: waiting.signal }).catch(() => undefined);
       }
       isWoken = false;
     },

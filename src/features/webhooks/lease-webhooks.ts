@@ -46,6 +46,7 @@ const PENDING_OF_ALL = `
     ) as following
   )`;
 
+/** Looks only at webhooks that nobody holds: with others, whoever holds them does. */
 const PENDING_OF_WORKSPACES = `
   with pending as (
     select webhook.workspace_id, webhook.id as webhook_id, earliest.next_attempt_at
@@ -54,7 +55,10 @@ const PENDING_OF_WORKSPACES = `
       where workspace_id = webhook.workspace_id and webhook_id = webhook.id and status = 'pending'
       order by next_attempt_at limit 1
     ) as earliest
-    where webhook.workspace_id = any ($5)
+    where webhook.workspace_id = any ($5) and not exists (
+      select from webhook_lease as lease
+      where lease.workspace_id = webhook.workspace_id and lease.webhook_id = webhook.id
+        and lease.leased_until > now())
   )`;
 
 /**

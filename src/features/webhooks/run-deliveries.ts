@@ -74,7 +74,7 @@ export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
         announcements.hear(undefined);
         await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
-      await announcements.wait(stopping.signal);
+      await announcements.wait();
     }
   }
 
@@ -83,6 +83,7 @@ export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
   return {
     async close() {
       stopping.abort();
+      announcements.wake();
       const grace = sleep(GRACE_MS, undefined, { ref: false });
       await Promise.race([dispatcher.close(), grace]);
       givingUp.abort();
