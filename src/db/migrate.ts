@@ -1,4 +1,3 @@
-import { Logger, runMigrations } from "graphile-worker";
 import pg from "pg";
 import { assertVersion, connectionFault } from "./connection-fault.ts";
 import { isForbidden } from "./database-error.ts";
@@ -33,19 +32,12 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     const { rows } = await lock.query("show server_version_num");
     assertVersion(Number(rows[0].server_version_num), databaseUrl);
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
-    await prepareJobs(databaseUrl);
     return await applyPending(databaseUrl);
   } catch (error) {
     throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {
     await lock.end();
   }
-}
-
-/** Brings the schema `graphile_worker`, where jobs wait, up to date. It keeps count by itself. */
-async function prepareJobs(databaseUrl: string): Promise<void> {
-  const logger = new Logger(() => () => undefined);
-  await runMigrations({ connectionString: databaseUrl, maxPoolSize: 2, logger });
 }
 
 async function applyPending(databaseUrl: string): Promise<string[]> {

@@ -68,7 +68,6 @@ function ormOptions(
       snapshotOnMigrate: false,
       fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
-    schemaGenerator: { ignoreSchema: ["graphile_worker"] },
     // No relation here has two sides to keep in step, and the accessors that MikroORM would otherwise
     // define on every property of every row cost a third of a list.
     propagationOnPrototype: false,

@@ -3,10 +3,10 @@ import type { Logger } from "pino";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import type { Config } from "../config.ts";
+import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
-import { eventMessage } from "../features/events/event-message.ts";
-import type { Event } from "../features/events/event.entity.ts";
+import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
@@ -66,10 +66,12 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const registry = new Registry();
   addMetrics(registry, orm, tariffs.currentVersion);
 
+  const createGroup = createGroupCommit(em);
   const validateQuote = compileValidateRequest(QuoteShipmentRequestSchema);
   const { http, grpc, inFlight } = createServers({
     ...implementServices({
       em,
+      createGroup,
       reader: createReader(orm),
       tariffs,
       now,
@@ -83,7 +85,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     registry,
   });
-  const deliver = { em, now, random, sender, eventJson: createEventJson() };
+  const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
     databaseUrl,
     em,
@@ -110,7 +112,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
 }
 
 /** How webhooks carry events: in the JSON dialect of `/v1`. */
-function createEventJson(): (event: Event) => string {
+function createEventJson(): (event: EventContent) => string {
   const encode = compileEncodeJson(EventSchema);
   return (event) => JSON.stringify(encode(eventMessage(event)));
 }

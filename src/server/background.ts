@@ -5,14 +5,18 @@ import type { EntityManager } from "../db/orm.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
-import type { DeliverDeps } from "../features/webhooks/deliver.ts";
-import { runDeliveries, type Deliveries } from "../features/webhooks/run-deliveries.ts";
+import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
+import {
+  runDeliveries,
+  type Deliveries,
+  type RunDeps,
+} from "../features/webhooks/run-deliveries.ts";
 import type { ApiKeyCache } from "../features/workspaces/api-key-cache.ts";
 
 /** What one process does besides answering calls. */
 export interface Background {
   /**
-   * Follows changes made by other processes, delivers webhooks and purges stored responses. Resolves
+   * Follows changes made by other processes, delivers webhooks and purges what has expired. Resolves
    * once keys and the tariff have been read for the first time.
    */
   start(): Promise<void>;
@@ -22,7 +26,7 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** How often expired stored responses are purged, in milliseconds. */
+/** How often expired stored responses and old deliveries are purged, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
 
 /** Builds the background work of one process; nothing is started yet. */
@@ -33,7 +37,7 @@ export function createBackground(options: {
   readonly tariffs: TariffCache;
   readonly apiKeys: ApiKeyCache;
   readonly events: EventSignal;
-  readonly deliver: DeliverDeps;
+  readonly deliver: Omit<RunDeps, "em" | "events">;
   readonly shutdownSignal: AbortSignal;
 }): Background {
   const { databaseUrl, em, log, tariffs, apiKeys, events, shutdownSignal } = options;
@@ -57,9 +61,9 @@ export function createBackground(options: {
 
   async function purgeRegularly(): Promise<void> {
     while (!shutdownSignal.aborted) {
-      await purgeStoredResponses(em).catch((error: unknown) =>
-        log.warn({ err: error }, "purge failed"),
-      );
+      const warn = (error: unknown) => log.warn({ err: error }, "purge failed");
+      await purgeStoredResponses(em).catch(warn);
+      await purgeDeliveries(em, options.deliver.now()).catch(warn);
       await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(
         () => undefined,
       );
@@ -71,7 +75,7 @@ export function createBackground(options: {
       await followKeysAndTariff();
       shutdownSignal.throwIfAborted();
       events.open();
-      deliveries = runDeliveries(databaseUrl, log, options.deliver);
+      deliveries = runDeliveries(log, { ...options.deliver, em, events });
       void purgeRegularly();
     },
     async stopDeliveries() {

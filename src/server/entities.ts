@@ -6,6 +6,7 @@ import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
 import { WebhookAttempt } from "../features/webhooks/webhook-attempt.entity.ts";
 import { WebhookDelivery } from "../features/webhooks/webhook-delivery.entity.ts";
+import { WebhookLease } from "../features/webhooks/webhook-lease.entity.ts";
 import { Webhook } from "../features/webhooks/webhook.entity.ts";
 import { ApiKey } from "../features/workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../features/workspaces/payment-connection.entity.ts";
@@ -27,4 +28,5 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   WebhookAttempt,
+  WebhookLease,
 ];

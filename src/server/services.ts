@@ -3,7 +3,6 @@ import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
-import { createGroupCommit } from "../db/group-commit.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
@@ -55,7 +54,7 @@ export const SERVICES = [
 ];
 
 /** What the RPCs work with. */
-export type ServiceDeps = Omit<ShipmentDeps, "createGroup" | "findShipment" | "changeShipment"> &
+export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
   WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
 
@@ -64,10 +63,9 @@ export function implementServices(given: ServiceDeps): {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
 } {
-  const createGroup = createGroupCommit(given.em);
+  const { createGroup } = given;
   const deps = {
     ...given,
-    createGroup,
     findShipment: createFindShipment(given.reader),
     changeShipment: createChangeShipment(createGroup, given.events.announce),
     findProvider: createFindProvider(given.reader),

@@ -92,6 +92,28 @@ test("replicas that migrate at the same time apply each migration once", async (
   await empty.drop();
 });
 
+test("pending deliveries stay pending when the job queue that they had waited in is dropped", async () => {
+  const empty = await createEmptyDatabase();
+  const migrating = createOrm(empty.url, { entities: [] });
+  await migrating.migrator.up({ to: "20261121083749-events-and-webhooks" });
+  const inside = new pg.Client(empty.url);
+  await inside.connect();
+  await inside.query("create schema graphile_worker create table job (id int)");
+  await insert("workspace", GOOD_ROWS.workspace, inside);
+  await insert("webhook", GOOD_ROWS.webhook, inside);
+  await insert("webhook_delivery", GOOD_ROWS.webhook_delivery, inside);
+  const read = async () => (await inside.query("select * from webhook_delivery")).rows;
+  const before = await read();
+
+  await migrate(empty.url);
+  expect(await read()).toEqual(before);
+  const { rows } = await inside.query("select to_regnamespace('graphile_worker') as schema");
+  expect(rows).toEqual([{ schema: null }]);
+  await inside.end();
+  await migrating.close();
+  await empty.drop();
+});
+
 const NOW = new Date();
 
 /** A row of each table that satisfies every constraint, in an order that foreign keys allow. */
@@ -190,6 +212,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     started_at: NOW,
     duration_ms: 7,
   },
+  webhook_lease: { workspace_id: 1, webhook_id: "wh_1", worker: "one", leased_until: NOW },
 };
 
 /** What makes a good row a bad one: the constraint that must refuse it, the table, the change. */
@@ -266,6 +289,9 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["webhook_attempt_pkey", "webhook_attempt", {}],
   ["webhook_attempt_workspace_id_foreign", "webhook_attempt", { workspace_id: 2 }],
   ["webhook_attempt_workspace_id_delivery_id_foreign", "webhook_attempt", { delivery_id: 2 }],
+  ["webhook_lease_pkey", "webhook_lease", {}],
+  ["webhook_lease_workspace_id_foreign", "webhook_lease", { workspace_id: 2 }],
+  ["webhook_lease_workspace_id_webhook_id_foreign", "webhook_lease", { webhook_id: "wh_2" }],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lat: 90.1 })],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lng: -180.1 })],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lat: NaN })],
@@ -324,10 +350,10 @@ function cancelled(change: Row): Row {
   });
 }
 
-async function insert(table: string, row: Row = {}): Promise<void> {
+async function insert(table: string, row: Row = {}, into = client): Promise<void> {
   const columns = Object.keys(row);
   const places = columns.map((_, i) => `$${i + 1}`);
-  await client.query(
+  await into.query(
     `insert into ${table} (${columns.join(", ")}) values (${places.join(", ")})`,
     Object.values(row),
   );

@@ -49,10 +49,12 @@ export async function attemptsAt(
   return body.data;
 }
 
-/** Makes every waiting job due now. */
+/** Makes every pending delivery due now. */
 export async function hurry(service: TestService): Promise<void> {
   await service.app.em.execute(
-    "update graphile_worker._private_jobs set run_at = now() where locked_at is null",
+    `with due as (
+       update webhook_delivery set next_attempt_at = now() where status = 'pending'
+       returning workspace_id)
+     select pg_notify('shipments_events', workspace_id::text) from due`,
   );
-  await service.app.em.execute("select pg_notify('jobs:insert', '{\"r\": 1, \"count\": 1}')");
 }

@@ -33,7 +33,8 @@ export function literalAddress({ hostname }: URL): string | undefined {
 /**
  * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when
  * nothing is. The addresses of a host name are not looked up: they can change, and so are checked at
- * each connection.
+ * each connection. By http, where it is allowed, only names under `localhost` and loopback addresses
+ * are accepted.
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
   const url = URL.parse(text);
@@ -43,9 +44,13 @@ export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): strin
   if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
   if (url.hash !== "") return "must not have a fragment";
   const literal = literalAddress(url);
-  const isNear = reach === "public" && /(^|\.)localhost\.?$/.test(url.hostname);
-  if (isNear || (literal !== undefined && !isWithin(reach, literal))) {
-    return reach === "public" ? "must lead to a public address" : "must begin with https://";
+  const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
+  if (reach === "loopback") {
+    const isLoopback = literal === undefined ? isLocalName : isWithin(reach, literal);
+    return isLoopback ? undefined : "must begin with https://";
+  }
+  if (isLocalName || (literal !== undefined && !isWithin(reach, literal))) {
+    return "must lead to a public address";
   }
   return undefined;
 }

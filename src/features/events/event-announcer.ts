@@ -26,6 +26,14 @@ export interface EventAnnouncer {
   close(): Promise<void>;
 }
 
+/**
+ * Announces, when the caller's transaction commits, that a workspace may have something to deliver
+ * without a new event. For rare transactions: see `BATCH_MS`.
+ */
+export async function announceWorkspace(tx: EntityManager, workspace: number): Promise<void> {
+  await tx.execute("select pg_notify(?, ?)", [EVENTS_CHANNEL, String(workspace)]);
+}
+
 /** Builds the announcer; register its `subscriber` with the ORM that writes events. */
 export function createEventAnnouncer(options: {
   readonly em: EntityManager;

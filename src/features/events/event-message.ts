@@ -10,8 +10,11 @@ import type { Event } from "./event.entity.ts";
 /** An old event may have a field that has been removed since. */
 const LENIENT = { ignoreUnknownFields: true };
 
+/** What callers see of an event. */
+export type EventContent = Pick<Event, "subject" | "number" | "type" | "data" | "createdAt">;
+
 /** An event as callers see it. */
-export function eventMessage(event: Event): EventMessage {
+export function eventMessage(event: EventContent): EventMessage {
   const { subject, number, type, data, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),

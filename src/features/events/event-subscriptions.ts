@@ -20,8 +20,15 @@ export interface EventSubscriptions {
    */
   open(): void;
   subscribe(workspaceId: number): EventSubscription;
+  /**
+   * Calls back with the workspaces of every announcement, and with undefined after a reconnect, when
+   * announcements may have been missed.
+   */
+  listen(heard: Listener): void;
   close(): Promise<void>;
 }
+
+type Listener = (workspaces: readonly number[] | undefined) => void;
 
 /** Builds the subscriptions of one process, which share one connection. */
 export function createEventSubscriptions(options: {
@@ -29,10 +36,16 @@ export function createEventSubscriptions(options: {
   readonly log: Logger;
 }): EventSubscriptions {
   const subscribers = new Map<number, Set<() => void>>();
+  const listeners: Listener[] = [];
   let feed: ReturnType<typeof followChanges> | undefined;
 
   function wake(workspaceId: number): void {
     for (const wakeOne of subscribers.get(workspaceId) ?? []) wakeOne();
+  }
+
+  function hear(workspaces: readonly number[] | undefined): void {
+    (workspaces ?? [...subscribers.keys()]).forEach(wake);
+    for (const listener of listeners) listener(workspaces);
   }
 
   return {
@@ -40,8 +53,8 @@ export function createEventSubscriptions(options: {
       feed = followChanges({
         ...options,
         channel: EVENTS_CHANNEL,
-        reconnected: () => subscribers.keys().forEach(wake),
-        heard: (payload) => payload.split(",").map(Number).forEach(wake),
+        reconnected: () => hear(undefined),
+        heard: (payload) => hear(payload.split(",").map(Number)),
         look: async (client) => void (await client.query("select")),
       });
     },
@@ -58,6 +71,9 @@ export function createEventSubscriptions(options: {
           }
         },
       };
+    },
+    listen(heard) {
+      listeners.push(heard);
     },
     async close() {
       await feed?.close();

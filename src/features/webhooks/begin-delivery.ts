@@ -1,13 +1,12 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Event } from "../events/event.entity.ts";
-import { enqueueAttempt } from "./enqueue-attempt.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import type { Webhook } from "./webhook.entity.ts";
 
 /**
- * Creates the delivery of an event to a webhook, whatever its types, and enqueues the first
- * attempt, in the caller's transaction.
+ * Creates the delivery of an event to a webhook, whatever its types, in the caller's transaction. It
+ * is due at once.
  *
  * @throws Refusal WEBHOOK_DISABLED
  */
@@ -32,6 +31,5 @@ export async function beginDelivery(
     nextAttemptAt: at,
   });
   await tx.flush();
-  await enqueueAttempt(tx, webhook.workspace, delivery.id, null);
   return delivery;
 }

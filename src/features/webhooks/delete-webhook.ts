@@ -11,7 +11,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 
 /**
- * Deletes a webhook with its deliveries and their attempts. Jobs that remain find no delivery.
+ * Deletes a webhook with its deliveries and their attempts.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND
  */

@@ -1,55 +1,54 @@
 import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
 import { writeEventId } from "../events/event-id.ts";
-import { Event } from "../events/event.entity.ts";
-import type { DeliverJob } from "./enqueue-attempt.ts";
-import {
-  abandonDelivery,
-  awaitsAttempt,
-  recordAttempt,
-  type RecordDeps,
-} from "./record-attempt.ts";
+import type { EventContent } from "../events/event-message.ts";
+import type { DueDelivery, WebhookTarget } from "./read-due-deliveries.ts";
 import { activeSecrets } from "./rotate-webhook-secret.ts";
-import type { Sender } from "./send-webhook.ts";
-import { WebhookDelivery } from "./webhook-delivery.entity.ts";
-import type { Webhook } from "./webhook.entity.ts";
+import type { Sender, SendResult } from "./send-webhook.ts";
+import type { TakenDelivery } from "./webhook-queue.ts";
 
-/** What deliveries need. */
-export interface DeliverDeps extends RecordDeps {
+/** What attempts need. */
+export interface DeliverDeps {
+  readonly now: () => Date;
   readonly sender: Sender;
   /** The event as JSON, as the API under `/v1` gives it. */
-  readonly eventJson: (event: Event) => string;
+  readonly eventJson: (event: EventContent) => string;
 }
 
-/**
- * Makes one attempt at a delivery and records its result. Does nothing if the attempt is recorded
- * already: a job runs twice when its process dies after the recording.
- */
-export async function deliver(job: DeliverJob, deps: DeliverDeps): Promise<void> {
-  const { em, now, sender } = deps;
-  const reading = em.fork();
-  const delivery = await reading.findOne(
-    WebhookDelivery,
-    { workspace: job.workspace, id: job.delivery },
-    { populate: ["webhook"] },
-  );
-  if (delivery === null || !awaitsAttempt(delivery, job)) return;
-  const webhook: Webhook = delivery.webhook;
-  if (webhook.disabledReason) return abandonDelivery(job, webhook, deps);
+/** An attempt at a delivery. */
+export interface Attempt {
+  readonly startedAt: Date;
+  readonly result: SendResult;
+}
 
-  const { subject, number } = delivery;
-  const event = await reading.findOneOrFail(Event, { workspace: job.workspace, subject, number });
+/** What came of a delivery that was due. */
+export interface DeliveryOutcome {
+  readonly delivery: DueDelivery;
+  /** Whether the webhook's last attempt before this one failed. */
+  readonly wasFailing: boolean;
+  /** Undefined when the delivery is given up, because the webhook has been disabled. */
+  readonly attempt: Attempt | undefined;
+}
+
+/** Makes one attempt at a delivery. Does not record it. */
+export async function deliver(
+  { delivery, target }: TakenDelivery,
+  { now, sender, eventJson }: DeliverDeps,
+): Promise<DeliveryOutcome> {
+  const { event } = delivery;
+  const wasFailing = target.isFailing;
+  if (target.isDisabled || event === undefined) return { delivery, wasFailing, attempt: undefined };
   const startedAt = now();
-  const body = deps.eventJson(event);
-  const headers = webhookHeaders(event, body, webhook, startedAt);
-  const result = await sender.send(webhook.url, headers, body);
-  await recordAttempt(job, webhook, startedAt, result, deps);
+  const body = eventJson(event);
+  const headers = webhookHeaders(event, body, target, startedAt);
+  const result = await sender.send(target.url, headers, body);
+  return { delivery, wasFailing, attempt: { startedAt, result } };
 }
 
 /** The headers that Standard Webhooks 1.0.0 asks for. */
-function webhookHeaders(event: Event, body: string, webhook: Webhook, sentAt: Date) {
+function webhookHeaders(event: EventContent, body: string, target: WebhookTarget, sentAt: Date) {
   const id = writeEventId(event);
   const timestamp = Math.floor(sentAt.getTime() / 1_000);
-  const secrets = activeSecrets(webhook.secrets, sentAt).map(({ secret }) => secret);
+  const secrets = activeSecrets(target.secrets, sentAt).map(({ secret }) => secret);
   return {
     "content-type": "application/json",
     "user-agent": "shipments-webhooks/1",

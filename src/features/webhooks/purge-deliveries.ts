@@ -10,18 +10,11 @@ const PURGE_DELIVERIES = `
     select workspace_id, id from webhook_delivery where ended_at < ? order by ended_at limit ?)
   returning id`;
 
-/** Queues without jobs, as a deleted webhook leaves them. */
-const PURGE_QUEUES = `
-  delete from graphile_worker._private_job_queues as queue
-  where locked_at is null
-    and not exists (select from graphile_worker._private_jobs where job_queue_id = queue.id)`;
-
-/** Deletes deliveries that ended more than 30 days ago, in batches, and queues without jobs. */
+/** Deletes deliveries that ended more than 30 days ago, in batches. */
 export async function purgeDeliveries(em: EntityManager, now: Date): Promise<void> {
   const before = new Date(now.getTime() - RETENTION_MS);
   let deleted: number;
   do {
     deleted = (await em.fork().execute(PURGE_DELIVERIES, [before, BATCH])).length;
   } while (deleted === BATCH);
-  await em.fork().execute(PURGE_QUEUES);
 }

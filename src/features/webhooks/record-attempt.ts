@@ -8,9 +8,10 @@ import {
   readRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
 import { recordEvent } from "../events/record-event.ts";
-import { enqueueAttempt, type DeliverJob } from "./enqueue-attempt.ts";
+import type { Attempt } from "./deliver.ts";
 import { findWebhook } from "./find-webhook.ts";
-import type { SendResult } from "./send-webhook.ts";
+import type { DueDelivery } from "./read-due-deliveries.ts";
+import { isSuccess, type SendResult } from "./send-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { webhookMessage } from "./webhook-message.ts";
@@ -18,98 +19,49 @@ import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 
 /** What recording needs. */
 export interface RecordDeps {
-  readonly em: EntityManager;
   readonly now: () => Date;
   /** Gives a number from 0 to 1, which spreads retries. */
   readonly random: () => number;
 }
 
 /**
- * Records an attempt and its consequences in one transaction: the end of the delivery, the job of
- * the next attempt, the disabling of the webhook.
+ * Records an attempt and its consequences in the caller's transaction, which has locked the webhook
+ * so that it can be changed: the end of the delivery, the time of the next attempt, the disabling of
+ * the webhook. Does nothing if the attempt is recorded already, by another process.
  */
 export async function recordAttempt(
-  job: DeliverJob,
-  webhook: Webhook,
-  startedAt: Date,
-  result: SendResult,
+  tx: EntityManager,
+  { id, workspace, attempts }: DueDelivery,
+  { startedAt, result }: Attempt,
   deps: RecordDeps,
 ): Promise<void> {
-  const wasHealthy = !webhook.failingSince;
-  await deps.em.fork().transactional(async (tx) => {
-    await lockWebhook(tx, webhook, isSuccess(result) && wasHealthy ? "refer" : "change");
-    const delivery = await lockDelivery(tx, job);
-    if (delivery === null || !awaitsAttempt(delivery, job)) return;
-    delivery.attempts = job.attempt;
-    tx.create(WebhookAttempt, {
-      workspace: job.workspace,
-      delivery,
-      number: job.attempt,
-      startedAt,
-      durationMs: result.durationMs,
-      status: result.status ?? null,
-      error: result.error ?? null,
-      answer: result.status === undefined ? null : result.answer,
-    });
-    if (isSuccess(result)) await succeed(tx, delivery, wasHealthy, deps);
-    else await fail(tx, delivery, startedAt, result, deps);
-  });
-}
-
-/** Ends a delivery as failed without an attempt, because its webhook has been disabled. */
-export async function abandonDelivery(
-  job: DeliverJob,
-  webhook: Webhook,
-  { em, now }: RecordDeps,
-): Promise<void> {
-  await em.fork().transactional(async (tx) => {
-    await lockWebhook(tx, webhook, "refer");
-    const delivery = await lockDelivery(tx, job);
-    if (delivery !== null && awaitsAttempt(delivery, job)) markEnded(delivery, "failed", now());
-  });
-}
-
-/** Whether the next attempt of a delivery is the one that a job is to make. */
-export function awaitsAttempt(delivery: WebhookDelivery, job: DeliverJob): boolean {
-  return delivery.status === "pending" && delivery.attempts === job.attempt - 1;
-}
-
-/**
- * Locks a webhook's row before those of its deliveries, as deleting it does, and with the final
- * strength at once: a different order, or an upgrade later, could deadlock.
- */
-async function lockWebhook(
-  tx: EntityManager,
-  { workspace, id }: Webhook,
-  purpose: "refer" | "change",
-): Promise<void> {
-  const strength = purpose === "refer" ? "key share" : "no key update";
-  await tx.execute(`select from webhook where workspace_id = ? and id = ? for ${strength}`, [
-    workspace,
-    id,
-  ]);
-}
-
-function lockDelivery(tx: EntityManager, job: DeliverJob): Promise<WebhookDelivery | null> {
-  return tx.findOne(
+  const delivery = await tx.findOne(
     WebhookDelivery,
-    { workspace: job.workspace, id: job.delivery },
+    { workspace, id },
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
-}
-
-function isSuccess({ status }: SendResult): boolean {
-  return status !== undefined && status >= 200 && status <= 299;
+  if (delivery?.status !== "pending" || delivery.attempts !== attempts) return;
+  delivery.attempts += 1;
+  tx.create(WebhookAttempt, {
+    workspace,
+    delivery,
+    number: delivery.attempts,
+    startedAt,
+    durationMs: result.durationMs,
+    status: result.status ?? null,
+    error: result.error ?? null,
+    answer: result.status === undefined ? null : result.answer,
+  });
+  if (isSuccess(result)) await succeed(tx, delivery, deps);
+  else await fail(tx, delivery, startedAt, result, deps);
 }
 
 async function succeed(
   tx: EntityManager,
   delivery: WebhookDelivery,
-  wasHealthy: boolean,
   { now }: RecordDeps,
 ): Promise<void> {
   markEnded(delivery, "delivered", now());
-  if (wasHealthy) return;
   const { workspace, webhook } = delivery;
   await tx.nativeUpdate(Webhook, { workspace, id: webhook.id }, { failingSince: null });
 }
@@ -133,8 +85,6 @@ async function fail(
   const waitMs = nextWaitMs(delivery.attempts, askedMs, random());
   if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
   delivery.nextAttemptAt = new Date(endedAt.getTime() + waitMs);
-  await tx.flush();
-  await enqueueAttempt(tx, delivery.workspace, delivery.id, delivery.nextAttemptAt);
 }
 
 function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at: Date): void {

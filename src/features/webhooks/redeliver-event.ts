@@ -8,6 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { readEventId } from "../events/event-id.ts";
+import { announceWorkspace } from "../events/event-announcer.ts";
 import { Event } from "../events/event.entity.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -31,7 +32,7 @@ export async function redeliverEvent(
     const webhook = await findWebhook(tx, workspaceId, request.webhook);
     const event = await findEvent(tx, workspaceId, request.event);
     const delivery = await beginDelivery(tx, webhook, event, now());
-    await tx.flush();
+    await announceWorkspace(tx, workspaceId);
     return create(RedeliverEventResponseSchema, { data: deliveryMessage(delivery) });
   });
 }

@@ -1,119 +1,96 @@
-import { EventEmitter } from "node:events";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Logger as WorkerLogger, parseCronItems, run, type TaskList } from "graphile-worker";
-import pg from "pg";
 import type { Logger } from "pino";
-import { DELIVER_TASK } from "../events/fan-out.ts";
-import { deliver, type DeliverDeps } from "./deliver.ts";
-import type { DeliverJob } from "./enqueue-attempt.ts";
-import { purgeDeliveries } from "./purge-deliveries.ts";
-import { releaseDeadWorkers } from "./release-dead-workers.ts";
+import type { CreateGroup } from "../../db/group-commit.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import type { EventSubscriptions } from "../events/event-subscriptions.ts";
+import { createAnnouncements } from "./announcements.ts";
+import type { DeliverDeps } from "./deliver.ts";
+import { createDispatcher } from "./dispatcher.ts";
+import { fillQueues } from "./due-reader.ts";
+import { createHeldWebhooks } from "./held-webhooks.ts";
+import { createWebhookLeases } from "./lease-webhooks.ts";
+import { createOutcomeRecorder } from "./outcome-recorder.ts";
+import type { RecordDeps } from "./record-attempt.ts";
+import type { WebhookQueue } from "./webhook-queue.ts";
 
-/** How many attempts one process makes at the same time; an attempt is mostly waiting. */
-const CONCURRENCY = 50;
-/** How many connections the job runner holds at most. */
-const MAX_CONNECTIONS = 5;
-/**
- * How often each idle worker polls for jobs that have come due, in milliseconds. The workers poll
- * at different times, so a job waits for a fraction of this.
- */
-const POLL_MS = 5_000;
-/** How long attempts in flight may take to finish at shutdown, in milliseconds. */
-const GRACE_MS = 3_000;
-/** How long to wait before restarting a runner that failed, in milliseconds. */
-const RESTART_MS = 1_000;
-
-const PURGE_TASK = "purge_webhook_deliveries";
+/** What the delivery of webhooks needs. */
+export interface RunDeps extends DeliverDeps, RecordDeps {
+  readonly em: EntityManager;
+  readonly createGroup: CreateGroup;
+  readonly events: Pick<EventSubscriptions, "listen">;
+}
 
 /** The delivery of webhooks by this process. */
 export interface Deliveries {
-  /**
-   * Takes no more jobs, waits for those in flight, and aborts what has not finished in 3 seconds.
-   */
+  /** Starts no more attempts, waits for those in flight, and gives up what has not ended in 3 s. */
   close(): Promise<void>;
 }
 
 /**
- * Runs the jobs that deliver webhooks, along with other replicas, until closed. After an error,
- * such as a lost connection, it logs and restarts.
+ * How often to look for what is due without an announcement, in milliseconds: attempts that are made
+ * again, and what a process that died has left.
  */
-export function runDeliveries(databaseUrl: string, log: Logger, deps: DeliverDeps): Deliveries {
-  const stopping = new AbortController();
-  const taskList: TaskList = {
-    [DELIVER_TASK]: (payload) => deliver(payload as DeliverJob, deps),
-    [PURGE_TASK]: () => purgeDeliveries(deps.em, deps.now()),
-  };
+const POLL_MS = 500;
+/** How long attempts in flight may take to finish at shutdown, in milliseconds. */
+const GRACE_MS = 3_000;
+const NONE: readonly WebhookQueue[] = [];
+/** How long to wait before looking again after an error, in milliseconds. */
+const RETRY_MS = 1_000;
 
-  async function work(): Promise<void> {
+/**
+ * Delivers webhooks, along with other replicas, until closed. Each webhook is leased by one process
+ * at a time, which keeps the order of each shipment's events and bounds the attempts in flight.
+ */
+export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
+  const { em, events } = deps;
+  const stopping = new AbortController();
+  const givingUp = new AbortController();
+  const announcements = createAnnouncements(POLL_MS);
+  const recorder = createOutcomeRecorder(deps.createGroup, log, deps, givingUp.signal);
+  const held = createHeldWebhooks(createWebhookLeases(em, randomUUID()), log);
+  const dispatcher = createDispatcher(deps, recorder, log, (queue) => {
+    if (queue.isReadWanted()) announcements.wake();
+  });
+  events.listen(announcements.hear);
+
+  async function look(): Promise<void> {
+    const announced = announcements.take();
+    for (const queue of held.all()) {
+      if (!announced.includes(queue.key.workspace)) continue;
+      queue.expectMore();
+      dispatcher.send(queue);
+    }
+    const fill = () => fillQueues(em, held, dispatcher.send);
+    const taking = announced.isEmpty ? NONE : held.take(announced.workspaces);
+    const [taken] = await Promise.all([taking, fill()]);
+    if (taken.length > 0) await fill();
+  }
+
+  async function lookRepeatedly(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await workOnce(databaseUrl, log, taskList, stopping.signal);
+        await look();
       } catch (error) {
         log.warn({ err: error }, "delivery of webhooks was interrupted");
-        await sleep(RESTART_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+        announcements.hear(undefined);
+        await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
+      await announcements.wait();
     }
   }
 
-  const ended = work();
+  const looking = lookRepeatedly();
+  const keeping = held.keep(stopping.signal);
   return {
     async close() {
       stopping.abort();
-      await ended;
+      announcements.wake();
+      const grace = sleep(GRACE_MS, undefined, { ref: false });
+      await Promise.race([dispatcher.close(), grace]);
+      givingUp.abort();
+      await Promise.all([looking, keeping]);
+      await held.release().catch(() => undefined);
     },
   };
-}
-
-/** Runs jobs until the signal aborts; rejects when the runner fails. */
-async function workOnce(
-  databaseUrl: string,
-  log: Logger,
-  taskList: TaskList,
-  stop: AbortSignal,
-): Promise<void> {
-  const pgPool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: 5_000,
-    application_name: "shipments deliveries",
-  });
-  const broken = (error: Error) => log.warn({ err: error }, "a connection of deliveries broke");
-  pgPool.on("error", broken);
-  pgPool.on("connect", (client) => void client.on("error", broken));
-  const events = new EventEmitter();
-  const poolId = new Promise<string>((resolve) => {
-    events.once("pool:create", ({ workerPool }: { workerPool: { id: string } }) =>
-      resolve(workerPool.id),
-    );
-  });
-  try {
-    const runner = await run({
-      pgPool,
-      events,
-      taskList,
-      concurrency: CONCURRENCY,
-      pollInterval: POLL_MS,
-      noHandleSignals: true,
-      gracefulShutdownAbortTimeout: GRACE_MS,
-      logger: new WorkerLogger(() => (level, message) => {
-        if (level === "error" || level === "warning") log.warn({ message }, "deliveries");
-        else log.debug({ message }, "deliveries");
-      }),
-      parsedCronItems: parseCronItems([
-        { task: PURGE_TASK, match: "17 3 * * *", identifier: PURGE_TASK },
-      ]),
-    });
-    const stopRunner = () => void runner.stop().catch(() => undefined);
-    const watching = releaseDeadWorkers(databaseUrl, await poolId, log, stopRunner);
-    stop.addEventListener("abort", stopRunner);
-    if (stop.aborted) stopRunner();
-    try {
-      await runner.promise;
-    } finally {
-      stop.removeEventListener("abort", stopRunner);
-      await watching.close();
-    }
-  } finally {
-    await pgPool.end();
-  }
 }

@@ -27,6 +27,11 @@ export type SendResult = {
   | { readonly error: string; readonly status?: undefined }
 );
 
+/** Whether the receiver took a message. */
+export function isSuccess({ status }: SendResult): boolean {
+  return status !== undefined && status >= 200 && status <= 299;
+}
+
 /** Sends webhooks. `send` never rejects: its result tells what went wrong. */
 export interface Sender {
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
@@ -39,9 +44,12 @@ export interface Sender {
 const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, in bytes. */
 const MAX_BODY_BYTES = 1_024;
-/** Limits on the connections to one origin. */
+/**
+ * Limits on the connections to one origin. Their number has none of its own: the attempts at each
+ * webhook are bounded, and webhooks at the same origin must not wait for each other.
+ */
 const CONNECTIONS = {
-  connections: 4,
+  connections: null,
   pipelining: 1,
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 10_000,

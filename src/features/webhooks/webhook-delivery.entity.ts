@@ -38,6 +38,12 @@ export const WebhookDelivery = defineEntity({
     { name: "webhook_delivery_by_age", properties: ["webhook", "id"] },
     { name: "webhook_delivery_by_status", properties: ["webhook", "status", "id"] },
     { name: "webhook_delivery_by_end", properties: ["endedAt"] },
+    // Of each webhook what is due next, and from one webhook that waits to the next.
+    {
+      name: "webhook_delivery_due",
+      properties: ["webhook", "nextAttemptAt", "id"],
+      where: "status = 'pending'",
+    },
   ],
   checks: [
     { name: "webhook_delivery_status", expression: "status in ('pending', 'delivered', 'failed')" },

@@ -64,6 +64,10 @@ test.for([
 });
 
 test("when http is allowed, it may go to this machine and no further", () => {
+  expect(webhookUrlFault("http://a.localhost./", true)).toBeUndefined();
+  expect(webhookUrlFault("http://[::1]:3000/", true)).toBeUndefined();
+  expect(webhookUrlFault("http://example.com/", true)).toBe(HTTPS);
+  expect(webhookUrlFault("http://localhost.example.com/", true)).toBe(HTTPS);
   expect(webhookUrlFault("http://127.0.0.1:3000/", true)).toBeUndefined();
   expect(webhookUrlFault("http://localhost:3000/", true)).toBeUndefined();
   expect(webhookUrlFault("http://8.8.8.8/", true)).toBe(HTTPS);

@@ -30,9 +30,16 @@ afterAll(async () => {
 
 const NOT_PUBLIC = { status: null, error: "The address is not a public one.", answer: null };
 
+/** Adds a webhook as if an older rule had allowed its URL. */
+async function storeWebhook(at: TestService, apiKey: string, url: string): Promise<any> {
+  const { data } = await addWebhook(at, apiKey, { url: "https://example.org/" });
+  await at.app.em.execute("update webhook set url = ? where id = ?", [url, data.id]);
+  return data;
+}
+
 async function attemptAt(url: string): Promise<any> {
   const { apiKey } = await service.addWorkspace();
-  const { data } = await addWebhook(service, apiKey, { url });
+  const data = await storeWebhook(service, apiKey, url);
   await book(service, apiKey);
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
   const [attempt] = await attemptsAt(service, apiKey, delivery);
@@ -66,7 +73,7 @@ test("a webhook is sent to the address that was checked, and no more once its ho
   names.set("moving.example", [["127.0.0.1"], ["10.0.0.5"]]);
   looked.length = 0;
   const url = `http://moving.example:${closing.port}/`;
-  const { data } = await addWebhook(service, apiKey, { url });
+  const data = await storeWebhook(service, apiKey, url);
   await book(service, apiKey);
   const first = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, first)).toMatchObject([{ status: 204 }]);
@@ -83,12 +90,7 @@ test("a webhook is sent to the address that was checked, and no more once its ho
 
 test("a webhook is not sent to a private address written in its URL, although nothing is resolved", async () => {
   const { apiKey } = await service.addWorkspace();
-  const { data } = await addWebhook(service, apiKey, { url: receiver.url });
-  // As if an older rule had allowed it.
-  await service.app.em.execute("update webhook set url = ? where id = ?", [
-    `https://127.0.0.1:${receiver.port}/`,
-    data.id,
-  ]);
+  const data = await storeWebhook(service, apiKey, `https://127.0.0.1:${receiver.port}/`);
   await book(service, apiKey);
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);
@@ -103,6 +105,16 @@ test("an attempt records a host name that cannot be resolved, and a refused conn
   expect(await attemptAt("https://nothing.example/")).toMatchObject(NOT_PUBLIC);
 });
 
+test.for(["http://example.com/", "http://10.0.0.5/"])(
+  "even where http to this machine is allowed, %s is refused when a webhook is added",
+  async (url) => {
+    const { apiKey } = await service.addWorkspace();
+    const refused = await service.request("/v1/webhooks", { apiKey, body: { url } });
+    const message = "url must begin with https://.";
+    expect([refused.status, refused.body]).toEqual([422, { message, errors: { url: [message] } }]);
+  },
+);
+
 test("without the setting, http is refused even to this machine, when a webhook is added and when it is sent", async () => {
   const strict = await startService({ webhookAllowLoopbackHttp: false });
   const { apiKey } = await strict.addWorkspace();
@@ -114,8 +126,7 @@ test("without the setting, http is refused even to this machine, when a webhook 
       errors: { url: ["url must begin with https://."] },
     },
   ]);
-  const { data } = await addWebhook(strict, apiKey, { url: "https://example.org/" });
-  await strict.app.em.execute("update webhook set url = ? where id = ?", [receiver.url, data.id]);
+  const data = await storeWebhook(strict, apiKey, receiver.url);
   await book(strict, apiKey);
   const delivery = await untilAttempted(strict, apiKey, data.id, 1);
   expect(await attemptsAt(strict, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);

@@ -1,0 +1,120 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { EventType } from "../../domain/event-type.ts";
+import type { EventContent } from "../events/event-message.ts";
+import type { WebhookKey } from "./lease-webhooks.ts";
+import type { WebhookSecret } from "./webhook.entity.ts";
+
+/** What sending to a webhook needs to know of it. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly secrets: readonly WebhookSecret[];
+  readonly isDisabled: boolean;
+  /** Whether its last attempt failed. */
+  readonly isFailing: boolean;
+}
+
+/** A delivery whose next attempt is due. */
+export interface DueDelivery {
+  readonly workspace: number;
+  readonly webhook: string;
+  readonly id: number;
+  /** What its event is about: a shipment's reference, or a webhook's id. */
+  readonly subject: string;
+  /** How many attempts have been made. */
+  readonly attempts: number;
+  /** Undefined when the event is no longer stored. */
+  readonly event: EventContent | undefined;
+}
+
+/** What to read of one webhook. */
+export interface DueQuery extends WebhookKey {
+  /** The ids of deliveries to leave out. */
+  readonly held: readonly number[];
+  /** How many deliveries to read at most. */
+  readonly limit: number;
+}
+
+/** A webhook with what is due of it, in the order in which it came due. */
+export interface DueAnswer {
+  readonly target: WebhookTarget;
+  readonly deliveries: readonly DueDelivery[];
+}
+
+const READ = `
+  select asked.place, webhook.url, webhook.secrets::text,
+    webhook.disabled_reason is not null as is_disabled,
+    webhook.failing_since is not null as is_failing,
+    due.id::float8, due.subject, due.number, due.attempts,
+    event.type, event.data::text, date_part('epoch', event.created_at) as created_at
+  from json_to_recordset($1)
+    as asked (place int, workspace bigint, webhook text, held bigint[], "limit" int)
+  join webhook on webhook.workspace_id = asked.workspace and webhook.id = asked.webhook
+  left join lateral (
+    select * from webhook_delivery as delivery
+    where delivery.workspace_id = asked.workspace and delivery.webhook_id = asked.webhook
+      and delivery.status = 'pending' and delivery.next_attempt_at <= now()
+      and delivery.id <> all (asked.held)
+    order by delivery.next_attempt_at, delivery.id limit asked."limit"
+  ) as due on true
+  left join event on event.workspace_id = due.workspace_id and event.subject = due.subject
+    and event.number = due.number
+  order by asked.place, due.next_attempt_at, due.id`;
+
+interface Row {
+  readonly place: number;
+  readonly url: string;
+  readonly secrets: string;
+  readonly is_disabled: boolean;
+  readonly is_failing: boolean;
+  readonly id: number | null;
+  readonly subject: string;
+  readonly number: number;
+  readonly attempts: number;
+  readonly type: EventType | null;
+  readonly data: string;
+  readonly created_at: number;
+}
+
+/**
+ * Reads what is due of webhooks.
+ *
+ * @returns an answer for each query; undefined for a webhook that has been deleted
+ */
+export async function readDueDeliveries(
+  em: EntityManager,
+  queries: readonly DueQuery[],
+): Promise<(DueAnswer | undefined)[]> {
+  const asked = queries.map((query, place) => ({ place, ...query }));
+  const rows = await runStatement<Row>(em.fork(), READ, [JSON.stringify(asked)]);
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  return queries.map((query, place) => {
+    const found = byPlace.get(place);
+    return found && { target: targetOf(found[0]!), deliveries: dueOf(query, found) };
+  });
+}
+
+function targetOf(row: Row): WebhookTarget {
+  return {
+    url: row.url,
+    secrets: JSON.parse(row.secrets) as WebhookSecret[],
+    isDisabled: row.is_disabled,
+    isFailing: row.is_failing,
+  };
+}
+
+function dueOf({ workspace, webhook }: WebhookKey, rows: readonly Row[]): DueDelivery[] {
+  return rows.flatMap((row) => {
+    const { id, subject, attempts } = row;
+    return id === null
+      ? []
+      : [{ workspace, webhook, id, subject, attempts, event: contentOf(row) }];
+  });
+}
+
+function contentOf({ subject, number, type, data, created_at }: Row): EventContent | undefined {
+  if (type === null) return undefined;
+  const createdAt = new Date(Math.round(created_at * 1_000));
+  return { subject, number, type, data: JSON.parse(data) as JsonObject, createdAt };
+}

@@ -1,0 +1,29 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { Webhook } from "./webhook.entity.ts";
+
+/**
+ * Which process sends a webhook's deliveries. The lease of a process that dies ends by itself.
+ */
+export const WebhookLease = defineEntity({
+  name: "WebhookLease",
+  tableName: "webhook_lease",
+  primaryKeys: ["workspace", "webhook"],
+  properties: {
+    workspace: () =>
+      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    webhook: () =>
+      p
+        .manyToOne(Webhook)
+        .primary()
+        .joinColumns("workspace_id", "webhook_id")
+        .ownColumns("webhook_id")
+        .updateRule("no action")
+        .deleteRule("cascade"),
+    /** The id of the process. */
+    worker: p.text(),
+    leasedUntil: p.datetime(3),
+  },
+});
+
+export type WebhookLease = InferEntity<typeof WebhookLease>;

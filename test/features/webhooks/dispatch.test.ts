@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BOOKING } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { createDatabase } from "../../support/database.ts";
+import { addWebhook, untilAttempted } from "../../support/webhooks.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** Writes so many events of each of so many shipments, in one transaction. */
+async function writeEvents(workspace: number, shipments: number, each: number): Promise<void> {
+  await service.app.em.execute(
+    `insert into event (workspace_id, subject, number, type, data, created_at)
+     select ?, 'SHP-' || lpad(shipment::text, 12, '0'), number, 'shipment.updated', '{}', now()
+     from generate_series(1, ?) as number, generate_series(1, ?) as shipment`,
+    [workspace, each, shipments],
+  );
+}
+
+test("events of one shipment are sent one after the other, in their order, while others go on", async () => {
+  let inFlight = 0;
+  let most = 0;
+  const receiver = await startReceiver(async (response) => {
+    most = Math.max(most, ++inFlight);
+    await sleep(Math.random() * 20);
+    inFlight--;
+    response.writeHead(204).end();
+  });
+  const { apiKey, id } = await service.addWorkspace();
+  await addWebhook(service, apiKey, { url: receiver.url });
+  await writeEvents(id, 20, 6);
+  await eventually("all messages", () => receiver.received.length === 120);
+  const sent = Map.groupBy(receiver.received, ({ body }) => body.shipment as string);
+  expect(sent.size).toBe(20);
+  for (const messages of sent.values()) {
+    expect(messages.map(({ body }) => body.number)).toEqual([1, 2, 3, 4, 5, 6]);
+  }
+  expect(most).toBeGreaterThan(4);
+  await receiver.close();
+});
+
+test("a receiver that hangs gets four messages at first, and delays none of another webhook", async () => {
+  const hanging = await startReceiver(() => {});
+  const receiver = await startReceiver();
+  const { apiKey, id } = await service.addWorkspace();
+  const { data: stuck } = await addWebhook(service, apiKey, { url: hanging.url });
+  await addWebhook(service, apiKey, { url: receiver.url });
+  await writeEvents(id, 300, 1);
+  await eventually("all messages", () => receiver.received.length === 300);
+  expect(hanging.received).toHaveLength(4);
+  const path = `/v1/webhooks/${stuck.id}`;
+  await service.request(path, { apiKey, method: "DELETE" });
+  await hanging.close();
+  await receiver.close();
+});
+
+test("what a killed process was sending is sent by another one", async () => {
+  const database = await createDatabase();
+  // The process that is killed waits for an answer; the next one gets it.
+  const receiver = await startReceiver((response, count) => {
+    if (count > 1) response.writeHead(204).end();
+  });
+  const first = await startReplica(database.url);
+  const { apiKey } = await first.addWorkspace();
+  const { data: webhook } = await addWebhook(first, apiKey, { url: receiver.url });
+  await first.close();
+
+  const doomed = await startServiceProcess({
+    DATABASE_URL: database.url,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+  });
+  await doomed.untilReady();
+  const booked = await doomed.request("/v1/shipments", { apiKey, body: BOOKING });
+  await eventually("the first message", () => receiver.received.length === 1);
+  doomed.process.kill("SIGKILL");
+  await doomed.ended;
+
+  const survivor = await startReplica(database.url);
+  await eventually("the second message", () => receiver.received.length === 2);
+  const id = `evt_${booked.body.data.reference}_1`;
+  expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
+  const delivered = await untilAttempted(survivor, apiKey, webhook.id, 1);
+  expect(delivered).toMatchObject({ event: id, status: "delivered", attempts: 1 });
+  await survivor.close();
+  await receiver.close();
+  await database.drop();
+});

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { MikroORM } from "@mikro-orm/postgresql";
+import { createOrm } from "../../../src/db/orm.ts";
+import { createWebhookLeases } from "../../../src/features/webhooks/lease-webhooks.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const ROOM = { healthy: 10, failing: 10 };
+
+let database: TestDatabase;
+let orm: MikroORM;
+beforeEach(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url, { entities: [] });
+  await orm.em.execute(
+    "insert into workspace (id, name, created_at) values (1, 'A', now()), (2, 'B', now())",
+  );
+});
+afterEach(async () => {
+  await orm.close();
+  await database.drop();
+});
+
+const leasesOf = (worker: string) => createWebhookLeases(orm.em, worker);
+
+/** Adds a webhook with a delivery that has been due for so many seconds. */
+async function addDue(webhook: string, { workspace = 1, seconds = 1, failing = false } = {}) {
+  await orm.em.execute(
+    `insert into webhook (workspace_id, id, url, types, secrets, failing_since, created_at, updated_at)
+     values (?, ?, 'https://example.org', '{*}', '[]', ?, now(), now())`,
+    [workspace, webhook, failing ? new Date() : null],
+  );
+  await orm.em.execute(
+    `insert into webhook_delivery
+       (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
+     values (?, ?, 'SHP-0123456789AB', 1, 'shipment.created', now(), now() - ? * interval '1 s')`,
+    [workspace, webhook, seconds],
+  );
+  return { workspace, webhook };
+}
+
+test("webhooks with something due are leased by one process, until it releases them", async () => {
+  const [one, two] = [leasesOf("one"), leasesOf("two")];
+  const due = [await addDue("wh_1"), await addDue("wh_2", { workspace: 2 })];
+  await addDue("wh_3", { seconds: -60 });
+  const taken = await Promise.all([one.take(undefined, ROOM), two.take(undefined, ROOM)]);
+  expect(taken.flat().toSorted((a, b) => a.workspace - b.workspace)).toEqual(due);
+  const [holder, other] = taken[0]!.length > 0 ? [one, two] : [two, one];
+  expect(await other.take(undefined, ROOM)).toEqual([]);
+  await holder.release(due);
+  expect(await other.take(undefined, ROOM)).toEqual(due);
+});
+
+test("a lease that nobody renews ends, and one that another process has taken cannot be renewed", async () => {
+  const [one, two] = [leasesOf("one"), leasesOf("two")];
+  const due = await addDue("wh_1");
+  expect(await one.take([1], ROOM)).toEqual([due]);
+  expect(await one.renew([due])).toEqual([due]);
+  while ((await two.take([1], ROOM)).length === 0) await sleep(100);
+  expect(await one.renew([due])).toEqual([]);
+  await one.release([due]);
+  expect(await two.renew([due])).toEqual([due]);
+});
+
+test("only webhooks of the named workspaces are leased", async () => {
+  await addDue("wh_1");
+  const due = await addDue("wh_2", { workspace: 2 });
+  expect(await leasesOf("one").take([2], ROOM)).toEqual([due]);
+});
+
+test("failing webhooks take no room from healthy ones, and who has waited longest comes first", async () => {
+  await addDue("wh_1", { failing: true, seconds: 10 });
+  const failing = await addDue("wh_2", { failing: true, seconds: 20 });
+  await addDue("wh_3", { seconds: 1 });
+  const healthy = await addDue("wh_4", { seconds: 5 });
+  const taken = await leasesOf("one").take(undefined, { healthy: 1, failing: 1 });
+  expect(taken).toEqual([failing, healthy]);
+});
+
+test("a webhook that is being deleted is not waited for", async () => {
+  const deleted = await addDue("wh_1");
+  const due = await addDue("wh_2");
+  await orm.em.fork().transactional(async (tx) => {
+    await tx.execute("select from webhook where id = ? for update", [deleted.webhook]);
+    expect(await leasesOf("one").take([1], ROOM)).toEqual([due]);
+  });
+});

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type {
+  DueDelivery,
+  WebhookTarget,
+} from "../../../src/features/webhooks/read-due-deliveries.ts";
+import { MAX_WINDOW } from "../../../src/features/webhooks/send-window.ts";
+import {
+  createWebhookQueue,
+  type WebhookQueue,
+} from "../../../src/features/webhooks/webhook-queue.ts";
+
+const KEY = { workspace: 1, webhook: "wh_1" };
+const TARGET: WebhookTarget = {
+  url: "https://example.org/",
+  secrets: [],
+  isDisabled: false,
+  isFailing: false,
+};
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function due(id: number, subject = `SHP-${id}`): DueDelivery {
+  return { ...KEY, id, subject, attempts: 0, event: undefined };
+}
+
+function leased(ms = 60_000): WebhookQueue {
+  return createWebhookQueue(KEY, performance.now() + ms);
+}
+
+function read(queue: WebhookQueue, deliveries: readonly DueDelivery[], target = TARGET): void {
+  queue.endRead(queue.beginRead(), { target, deliveries });
+}
+
+function takeAll(queue: WebhookQueue): number[] {
+  const ids: number[] = [];
+  for (let it = queue.take(); it !== undefined; it = queue.take()) ids.push(it.delivery.id);
+  return ids;
+}
+
+test("of the deliveries of one subject, the next is taken once the one before it is settled", () => {
+  const queue = leased();
+  const first = due(1, "SHP-A");
+  read(queue, [first, due(2, "SHP-A"), due(3, "SHP-B")]);
+  expect(takeAll(queue)).toEqual([1, 3]);
+  queue.settle(first, { isSuccess: true, changed: false });
+  expect(takeAll(queue)).toEqual([2]);
+});
+
+test("a healthy webhook begins with four attempts at a time, and a failing one with one", () => {
+  const deliveries = Array.from({ length: 10 }, (_, i) => due(i));
+  const healthy = leased();
+  read(healthy, deliveries);
+  expect(takeAll(healthy)).toHaveLength(4);
+  const failing = leased();
+  read(failing, deliveries, { ...TARGET, isFailing: true });
+  expect(takeAll(failing)).toHaveLength(1);
+});
+
+test("a read leaves out what is held, and asks for more the more is sent at a time", () => {
+  const queue = leased();
+  read(queue, [due(1), due(2)]);
+  expect(queue.take()?.delivery.id).toBe(1);
+  expect(queue.beginRead().query).toEqual({ ...KEY, held: [1, 2], limit: 15 });
+  for (let i = 0; i < 100; i++) queue.settle(due(i), { isSuccess: true, changed: false });
+  expect(queue.beginRead().query).toEqual({ ...KEY, held: [2], limit: 2 * MAX_WINDOW - 1 });
+});
+
+test("nothing is taken once the lease may have ended, until it is renewed", () => {
+  const queue = leased(1_000);
+  read(queue, [due(1)]);
+  vi.advanceTimersByTime(1_000);
+  expect(queue.take()).toBeUndefined();
+  queue.leasedUntilMs = performance.now() + 1_000;
+  read(queue, [due(1)]);
+  expect(takeAll(queue)).toEqual([1]);
+});
+
+test("what has waited for more than half a second is read again, since the webhook may have changed", () => {
+  const queue = leased();
+  read(queue, [due(1)]);
+  expect(queue.isReadWanted()).toBe(false);
+  vi.advanceTimersByTime(501);
+  expect(queue.take()).toBeUndefined();
+  expect(queue.isReadWanted()).toBe(true);
+});
+
+test("a read that began before the webhook was changed counts no more", () => {
+  const queue = leased();
+  const first = due(1);
+  read(queue, [first]);
+  queue.take();
+  const stale = queue.beginRead();
+  queue.settle(first, { isSuccess: false, changed: true });
+  queue.endRead(stale, { target: TARGET, deliveries: [due(2)] });
+  expect(queue.take()).toBeUndefined();
+  expect(queue.isReadWanted()).toBe(true);
+});
+
+test("a read that failed is wanted again", () => {
+  const queue = leased();
+  const begun = queue.beginRead();
+  expect(queue.isReadWanted()).toBe(false);
+  queue.endRead(begun, undefined);
+  expect(queue.isReadWanted()).toBe(true);
+});
