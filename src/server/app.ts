@@ -65,9 +65,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const readiness = createReadiness(tariffs.currentVersion);
   const registry = new Registry();
   addMetrics(registry, orm, tariffs.currentVersion);
-
   const createGroup = createGroupCommit(em);
-  const validateQuote = compileValidateRequest(QuoteShipmentRequestSchema);
   const { http, grpc, inFlight } = createServers({
     ...implementServices({
       em,
@@ -75,7 +73,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
       reader: createReader(orm),
       tariffs,
       now,
-      validateQuote,
+      validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
       events,
       allowLoopbackHttp,
     }),

@@ -2,9 +2,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createApp, type App } from "./app.ts";
+import type { App } from "./app.ts";
 import type { Config } from "../config.ts";
-import { introduce } from "./demo.ts";
 import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
 import { createLog, type Log } from "./log.ts";
@@ -29,7 +28,8 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
   try {
-    const database = await haveDatabase(config, log, told);
+    // The database starts while the code is loaded that needs it.
+    const [database] = await Promise.all([haveDatabase(config, log, told), import("./app.ts")]);
     if (database !== undefined) await serveOn(database, config, demo, { log, flush }, told);
   } finally {
     flush();
@@ -44,6 +44,7 @@ async function serveOn(
   { log, flush }: Log,
   told: Promise<void>,
 ): Promise<void> {
+  const { createApp } = await import("./app.ts");
   const app = createApp({ ...config, databaseUrl: database.url }, log);
   try {
     const { http, grpc } = await app.listen();
@@ -51,7 +52,9 @@ async function serveOn(
     log.info(addresses, "starting");
     const serving = async () => {
       await app.prepare();
-      const introduction = demo ? await introduce(app.em, config, addresses) : "";
+      const introduction = demo
+        ? await (await import("./demo.ts")).introduce(app.em, config, addresses)
+        : "";
       if (!(await untilServing(app, log))) return;
       log.info(addresses, "listening");
       flush();

@@ -1,0 +1,52 @@
+import { Command, CommanderError } from "commander";
+
+/** Loads a command; only the one that is run is loaded, since that takes most of a start. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./serve-command.ts")).serveCommand(),
+  migrate: async () => (await import("./migrate-command.ts")).migrateCommand(),
+  tariff: async () => (await import("./tariff-command.ts")).tariffCommand(),
+  workspace: async () => (await import("./workspace-command.ts")).workspaceCommand(),
+  "payment-provider": async () =>
+    (await import("./payment-provider-command.ts")).paymentProviderCommand(),
+  key: async () => (await import("./key-command.ts")).keyCommand(),
+  limits: async () => (await import("./limits-command.ts")).limitsCommand(),
+};
+
+/**
+ * Runs the operator's command line and sets the exit code: 0 for done, 1 for refused or failed, 2
+ * for wrong usage.
+ *
+ * @param argv the process's arguments, with those of Node before them
+ */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  const program = new Command("shipments")
+    .description("Runs and operates the shipment booking service.")
+    .exitOverride()
+    .showHelpAfterError();
+  const name = argv[2] ?? "";
+  const named = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : Object.values(COMMANDS);
+  for (const load of named) program.addCommand(inheritExit(await load()));
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+function inheritExit(command: Command): Command {
+  command.exitOverride().showHelpAfterError();
+  for (const child of command.commands) inheritExit(child);
+  return command;
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  process.stderr.write(`${reasonOf(error)}\n`);
+  return 1;
+}
+
+/** What an error says; one that gathers others (a host with several addresses) says nothing itself. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");
+  return error instanceof Error ? error.message : String(error);
+}
