@@ -16,27 +16,55 @@ export interface Config {
   /** Whether webhooks may go to this machine by http, for trying them out. */
   readonly webhookAllowLoopbackHttp: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
+  readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
 }
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const LOG_FORMATS = ["json", "text"] as const;
 
-const port = z.coerce.number().int().min(0).max(65_535);
+const port = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, {
+    error: "must be a whole number from 0 to 65535",
+  })
+  .transform(Number);
+
+function oneOf<const T extends readonly string[]>(values: T) {
+  return z.enum(values, { error: `must be ${values.slice(0, -1).join(", ")} or ${values.at(-1)}` });
+}
+
 const environment = z.object({
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
   HOST: z.string().optional(),
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
+    .refine(isDatabaseUrl, {
+      error: "must be an address such as postgres://user:password@host:5432/database",
+    })
     .optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
     .optional(),
   DATA_DIR: z.string().default(".data"),
-  WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool().default(false),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
+  WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool({ error: "must be true or false" }).default(false),
+  LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
+  LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
 });
+
+/** Whether it names a database, and the client can read it, percent signs included. */
+function isDatabaseUrl(text: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
+  const { username, password, pathname } = new URL(text);
+  try {
+    decodeURIComponent(`${username}${password}`);
+    return decodeURIComponent(pathname).length > "/".length;
+  } catch {
+    return false;
+  }
+}
 
 /** What is wrong with the environment, said variable by variable. */
 export class ConfigError extends Error {}
@@ -56,7 +84,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(faults.join("\n"));
   }
   const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, REDIS_URL, LOG_LEVEL } = read.data;
-  const { WEBHOOK_ALLOW_LOOPBACK_HTTP } = read.data;
+  const { WEBHOOK_ALLOW_LOOPBACK_HTTP, LOG_FORMAT } = read.data;
+  if (PORT === GRPC_PORT && PORT !== 0) {
+    throw new ConfigError(`PORT and GRPC_PORT are both ${PORT}: give them different ports`);
+  }
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
@@ -67,5 +98,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     redisUrl: REDIS_URL,
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     logLevel: LOG_LEVEL,
+    logFormat: LOG_FORMAT,
   });
 }

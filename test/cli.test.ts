@@ -34,13 +34,40 @@ test("help exits with 0", async () => {
   expect(stdout).toContain("--overlap <seconds>");
 });
 
-test("all invalid environment variables are named together", async () => {
-  const faulty = { PORT: "http", GRPC_PORT: "65536", LOG_LEVEL: "loud", DATABASE_URL: "mysql://x" };
+const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [
+  ["PORT", "abc", "must be a whole number from 0 to 65535"],
+  ["GRPC_PORT", "65536", "must be a whole number from 0 to 65535"],
+  ["LOG_LEVEL", "loud", "must be fatal, error, warn, info, debug, trace or silent"],
+  ["LOG_FORMAT", "xml", "must be json or text"],
+  ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
+  [
+    "DATABASE_URL",
+    "mysql://x",
+    "must be an address such as postgres://user:password@host:5432/database",
+  ],
+];
+
+test("all invalid environment variables are named together, each with what it must be", async () => {
+  const faulty = Object.fromEntries(FAULTY.map(([variable, value]) => [variable, value]));
   const { code, stdout, stderr } = await runCommand(["serve"], faulty);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  for (const name of Object.keys(faulty)) {
-    expect(stderr).toMatch(new RegExp(`^${name}: .+$`, "m"));
-  }
+  const sentences = FAULTY.map(([variable, , sentence]) => `${variable}: ${sentence}`);
+  expect(stderr.trimEnd().split("\n").toSorted()).toEqual(sentences.toSorted());
+});
+
+test.each(["postgres://user:100%@host/db", "postgres://host:port/db", "postgres://host"])(
+  "a database address that cannot be read is named without its password: %s",
+  async (url) => {
+    const { code, stderr } = await runCommand(["migrate"], { DATABASE_URL: url });
+    const sentence = FAULTY.find(([variable]) => variable === "DATABASE_URL")![2];
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `DATABASE_URL: ${sentence}\n` });
+  },
+);
+
+test("one port for both servers is refused", async () => {
+  const { code, stderr } = await runCommand(["serve"], { PORT: "8080", GRPC_PORT: "8080" });
+  const sentence = "PORT and GRPC_PORT are both 8080: give them different ports\n";
+  expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
 });
 
 test("an empty environment variable counts as not set", async () => {
@@ -51,7 +78,9 @@ test("an empty environment variable counts as not set", async () => {
 test("an unreachable database is named in the error, without its password", async () => {
   const { code, stdout, stderr } = await runCommand(["migrate", "--json"], NO_DATABASE);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toBe("connect ECONNREFUSED 127.0.0.1:1\n");
+  expect(stderr).toBe(
+    "cannot use the database: nothing listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL\n",
+  );
 });
 
 test("a database host of several addresses, none of which answers, is named in the error", async () => {
@@ -67,8 +96,7 @@ test("a database host of several addresses, none of which answers, is named in t
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
   });
   expect(code).toBe(1);
-  expect(stderr.trim().split("\n")).toEqual([
-    "connect ECONNREFUSED 127.0.0.1:1",
-    "connect ECONNREFUSED 127.0.0.2:1",
-  ]);
+  expect(stderr).toBe(
+    "cannot use the database: nothing listens at 127.0.0.1:1, nothing listens at 127.0.0.2:1; start PostgreSQL there, or correct DATABASE_URL\n",
+  );
 });

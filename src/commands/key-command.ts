@@ -21,7 +21,12 @@ export function keyCommand(): Command {
         if (apiKey === undefined) throw new CommandRefused(`There is no workspace ${workspace}.`);
         return {
           json: { api_key: apiKey },
-          lines: [`The new key, shown this once: ${apiKey}`],
+          lines: [
+            `The new key, shown this once: ${apiKey}`,
+            overlap === 0
+              ? "Every other key of the workspace has stopped. With --overlap SECONDS they would go on for a while."
+              : `The other keys of the workspace stop in ${overlap} seconds.`,
+          ],
         };
       }),
     );

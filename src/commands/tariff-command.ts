@@ -6,7 +6,7 @@ import { jsonOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 
 /** How large a tariff file may be, in bytes. */
-const MAX_FILE_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** `tariff publish <file> [--note TEXT]` and `tariff show` */
 export function tariffCommand(): Command {

@@ -70,6 +70,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
+/** Whether the database's user lacks a right. */
+export function isForbidden(error: unknown): boolean {
+  return sqlStateOf(error) === "42501";
+}
+
 function sqlStateOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" ? code : "";

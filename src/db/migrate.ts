@@ -1,5 +1,7 @@
 import { Logger, runMigrations } from "graphile-worker";
 import pg from "pg";
+import { assertVersion, connectionFault } from "./connection-fault.ts";
+import { isForbidden } from "./database-error.ts";
 import { createOrm } from "./orm.ts";
 
 /** Names this service's migrations among PostgreSQL's advisory locks. */
@@ -12,8 +14,8 @@ const LOCK_WAIT_MS = 120_000;
  * start together wait for each other.
  *
  * @returns the names of the migrations applied now, in order
- * @throws when the database cannot be reached or a migration fails; what had been applied before
- * stays.
+ * @throws ConnectionFault when the database cannot be reached, is too old, or forbids it
+ * @throws when a migration fails; what had been applied before stays
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = new pg.Client({
@@ -24,11 +26,17 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   });
   // Without a listener a connection that breaks would end the process; the query reports it.
   lock.on("error", () => undefined);
-  await lock.connect();
+  await lock.connect().catch((error: unknown) => {
+    throw connectionFault(error, databaseUrl);
+  });
   try {
+    const { rows } = await lock.query("show server_version_num");
+    assertVersion(Number(rows[0].server_version_num), databaseUrl);
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await prepareJobs(databaseUrl);
     return await applyPending(databaseUrl);
+  } catch (error) {
+    throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {
     await lock.end();
   }

@@ -52,8 +52,8 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { now = () => new Date(), random = Math.random } = outside;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
-  const tariffs = createTariffCache(em);
-  const apiKeys = createApiKeyCache(em, () => now().getTime());
+  const tariffs = createTariffCache({ em, databaseUrl, log });
+  const apiKeys = createApiKeyCache(em);
   const events = createEventSignal({ em, databaseUrl, log });
   em.getEventManager().registerSubscriber(events.subscriber);
   const sender = createSender({

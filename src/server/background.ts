@@ -8,7 +8,6 @@ import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
 import type { DeliverDeps } from "../features/webhooks/deliver.ts";
 import { runDeliveries, type Deliveries } from "../features/webhooks/run-deliveries.ts";
 import type { ApiKeyCache } from "../features/workspaces/api-key-cache.ts";
-import { recentKeyChanges } from "../features/workspaces/recent-key-changes.ts";
 
 /** What one process does besides answering calls. */
 export interface Background {
@@ -48,7 +47,7 @@ export function createBackground(options: {
         log,
         reconnected: apiKeys.forgetAll,
         async look(client) {
-          apiKeys.forget(await recentKeyChanges(client));
+          await apiKeys.refresh(client);
           await tariffs.refresh(client);
           resolve();
         },

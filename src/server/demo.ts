@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { App } from "./app.ts";
+import { resolve } from "node:path";
+import type { Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { publishTariff } from "../features/tariffs/publish-tariff.ts";
 import sampleTariff from "./sample-tariff.json" with { type: "json" };
@@ -16,27 +16,29 @@ const SAMPLE_ROUTE = {
   weight_kg: 2.5,
 };
 
+/** Where a service is reached: the URL of the HTTP server, and the gRPC server's host and port. */
+export interface Addresses {
+  readonly http: string;
+  readonly grpc: string;
+}
+
 /**
- * Fills an empty database with the sample tariff and a workspace that can book, and prints, once
- * calls are served, where the doors are and how to make a first call.
+ * Fills an empty database with the sample tariff and a workspace that can book, and says where the
+ * servers are and how to make a first call: with the new workspace's key, or, when the database was
+ * not empty, with one to paste.
  */
 export async function introduce(
-  app: App,
-  addresses: { readonly http: string; readonly grpc: string },
-): Promise<void> {
-  const apiKey = await fillIfEmpty(app.em);
-  while (app.closedBecause() === "waiting for its first tariff") await sleep(10);
-  process.stdout.write(
-    [
-      "",
-      `  JSON   ${addresses.http}/v1`,
-      `  gRPC   ${addresses.grpc}`,
-      "",
-      ...(apiKey === undefined ? WITHOUT_KEY : withKey(addresses.http, apiKey)),
-      "",
-      "",
-    ].join("\n"),
-  );
+  em: EntityManager,
+  config: Pick<Config, "databaseUrl" | "dataDir">,
+  addresses: Addresses,
+): Promise<string> {
+  const apiKey = await fillIfEmpty(em);
+  const lines =
+    apiKey === undefined
+      ? withoutKey(addresses.http, await newKeyCommand(em, config))
+      : withKey(addresses.http, apiKey);
+  const servers = [`  JSON   ${addresses.http}/v1`, `  gRPC   ${addresses.grpc}`];
+  return ["", ...servers, "", ...lines, "", ""].join("\n");
 }
 
 async function fillIfEmpty(em: EntityManager): Promise<string | undefined> {
@@ -54,13 +56,40 @@ function withKey(http: string, apiKey: string): string[] {
     `  The demo workspace's key, shown this once: ${apiKey}`,
     "  Quote a delivery from Manhattan to Brooklyn:",
     "",
-    `curl -sS ${http}/v1/shipments/quote -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`,
+    quoteCommand(http, apiKey),
   ];
 }
 
-const WITHOUT_KEY = [
-  "  Keys are shown once, when they are made. For a new one:",
-  "",
-  "npm run --silent shipments -- workspace list",
-  "npm run --silent shipments -- key rotate --workspace ID",
-];
+function withoutKey(http: string, newKey: string): string[] {
+  return [
+    "  Keys are shown once, when they are made. This makes a new one; others of the workspace stop",
+    "  at once, unless you add `--overlap SECONDS`:",
+    "",
+    newKey,
+    "",
+    "  Quote a delivery from Manhattan to Brooklyn, with a key pasted after the equals sign:",
+    "",
+    "export SHIPMENTS_KEY=",
+    quoteCommand(http, "$SHIPMENTS_KEY"),
+  ];
+}
+
+function quoteCommand(http: string, apiKey: string): string {
+  return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer ${apiKey}" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
+}
+
+/** The command that makes a key of the first workspace, and the workspace if there is none. */
+async function newKeyCommand(
+  em: EntityManager,
+  { databaseUrl, dataDir }: Pick<Config, "databaseUrl" | "dataDir">,
+): Promise<string> {
+  const [workspace] = await em.fork().find(Workspace, {}, { orderBy: { id: "asc" }, limit: 1 });
+  const command =
+    workspace === undefined
+      ? "workspace create --name Demo --payment-provider manual"
+      : `key rotate --workspace ${workspace.id}`;
+  // In another terminal, where this service's environment is not set.
+  const needsFolder = databaseUrl === undefined && dataDir !== ".data";
+  const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
+  return `${environment}npm run --silent shipments -- ${command}`;
+}

@@ -1,9 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { ConnectionFault } from "../db/connection-fault.ts";
 import { isTransientDatabaseError } from "../db/database-error.ts";
 import { migrate } from "../db/migrate.ts";
 import type { Background } from "./background.ts";
+import { listenAs } from "./ports.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** A server that listens on one port. */
@@ -39,6 +41,8 @@ const DELIVERIES_MS = 4_000;
 const DISCONNECT_MS = 1_000;
 /** How long to wait before trying an absent database again, in milliseconds. */
 const RETRY_MS = 500;
+/** How often to say that the database is still absent, in milliseconds. */
+const REPEAT_MS = 10_000;
 
 /** Builds the lifecycle of a service from its parts. */
 export function createLifecycle(options: {
@@ -68,8 +72,8 @@ export function createLifecycle(options: {
   return {
     async listen() {
       return {
-        http: await http.listen(host, options.port),
-        grpc: await grpc.listen(host, options.grpcPort),
+        http: await listenAs("PORT", host, options.port, http.listen),
+        grpc: await listenAs("GRPC_PORT", host, options.grpcPort, grpc.listen),
       };
     },
     async prepare() {
@@ -98,6 +102,7 @@ async function migrateWhenReachable(
   log: Logger,
   shutdownSignal: AbortSignal,
 ): Promise<void> {
+  let said = { reason: "", atMs: 0 };
   for (;;) {
     shutdownSignal.throwIfAborted();
     try {
@@ -105,9 +110,18 @@ async function migrateWhenReachable(
       if (applied.length > 0) log.info({ applied }, "migrated");
       return;
     } catch (error) {
-      if (!isTransientDatabaseError(error)) throw error;
-      log.warn({ err: error }, "waiting for the database");
-      await sleep(RETRY_MS);
+      if (!(error instanceof Error) || !mayPass(error)) throw error;
+      const reason = error instanceof ConnectionFault ? error.reason : error.message;
+      const atMs = performance.now();
+      if (reason !== said.reason || atMs - said.atMs > REPEAT_MS) {
+        log.warn(`waiting for the database: ${reason}`);
+        said = { reason, atMs };
+      }
+      await sleep(RETRY_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
     }
   }
+}
+
+function mayPass(error: Error): boolean {
+  return error instanceof ConnectionFault ? error.mayPass : isTransientDatabaseError(error);
 }

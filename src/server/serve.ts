@@ -1,45 +1,113 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { destination, pino, type Logger } from "pino";
-import { createApp } from "./app.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { createApp, type App } from "./app.ts";
 import type { Config } from "../config.ts";
 import { introduce } from "./demo.ts";
+import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
+import { createLog, type Log } from "./log.ts";
+import { assertPortsFree } from "./ports.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
 const END_MS = 9_500;
+/** How often to look whether there is a tariff, in milliseconds. */
+const POLL_MS = 10;
+/** How long there may be no tariff before that is said, in milliseconds. */
+const SAY_AFTER_MS = 1_000;
 
 /**
- * Runs the service until SIGTERM or SIGINT: leases the database, opens the doors, migrates,
- * serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
+ * Runs the service until SIGTERM or SIGINT: leases the database, opens the ports, migrates, serves,
+ * drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
- * @throws when the database cannot be had or migrated, or an address is taken
+ * @throws when the database cannot be had or migrated, or a port is taken
  */
 export async function serve(config: Config, demo: boolean): Promise<void> {
-  const { log, flush } = createLog(config);
   const told = untilToldToEnd();
-  const embedded =
-    config.databaseUrl === undefined
-      ? await superviseEmbeddedPostgres(config.dataDir, log)
-      : undefined;
-  const databaseUrl = config.databaseUrl ?? embedded!.url;
-  const app = createApp({ ...config, databaseUrl }, log);
+  // Before anything is made, such as the data folder of the embedded database.
+  await assertPortsFree(config);
+  const { log, flush } = await createLog(config);
+  try {
+    const database = await haveDatabase(config, log, told);
+    if (database !== undefined) await serveOn(database, config, demo, { log, flush }, told);
+  } finally {
+    flush();
+  }
+}
+
+/** Serves on a database until told to end, and releases it. */
+async function serveOn(
+  database: Database,
+  config: Config,
+  demo: boolean,
+  { log, flush }: Log,
+  told: Promise<void>,
+): Promise<void> {
+  const app = createApp({ ...config, databaseUrl: database.url }, log);
   try {
     const { http, grpc } = await app.listen();
     const addresses = { http: `http://${authority(http)}`, grpc: authority(grpc) };
-    log.info(addresses, "listening");
-    const prepared = app.prepare().then(() => {
-      log.info("serving");
-      return demo ? introduce(app, addresses) : undefined;
-    });
-    await Promise.race([told, prepared.then(() => told)]);
+    log.info(addresses, "starting");
+    const serving = async () => {
+      await app.prepare();
+      const introduction = demo ? await introduce(app.em, config, addresses) : "";
+      if (!(await untilServing(app, log))) return;
+      log.info(addresses, "listening");
+      flush();
+      process.stdout.write(introduction);
+    };
+    await Promise.race([told, serving().then(() => told)]);
     log.info("shutting down");
   } finally {
-    setTimeout(() => process.exit(1), END_MS).unref();
+    endInTime();
     await app.close();
-    await embedded?.release();
-    flush();
+    await database.release();
   }
+}
+
+/** Waits for the first tariff, if there is none; false when the service shuts down instead. */
+async function untilServing(app: App, log: Logger): Promise<boolean> {
+  const waiting = () => app.closedBecause() === "waiting for its first tariff";
+  // The demo's own has just been published, and is loaded within a moment.
+  for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
+    if (waitedMs === SAY_AFTER_MS) {
+      log.warn("waiting for the first tariff: publish one by `shipments tariff publish`");
+    }
+    await sleep(POLL_MS);
+  }
+  return app.closedBecause() === undefined;
+}
+
+/** A database, and what gives it up. */
+type Database = Pick<Lease, "url" | "release">;
+
+/**
+ * The database of the configuration, or an embedded one on lease; undefined when told to end before
+ * it could be had.
+ */
+async function haveDatabase(
+  { databaseUrl, dataDir }: Config,
+  log: Logger,
+  told: Promise<void>,
+): Promise<Database | undefined> {
+  if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => undefined };
+  log.info({ dataDir }, "starting the embedded database");
+  const acquiring = superviseEmbeddedPostgres(dataDir, log);
+  const acquired = await Promise.race([acquiring, told]);
+  if (acquired !== undefined) return acquired;
+  endInTime();
+  log.info("shutting down");
+  await acquiring.then(
+    (lease) => lease.release(),
+    (error: unknown) => log.warn({ err: error }, "the embedded database did not start"),
+  );
+  return undefined;
+}
+
+/** From now on the process ends in time, whatever it still waits for. */
+function endInTime(): void {
+  setTimeout(() => process.exit(1), END_MS).unref();
 }
 
 /**
@@ -50,27 +118,6 @@ async function untilToldToEnd(): Promise<void> {
   process.on("SIGTERM", () => undefined);
   process.on("SIGINT", () => undefined);
   await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
-}
-
-/**
- * A log on standard output, written in batches so that a line for each call costs next to nothing.
- */
-function createLog(config: Config): { log: Logger; flush: () => void } {
-  const output = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
-  const hooks = { streamWrite: withoutKeys };
-  const log = pino({ level: config.logLevel, base: undefined, hooks }, output);
-  return { log, flush: () => output.flushSync() };
-}
-
-/** A key but for its last four characters. */
-const KEY = /shp_[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
-
-/**
- * A log line with the keys in it cut to their last four characters: a caller may have put one where
- * none belongs, such as in a request id.
- */
-function withoutKeys(line: string): string {
-  return line.includes("shp_") ? line.replace(KEY, "shp_...") : line;
 }
 
 /** An address as others can dial it: a wildcard is reachable on the loopback address. */

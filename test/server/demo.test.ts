@@ -16,12 +16,12 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   const said = await eventually("the introduction", () => {
     const lines = served.stdout().split("\n");
     const words = lines.filter((line) => !line.startsWith("{")).join("\n");
-    return /^(curl|npm) .*\n/m.test(words) && words;
+    return /^curl .*\n/m.test(words) && words;
   });
   return { ...served, said };
 }
 
-test("the first start of the demo prints both addresses, a key and a working curl line; a second keeps all data and prints no key", async () => {
+test("the first start of the demo prints both addresses, a key and a working curl line; a second keeps all data, and prints how to make a new key and use it", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
@@ -30,6 +30,7 @@ test("the first start of the demo prints both addresses, a key and a working cur
   expect(first.said).toContain(` ${first.grpcUrl.slice("http://".length)}\n`);
   const [apiKey = ""] = KEY.exec(first.said) ?? [];
   const [curl = ""] = /^curl .*$/m.exec(first.said) ?? [];
+  expect(first.stdout().trimEnd().endsWith(curl)).toBe(true);
   const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8", timeout: 20_000 });
   expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
   const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
@@ -40,9 +41,18 @@ test("the first start of the demo prints both addresses, a key and a working cur
   const second = await startDemo({ DATA_DIR: folder });
   expect(second.said).toContain(`${second.httpUrl}/v1\n`);
   expect(second.said).not.toMatch(/shp_/);
+  const [newKeyCommand = ""] = /^DATA_DIR=.* npm run .*$/m.exec(second.said) ?? [];
+  const [newKey = ""] =
+    KEY.exec(spawnSync("sh", ["-c", newKeyCommand], { encoding: "utf8" }).stdout) ?? [];
+  const [pasteLine = "", curlLine = ""] = /^export .*\ncurl .*$/m.exec(second.said)![0].split("\n");
+  const shell = `${pasteLine}${newKey}\n${curlLine}`;
+  await eventually("the new key to work", () => {
+    const { stdout } = spawnSync("sh", ["-c", shell], { encoding: "utf8", timeout: 20_000 });
+    return JSON.parse(stdout).covered === true;
+  });
   const { reference } = booked.body.data;
   const cancelled = await second.request(`/v1/shipments/${reference}/cancel`, {
-    apiKey,
+    apiKey: newKey,
     method: "POST",
   });
   expect(cancelled.body.data).toMatchObject({ reference, status: "cancelled" });
@@ -68,6 +78,11 @@ test("the demo changes nothing in a database that has a workspace or a tariff", 
   await served.untilReady();
   const quoted = await served.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
   expect(quoted.status).toBe(200);
-  await eventually("the introduction", () => served.stdout().includes("\nnpm run "));
+  const { workspace } = JSON.parse(stdout);
+  await eventually("the introduction", () =>
+    served
+      .stdout()
+      .includes(`\nnpm run --silent shipments -- key rotate --workspace ${workspace.id}\n`),
+  );
   expect(served.stdout()).not.toMatch(KEY);
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
@@ -9,7 +9,7 @@ import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
 import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
-import { runCommand, type Environment } from "../support/command.ts";
+import type { Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
@@ -131,6 +131,11 @@ test("a service without a tariff is alive but not ready until the first one is p
     const { status, body } = await served.request("/readyz");
     return status === 503 && body.status === "waiting for its first tariff";
   });
+  const says = (msg: string) => served.log().some((line) => line.msg === msg);
+  await eventually("the log to say so", () =>
+    says("waiting for the first tariff: publish one by `shipments tariff publish`"),
+  );
+  expect(says("listening")).toBe(false);
   expect((await served.request("/healthz")).status).toBe(200);
   const { status, headers } = await quote(served);
   expect({ status, retryAfter: headers.get("retry-after") }).toEqual({
@@ -140,6 +145,7 @@ test("a service without a tariff is alive but not ready until the first one is p
   await publishSample();
   await served.untilReady();
   expect((await quote(served)).status).toBe(200);
+  await eventually("the log to say that it serves", () => says("listening"));
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
@@ -220,32 +226,4 @@ test("a signal sent twice, as by a terminal and by npm, does not interrupt the d
   signal(served, "SIGINT");
   expect(await inFlight.sendRest()).toBe(200);
   await expectEndInTime(served, signalledAt);
-});
-
-test.each(["PORT", "GRPC_PORT"])("a start whose %s is taken fails and names it", async (name) => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-  const { port } = taken.address() as AddressInfo;
-  const { code, stdout, stderr } = await runCommand(["serve"], {
-    ...environment,
-    HOST: "127.0.0.1",
-    PORT: "0",
-    GRPC_PORT: "0",
-    [name]: String(port),
-  });
-  taken.close();
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
-});
-
-test("a start whose database does not exist fails and names it", async () => {
-  const url = new URL(database.url);
-  url.pathname = `${url.pathname}_none`;
-  const { code, stderr } = await runCommand(["serve"], {
-    DATABASE_URL: url.href,
-    PORT: "0",
-    GRPC_PORT: "0",
-  });
-  expect(code).toBe(1);
-  expect(stderr).toBe(`database "${url.pathname.slice(1)}" does not exist\n`);
 });

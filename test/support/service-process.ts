@@ -29,7 +29,7 @@ export async function startServiceProcess(
   const findListening = () => {
     const { exitCode, signalCode } = running.process;
     if (exitCode !== null || signalCode !== null) throw new Error(`it ended: ${running.stderr()}`);
-    return log().find(({ msg }) => msg === "listening");
+    return log().find(({ msg }) => msg === "starting");
   };
   const { http, grpc } = await eventually(
     "the service to listen",

@@ -1,9 +1,10 @@
 import Flatbush from "flatbush";
-import { indexBoundaries } from "./boundaries.ts";
+import { indexBoundaries, type Boundaries } from "./boundaries.ts";
 import type { Point, Polygon } from "./geo.ts";
 import { metresToBoundary } from "./nearest-boundary.ts";
 import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
 import type { PackedPolygons } from "./packed-polygons.ts";
+import { scatteredOrder } from "./scattered-order.ts";
 
 /** A named area that is served: the union of its polygons. */
 export interface Zone {
@@ -23,19 +24,37 @@ export interface Coverage {
   metresToNearestZone(point: Point): number | undefined;
 }
 
+/** Polygons as look-ups need them: arrays of numbers, which can move to another thread uncopied. */
+export interface IndexedPolygons {
+  readonly packed: PackedPolygons;
+  /** A Flatbush of the polygons' bounding boxes. */
+  readonly boxes: ArrayBufferLike;
+  readonly boundaries: Boundaries;
+}
+
 const NOWHERE: Coverage = { covers: () => false, metresToNearestZone: () => undefined };
 
 /** Copies the zones, which must be valid (see `readTariff`), into an index for look-ups. */
 export function createCoverage(zones: readonly Zone[]): Coverage {
-  const polygons = zones.flatMap((zone) => zone.polygons);
-  return polygons.length === 0 ? NOWHERE : coverageOf(polygons);
+  return coverageOf(indexPolygons(zones.flatMap((zone) => zone.polygons)));
 }
 
-function coverageOf(polygons: readonly Polygon[]): Coverage {
-  const packed = packPolygons(polygons);
+/** Copies polygons, which must be sound, into an index; undefined when there are none. */
+export function indexPolygons(polygons: readonly Polygon[]): IndexedPolygons | undefined {
+  if (polygons.length === 0) return undefined;
+  const scattered = Array.from(scatteredOrder(polygons.length), (i) => polygons[i] as Polygon);
+  const packed = packPolygons(scattered);
   const boxes = indexBoxes(packed);
   // A search of the whole Earth lists the boxes in the order of their tree: neighbours together.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
+  return { packed, boxes: boxes.data, boundaries };
+}
+
+/** Look-ups in an index; undefined stands for no zones. */
+export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
+  if (indexed === undefined) return NOWHERE;
+  const { packed, boundaries } = indexed;
+  const boxes = Flatbush.from(indexed.boxes);
 
   // Look-ups are synchronous, so that one closure can serve all of them.
   let lng = 0;

@@ -1,38 +1,59 @@
 import Flatbush from "flatbush";
-import { endOf } from "./outline.ts";
+import { at, endOf } from "./outline.ts";
 import type { Outline } from "./outline.ts";
+import { scatteredOrder } from "./scattered-order.ts";
 import type { Corner } from "./segments.ts";
 
-/** The bounding boxes of an outline's edges, under the numbers of the edges. */
-export function indexEdges(outline: Outline): Flatbush {
-  const boxes = new Flatbush(outline.start.length);
-  for (const [edge, start] of outline.start.entries()) {
-    const [west, south, east, north] = boxAround(start, endOf(outline, edge));
+/** Finds edges of an outline by their bounding boxes. */
+export interface EdgeIndex {
+  /**
+   * Shows `visit` the numbers of the edges whose boxes meet a box, in any order, until it returns
+   * true.
+   */
+  visit(
+    west: number,
+    south: number,
+    east: number,
+    north: number,
+    visit: (edge: number) => boolean,
+  ): void;
+}
+
+/** Indexes the bounding boxes of an outline's edges. */
+export function indexEdges(outline: Outline): EdgeIndex {
+  const order = scatteredOrder(outline.start.length);
+  const boxes = new Flatbush(order.length);
+  for (const edge of order) {
+    const [west, south, east, north] = boxAround(at(outline.start, edge), endOf(outline, edge));
     boxes.add(west, south, east, north);
   }
   boxes.finish();
-  return boxes;
+  return {
+    visit(west, south, east, north, visit) {
+      boxes.collides(west, south, east, north, (i) => visit(at(order, i)));
+    },
+  };
 }
 
 /**
- * The first error that `errorOf` finds among the pairs of edges whose boxes meet. It sees each pair
- * once, the lower number first.
+ * The first error that `errorOf` finds among the pairs of edges whose boxes meet, in the order of
+ * the edges' numbers. It sees each pair at most once, the lower number first.
  */
 export function firstErrorBetweenEdges(
   outline: Outline,
-  boxes: Flatbush,
+  edges: EdgeIndex,
   errorOf: (outline: Outline, edge: number, other: number) => string | undefined,
 ): string | undefined {
-  let error: string | undefined;
   for (const [edge, start] of outline.start.entries()) {
     const [west, south, east, north] = boxAround(start, endOf(outline, edge));
-    boxes.collides(
-      west,
-      south,
-      east,
-      north,
-      (other) => other > edge && (error = errorOf(outline, edge, other)) !== undefined,
-    );
+    let error: string | undefined;
+    let first = Infinity;
+    edges.visit(west, south, east, north, (other) => {
+      if (other <= edge || other >= first) return false;
+      const found = errorOf(outline, edge, other);
+      if (found !== undefined) [error, first] = [found, other];
+      return false;
+    });
     if (error !== undefined) return error;
   }
   return undefined;

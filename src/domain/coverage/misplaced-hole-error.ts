@@ -1,4 +1,4 @@
-import type Flatbush from "flatbush";
+import type { EdgeIndex } from "./edge-index.ts";
 import { at, endOf, ringName } from "./outline.ts";
 import type { Outline } from "./outline.ts";
 import { liesOn, sideOf } from "./segments.ts";
@@ -9,9 +9,9 @@ import type { Corner } from "./segments.ts";
  * none. The rings must not pass through each other, so that one corner of a hole tells where all of
  * it lies; where that corner touches another ring, `ringContactError` has already checked the two.
  */
-export function misplacedHoleError(outline: Outline, boxes: Flatbush): string | undefined {
+export function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefined {
   for (let hole = 1; hole + 1 < outline.firstOf.length; hole++) {
-    const { around, touched } = ringsAt(outline, boxes, hole);
+    const { around, touched } = ringsAt(outline, edges, hole);
     if (!around.has(0) && !touched.has(0)) {
       return `${ringName(hole)} lies outside the outer ring; draw it as a polygon of its own or remove it`;
     }
@@ -28,11 +28,11 @@ export function misplacedHoleError(outline: Outline, boxes: Flatbush): string | 
  * ray from it to the east crosses a ring around it an odd number of times (M. Shimrat, Algorithm
  * 112, 1962).
  */
-function ringsAt(outline: Outline, boxes: Flatbush, hole: number) {
+function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   const p = at(outline.start, at(outline.firstOf, hole));
   const around = new Set<number>();
   const touched = new Set<number>();
-  boxes.collides(p[0], p[1], Infinity, p[1], (edge) => {
+  edges.visit(p[0], p[1], Infinity, p[1], (edge) => {
     const ring = at(outline.ring, edge);
     const start = at(outline.start, edge);
     const end = endOf(outline, edge);

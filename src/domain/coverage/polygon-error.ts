@@ -23,10 +23,10 @@ export function polygonError(polygon: Polygon): string | undefined {
   }
 
   const outline = outlineOf(rings);
-  const boxes = indexEdges(outline);
-  const ofOneRing = firstErrorBetweenEdges(outline, boxes, selfContactError);
+  const edges = indexEdges(outline);
+  const ofOneRing = firstErrorBetweenEdges(outline, edges, selfContactError);
   if (ofOneRing !== undefined || polygon.length === 1) return ofOneRing;
   return (
-    firstErrorBetweenEdges(outline, boxes, ringContactError) ?? misplacedHoleError(outline, boxes)
+    firstErrorBetweenEdges(outline, edges, ringContactError) ?? misplacedHoleError(outline, edges)
   );
 }

@@ -6,7 +6,7 @@ import type { Faults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
 
 /** How many zones a tariff may have. */
-export const MAX_ZONES = 200_000;
+export const MAX_ZONES = 100_000;
 
 /** How many positions all zones of a tariff may have together. */
 export const MAX_POSITIONS = 5_000_000;
@@ -33,6 +33,18 @@ export function readZones(document: unknown, faults: Faults): Zone[] {
   }
   return zones;
 }
+
+/** The polygons of zones that `readZones` has found sound; they are not checked again. */
+export function polygonsOfSoundZones(document: unknown): Polygon[] {
+  const { features } = document as { features: { geometry: SoundGeometry }[] };
+  return features.flatMap(({ geometry }) =>
+    geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates,
+  );
+}
+
+type SoundGeometry =
+  | { readonly type: "Polygon"; readonly coordinates: Polygon }
+  | { readonly type: "MultiPolygon"; readonly coordinates: Polygon[] };
 
 function readFeatures(document: unknown, faults: Faults): readonly unknown[] {
   if (!isObject(document) || document.type !== "FeatureCollection") {

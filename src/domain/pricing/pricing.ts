@@ -3,7 +3,7 @@ import type { Coverage } from "../coverage/coverage.ts";
 import { haversineKm } from "../coverage/geo.ts";
 import type { Point } from "../coverage/geo.ts";
 import { multiplyToMinor } from "./money.ts";
-import type { Tariff, Tier } from "./tariff.ts";
+import type { Fees, Tariff, Tier } from "./tariff.ts";
 
 /** A tariff made ready for quoting; build it once for each version with `createPricing`. */
 export interface Pricing {
@@ -13,9 +13,6 @@ export interface Pricing {
   /** The weights that are served, in the words of a refusal. */
   readonly servedWeights: string;
 }
-
-/** Everything in a tariff that makes up a price. */
-export type Fees = Omit<Tariff, "zones">;
 
 /** What a quote is asked for: two points in range and a weight in kilograms, at least 0.01. */
 export interface Route {
@@ -58,11 +55,12 @@ export type Quote = CoveredQuote | UncoveredQuote;
 
 /** Indexes a tariff's zones and keeps its fees. */
 export function createPricing({ zones, ...fees }: Tariff): Pricing {
-  return {
-    fees,
-    coverage: createCoverage(zones),
-    servedWeights: servedWeightsText(fees.tiers),
-  };
+  return pricingOf(fees, createCoverage(zones));
+}
+
+/** Prices by the fees of a tariff, where its zones are indexed already. */
+export function pricingOf(fees: Fees, coverage: Coverage): Pricing {
+  return { fees, coverage, servedWeights: servedWeightsText(fees.tiers) };
 }
 
 /**

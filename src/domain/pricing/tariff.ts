@@ -2,7 +2,8 @@ import type { Zone } from "../coverage/coverage.ts";
 import { createFaults, isObject, quoted } from "../faults.ts";
 import type { Fault, Faults } from "../faults.ts";
 import { fitsMinorUnit, minorDigitsOf, parseDecimal, toMinor } from "./money.ts";
-import { readZones } from "../coverage/read-zones.ts";
+import type { Polygon } from "../coverage/geo.ts";
+import { polygonsOfSoundZones, readZones } from "../coverage/read-zones.ts";
 
 /** A weight class: it serves minKg < weight ≤ maxKg, in kilograms. */
 export interface Tier {
@@ -13,8 +14,8 @@ export interface Tier {
   readonly ratePerKgMinor: number;
 }
 
-/** What pricing needs of a published document. Every amount is in minor units of the currency. */
-export interface Tariff {
+/** Everything in a tariff that makes up a price. Every amount is in minor units of the currency. */
+export interface Fees {
   /** ISO 4217 code. */
   readonly currency: string;
   /** Decimals of the currency's minor unit: 0, 2, 3 or 4. */
@@ -23,6 +24,10 @@ export interface Tariff {
   readonly ratePerKmMinor: number;
   /** In ascending order and without overlap; gaps are allowed, and so is no tier at all. */
   readonly tiers: readonly Tier[];
+}
+
+/** What pricing needs of a published document. */
+export interface Tariff extends Fees {
   readonly zones: readonly Zone[];
 }
 
@@ -57,22 +62,40 @@ export function readTariff(document: unknown): TariffReading {
   return tariff === undefined || faults.list.length > 0 ? { faults: faults.list } : { tariff };
 }
 
+/**
+ * Reads a document that `readTariff` has found sound. The zones, which are most of it, are not
+ * checked again: that would take longer than all the rest.
+ *
+ * @throws Error when the fees are not valid
+ */
+export function readSoundTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
+  const faults = createFaults(1);
+  const sound = document as Readonly<Record<string, unknown>>;
+  const fees = readFees(sound, faults);
+  const [fault] = faults.list;
+  if (fault !== undefined) throw new Error(`the tariff is not valid: ${fault.path} ${fault.text}`);
+  return { fees, polygons: polygonsOfSoundZones(sound.zones) };
+}
+
 function readDocument(document: unknown, faults: Faults): Tariff | undefined {
   if (!isObject(document)) {
     faults.add("document", `must be a JSON object; it is ${quoted(document)}`);
     return undefined;
   }
+  return { ...readFees(document, faults), zones: readZones(document.zones, faults) };
+}
+
+function readFees(document: Readonly<Record<string, unknown>>, faults: Faults): Fees {
   const currency = readCurrency(document.currency, faults);
   return {
     ...currency,
     baseFeeMinor: readAmount(document.base_fee, "base_fee", currency, faults),
     ratePerKmMinor: readAmount(document.rate_per_km, "rate_per_km", currency, faults),
     tiers: readTiers(document.tiers, currency, faults),
-    zones: readZones(document.zones, faults),
   };
 }
 
-type Currency = Pick<Tariff, "currency" | "minorDigits">;
+type Currency = Pick<Fees, "currency" | "minorDigits">;
 
 /** Accepts any number of decimals, so that an unknown currency is the only fault. */
 const UNKNOWN_CURRENCY: Currency = { currency: "", minorDigits: Infinity };

@@ -60,7 +60,7 @@ async function bookEach(
   { tariffs, now }: BookingDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
   const facts = await readBookingFacts(tx, bookings.map(bookingQuery));
-  const tariff = await tariffs.byVersion(tx, facts[0]!.tariffVersion);
+  const tariff = await tariffs.byVersion(facts[0]!.tariffVersion);
   const checked = bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff));
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
 

@@ -1,9 +1,9 @@
 import type { Client } from "pg";
+import type { Logger } from "pino";
 import type { EntityManager } from "../../db/orm.ts";
-import { createPricing, type Pricing } from "../../domain/pricing/pricing.ts";
+import type { Pricing } from "../../domain/pricing/pricing.ts";
 import { unavailable, type Refusal } from "../../domain/refusal.ts";
-import { readTariff } from "../../domain/pricing/tariff.ts";
-import { TariffVersion } from "./tariff.entity.ts";
+import { loadTariff } from "./load-tariff.ts";
 
 /** A published tariff, ready for quoting. */
 export interface PricedTariff {
@@ -33,29 +33,57 @@ export interface TariffCache {
    * @param version null when no tariff has been published
    * @throws Refusal UNAVAILABLE while no tariff has been published
    */
-  byVersion(em: EntityManager, version: number | null): Promise<PricedTariff>;
-  /** Loads the version in force if it is newer than `current`. */
+  byVersion(version: number | null): Promise<PricedTariff>;
+  /**
+   * Begins to load the version in force if it is newer than `current`, and waits for it if it is the
+   * first. A later one takes effect when it is loaded; the changes of keys do not wait for it.
+   */
   refresh(client: Client): Promise<void>;
 }
 
-/** Builds the cache. Versions are immutable, so a loaded version never becomes stale. */
-export function createTariffCache(em: EntityManager): TariffCache {
-  let newest: PricedTariff | undefined;
+/** How long the version before the newest is kept for transactions that have read it as in force. */
+const KEEP_PREVIOUS_MS = 10_000;
 
-  async function load(reading: EntityManager, version: number): Promise<PricedTariff> {
-    const { document } = await reading.findOneOrFail(TariffVersion, version);
-    const { tariff, faults } = readTariff(document);
-    if (faults !== undefined) {
-      throw new Error(`tariff version ${version} in the database is not valid: ${faults[0]?.path}`);
-    }
-    const loaded = { version, pricing: createPricing(tariff) };
-    if (version > (newest?.version ?? 0)) newest = loaded;
+/**
+ * Builds the cache. Versions are immutable, so a loaded version never becomes stale. A version is
+ * loaded once, however many wait for it.
+ */
+export function createTariffCache(options: {
+  readonly em: EntityManager;
+  readonly databaseUrl: string;
+  readonly log: Pick<Logger, "warn">;
+}): TariffCache {
+  const { em, databaseUrl, log } = options;
+  const loads = new Map<number, Promise<PricedTariff>>();
+  let newest: PricedTariff | undefined;
+  let previous: PricedTariff | undefined;
+
+  async function load(version: number): Promise<PricedTariff> {
+    const loaded = { version, pricing: await loadTariff(em, databaseUrl, version) };
+    if (version > (newest?.version ?? 0)) replaceNewest(loaded);
     return loaded;
   }
 
-  async function byVersion(tx: EntityManager, version: number | null): Promise<PricedTariff> {
+  function replaceNewest(loaded: PricedTariff): void {
+    const replaced = newest;
+    newest = loaded;
+    previous = replaced;
+    const drop = () => {
+      if (previous === replaced) previous = undefined;
+    };
+    setTimeout(drop, KEEP_PREVIOUS_MS).unref();
+  }
+
+  function loadOnce(version: number): Promise<PricedTariff> {
+    const loading = loads.get(version) ?? load(version).finally(() => loads.delete(version));
+    loads.set(version, loading);
+    return loading;
+  }
+
+  async function byVersion(version: number | null): Promise<PricedTariff> {
     if (version === null) throw noTariffError();
-    return version === newest?.version ? newest : load(tx, version);
+    if (version === newest?.version) return newest;
+    return version === previous?.version ? previous : loadOnce(version);
   }
 
   return {
@@ -68,7 +96,7 @@ export function createTariffCache(em: EntityManager): TariffCache {
       const [row] = await tx.execute<[{ version: number | null }]>(
         "select max(version) as version from tariff_version",
       );
-      return byVersion(tx, row.version);
+      return byVersion(row.version);
     },
     byVersion,
     async refresh(client) {
@@ -76,10 +104,15 @@ export function createTariffCache(em: EntityManager): TariffCache {
         "select max(version) as version from tariff_version",
       );
       const version = rows[0]?.version ?? 0;
-      if (version > (newest?.version ?? 0)) await load(em.fork(), version);
+      if (version <= (newest?.version ?? 0) || loads.has(version)) return;
+      const loading = loadOnce(version);
+      if (newest === undefined) await loading;
+      else loading.catch((error: unknown) => log.warn({ err: error, version }, LOAD_FAILED));
     },
   };
 }
+
+const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";
 
 function noTariffError(): Refusal {
   return unavailable("No tariff has been published yet; the operator publishes one.");

@@ -1,15 +1,17 @@
 import { LRUCache } from "lru-cache";
+import type { Client } from "pg";
+import { createDatabaseClock } from "../../db/database-clock.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { hashApiKey } from "../../domain/api-key.ts";
 import { findLimits } from "./find-limits.ts";
 import type { Caller, ApiKeyLookup } from "../../pipeline/call.ts";
 import { ApiKey, isWorking } from "./api-key.entity.ts";
-import type { KeyChange } from "./recent-key-changes.ts";
+import { recentKeyChanges, type KeyChange } from "./recent-key-changes.ts";
 
 /** Finds the caller that an API key belongs to, mostly from memory. */
 export interface ApiKeyCache extends ApiKeyLookup {
-  /** Evicts keys that have changed since they were read. */
-  forget(changes: readonly KeyChange[]): void;
+  /** Evicts keys that have changed since they were read, and reads the database's clock. */
+  refresh(client: Client): Promise<void>;
   /** Evicts all keys, for when changes may have been missed. */
   forgetAll(): void;
 }
@@ -27,13 +29,13 @@ interface CachedKey {
 }
 
 /**
- * Builds a cache of callers. They stay until `forget` is told of a change, so calls need no query
+ * Builds a cache of callers. They stay until `refresh` finds a change, so calls need no query
  * and work while the database is away. The cache is keyed by the API key itself, in memory only,
  * because hashing the key of every call would cost more than the rest of its admission.
- *
- * @param nowMs the time in milliseconds since the epoch, by which keys end
+ * Keys end by the database's clock.
  */
-export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKeyCache {
+export function createApiKeyCache(em: EntityManager): ApiKeyCache {
+  const clock = createDatabaseClock();
   const cached = new LRUCache<string, CachedKey>({ max: MAX_KEYS });
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   let changes = 0;
@@ -66,7 +68,7 @@ export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKe
   }
 
   const callerUnlessEnded = (found: CachedKey | undefined) =>
-    found !== undefined && (found.endsAtMs === Infinity || nowMs() < found.endsAtMs)
+    found !== undefined && (found.endsAtMs === Infinity || clock.nowMs() < found.endsAtMs)
       ? found.caller
       : undefined;
 
@@ -75,8 +77,9 @@ export function createApiKeyCache(em: EntityManager, nowMs: () => number): ApiKe
     async find(apiKey) {
       return callerUnlessEnded(cached.get(apiKey) ?? (await lookUpOnce(apiKey)));
     },
-    forget(keyChanges) {
-      const changeOf = new Map(keyChanges.map((change) => [change.hash, change]));
+    async refresh(client) {
+      await clock.read(client);
+      const changeOf = new Map((await recentKeyChanges(client)).map((it) => [it.hash, it]));
       for (const hash of changeOf.keys()) if (lookUps.delete(hash)) changes++;
       if (changeOf.size === 0) return;
       for (const [apiKey, found] of cached.entries()) {

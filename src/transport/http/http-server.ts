@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { RpcHandler } from "../connect/node-adapter.ts";
+import { prefersPage, sendPage } from "./browser-page.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
 import { sendJson } from "./send-json.ts";
@@ -53,6 +54,7 @@ export function createHttpServer(options: {
     }
     const url = (request.url = originForm(request.url ?? ""));
     if (url.startsWith("/v1/")) gateway(request, response);
+    else if (url === "/" && prefersPage(request)) sendPage(response, 200, requestIdOf(request));
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
     else if (!probes(request, response, requestIdOf(request))) gateway(request, response);
   }

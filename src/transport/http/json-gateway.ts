@@ -9,6 +9,7 @@ import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
+import { prefersPage, sendPage } from "./browser-page.ts";
 import {
   compileJsonRoute,
   decodeRequest,
@@ -52,7 +53,9 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
       sendRefusal({ response, call, pipeline }, refusal, ["allow", found.allow]);
     } else {
       const error = refuse("NO_SUCH_METHOD", "There is nothing at this path.");
-      sendRefusal({ response, call, pipeline }, pipeline.refusalFor(error, call));
+      const refusal = pipeline.refusalFor(error, call);
+      if (!prefersPage(request)) sendRefusal({ response, call, pipeline }, refusal);
+      else pipeline.answer(() => sendPage(response, 404, call.headers.requestId));
     }
   };
 }

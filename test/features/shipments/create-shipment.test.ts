@@ -324,9 +324,9 @@ test("prices are stored and answered exactly, in the currency's minor unit", asy
 });
 
 test("a booking is priced with the tariff in force, although this replica caches an older one", async () => {
-  const { app } = service;
+  const { app, databaseUrl } = service;
   const { id: workspaceId } = await service.addWorkspace();
-  const tariffs = createTariffCache(app.em);
+  const tariffs = createTariffCache({ em: app.em, databaseUrl, log: { warn: () => undefined } });
   const deps = { createGroup: createGroupCommit(app.em), tariffs, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);

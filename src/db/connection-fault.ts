@@ -1,0 +1,85 @@
+import { isTransientDatabaseError } from "./database-error.ts";
+
+/** Why the database cannot be used, in one sentence for the operator. */
+export class ConnectionFault extends Error {
+  /** The reason and the way out, without saying that it is about the database. */
+  readonly reason: string;
+  /** Whether it may pass by itself, so that another try is worth it. */
+  readonly mayPass: boolean;
+
+  constructor(reason: string, mayPass: boolean, cause?: unknown) {
+    super(`cannot use the database: ${reason}`, { cause });
+    this.reason = reason;
+    this.mayPass = mayPass;
+  }
+}
+
+/** The oldest PostgreSQL that the service works with, as in `server_version_num`. */
+const OLDEST_VERSION = 15_00_00;
+
+/** What to do about an error, by its SQLSTATE or Node's code. */
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  "28P01": "correct the user and password in DATABASE_URL",
+  "28000": "correct the user in DATABASE_URL, or let it in by pg_hba.conf",
+  "3D000": "create it, or name another in DATABASE_URL",
+  "42501": "give the user of DATABASE_URL the right to create schemas and tables",
+  ENOTFOUND: "correct the host in DATABASE_URL",
+  ECONNREFUSED: "start PostgreSQL there, or correct DATABASE_URL",
+};
+
+/**
+ * Says why a connection could not be made, or what its user may not do.
+ *
+ * @returns the error itself when it is a ConnectionFault already
+ */
+export function connectionFault(error: unknown, databaseUrl: string): ConnectionFault {
+  if (error instanceof ConnectionFault) return error;
+  const { code = "", message } = firstOf(error);
+  const wayOut = WAYS_OUT[code] ?? "check DATABASE_URL";
+  // The client's own words, which do not name the server.
+  const timedOut = message === "timeout expired";
+  const cut = message === "Connection terminated unexpectedly";
+  const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
+  const behaviour = timedOut ? "does not answer" : "closes the connection at once";
+  const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : sayOf(error);
+  return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
+}
+
+/** @throws ConnectionFault when the version, as in `server_version_num`, is older than 15 */
+export function assertVersion(version: number, databaseUrl: string): void {
+  if (version >= OLDEST_VERSION) return;
+  const given = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
+  const needed = OLDEST_VERSION / 10_000;
+  const reason = `${placeOf(databaseUrl)} is PostgreSQL ${Math.floor(given)}`;
+  throw new ConnectionFault(
+    `${reason}, and the service needs ${needed} or newer; set DATABASE_URL to one`,
+    false,
+  );
+}
+
+/** Node gathers the errors of a host with several addresses, and says nothing itself. */
+function sayOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(sayOf).join(", ");
+  const { code, message, address, port, hostname } = firstOf(error);
+  if (code === "ECONNREFUSED") return `nothing listens at ${address}:${port}`;
+  if (code === "ENOTFOUND") return `there is no host ${hostname}`;
+  return message;
+}
+
+interface SystemError extends Error {
+  readonly code?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+function firstOf(error: unknown): SystemError {
+  if (error instanceof AggregateError) return firstOf(error.errors[0]);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** The host and port of a database, without its password. */
+function placeOf(databaseUrl: string): string {
+  const { hostname, port } = new URL(databaseUrl);
+  return `${hostname || "localhost"}:${port || "5432"}`;
+}

@@ -1,0 +1,73 @@
+import { styleText } from "node:util";
+import { destination, pino, type DestinationStream, type Logger } from "pino";
+import type { Config } from "../config.ts";
+
+/** A log on standard output, and what writes all that it holds back. */
+export interface Log {
+  readonly log: Logger;
+  readonly flush: () => void;
+}
+
+/**
+ * Opens the log on standard output: lines for people on a terminal, else JSON, unless the
+ * configuration says which. Keys in it are cut to their last four characters.
+ */
+export async function createLog(config: Pick<Config, "logLevel" | "logFormat">): Promise<Log> {
+  const format = config.logFormat ?? (process.stdout.isTTY ? "text" : "json");
+  const { stream, flush } = format === "text" ? await textOutput() : jsonOutput();
+  const hooks = { streamWrite: withoutKeys };
+  return { log: pino({ level: config.logLevel, base: undefined, hooks }, stream), flush };
+}
+
+interface Output {
+  readonly stream: DestinationStream;
+  readonly flush: () => void;
+}
+
+/** Written in batches, so that a line for each call costs next to nothing. */
+function jsonOutput(): Output {
+  const stream = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
+  return { stream, flush: () => stream.flushSync() };
+}
+
+/** Loaded only here: a service in production writes JSON. */
+async function textOutput(): Promise<Output> {
+  const { prettyFactory } = await import("pino-pretty");
+  const format = prettyFactory({
+    // Node knows NO_COLOR, FORCE_COLOR and what the terminal can do.
+    colorize: styleText("red", "x", { stream: process.stdout }) !== "x",
+    translateTime: "SYS:HH:MM:ss.l",
+    singleLine: true,
+    ignore: CALL_FIELDS.join(),
+    messageFormat: (line, messageKey) => describe(line as CallLine, String(line[messageKey])),
+  });
+  const stream = { write: (line: string) => void process.stdout.write(format(line)) };
+  // A terminal is written to at once.
+  return { stream, flush: () => undefined };
+}
+
+/** The fields of a call's line that its message tells. */
+const CALL_FIELDS = ["requestId", "method", "workspace", "code", "status", "durationMs"] as const;
+type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
+
+/** The message, and of a call the method, HTTP status (0: no answer), gRPC code and duration. */
+function describe(line: CallLine, message: string): string {
+  const { method, status, code, durationMs, workspace, requestId } = line;
+  if (durationMs === undefined) {
+    return requestId === undefined ? message : `${message}, request ${requestId}`;
+  }
+  const who = workspace === undefined ? "" : `, workspace ${workspace}`;
+  const took = Number(durationMs).toFixed(1);
+  return `${method ?? "no method"} ${status} ${code}, ${took} ms${who}, request ${requestId}`;
+}
+
+/** A key but for its last four characters. */
+const KEY = /shp_[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
+
+/**
+ * A log line with the keys in it cut to their last four characters: a caller may have put one where
+ * none belongs, such as in a request id.
+ */
+function withoutKeys(line: string): string {
+  return line.includes("shp_") ? line.replace(KEY, "shp_...") : line;
+}

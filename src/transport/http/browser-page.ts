@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+const STYLE =
+  ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}";
+
+const CONTENT = `<p>This is a service for programs. It quotes, books and cancels deliveries.</p>
+<ul>
+<li>The JSON API is below <code>/v1</code>, for example <code>POST /v1/shipments/quote</code>. Its
+calls need an API key.</li>
+<li>The gRPC server listens on a port of its own, and describes itself by reflection.</li>
+<li><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a> and
+<a href="/metrics">/metrics</a> are for operators.</li>
+</ul>
+<p>The documents are in the service's repository: <code>README.md</code> for a first booking,
+<code>src/docs</code> for guides, <code>proto/shipments/v1</code> for every field.</p>`;
+
+/** Nothing is loaded but this style, and no other site may show the page in a frame. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const PAGES = {
+  200: page("Shipment booking", CONTENT),
+  404: page("There is nothing at this path", CONTENT),
+} as const;
+
+function page(title: string, content: string): Buffer {
+  return Buffer.from(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${title}</h1>
+${content}
+</body>
+</html>
+`);
+}
+
+/**
+ * Whether the request comes from a browser's address bar: a GET or HEAD that prefers text/html to
+ * JSON by its Accept header (RFC 9110, section 12.5.1). Ranges with an asterisk count for neither,
+ * as programs send them.
+ */
+export function prefersPage({ method, headers }: IncomingMessage): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
+  const accept = headers.accept ?? "";
+  return weightOf("text/html", accept) > weightOf("application/json", accept);
+}
+
+/** The weight of a media type, from 0 to 1; 0 when it is not named. */
+function weightOf(type: string, accept: string): number {
+  for (const range of accept.toLowerCase().split(",")) {
+    const [name, ...parameters] = range.split(";").map((part) => part.trim());
+    if (name !== type) continue;
+    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
+  }
+  return 0;
+}
+
+/** Sends the page that says what runs here: at `/` with 200, elsewhere with 404. */
+export function sendPage(response: ServerResponse, status: 200 | 404, requestId: string): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, {
+    "content-type": "text/html; charset=utf-8",
+    "content-length": PAGES[status].length,
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    vary: "Accept",
+    "x-request-id": requestId,
+  });
+  response.end(PAGES[status]);
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
+import { scatteredOrder } from "../../../src/domain/coverage/scattered-order.ts";
+
+test("a scattered order has each number once, whatever the count", () => {
+  for (let count = 0; count < 500; count++) {
+    const sorted = scatteredOrder(count).toSorted();
+    expect([...sorted]).toEqual(Array.from({ length: count }, (_, i) => i));
+  }
+});
+
+test("a ring of one and a half million positions in a line is refused before the test's time is up", () => {
+  const line: [number, number][] = Array.from({ length: 1_500_000 }, (_, i) => [i * 8e-5, 0]);
+  expect(polygonError([[...line, [0, 0]]])).toBe(
+    "the outer ring runs back over itself near [119.99992, 0]; remove the doubled stretch",
+  );
+});

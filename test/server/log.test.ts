@@ -1,0 +1,88 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+
+const KEY = "shp_0123456789abcdefghijklmnopqrstuvwxyz";
+const TIME = /^\[\d\d:\d\d:\d\d\.\d{3}\] /gm;
+
+/** Writes four lines to a log set up like this, in a process of its own. */
+function logged(environment: Record<string, string>, logFormat?: string): string {
+  const program = `
+    const { createLog } = await import("./src/server/log.ts");
+    const { log, flush } = await createLog({ logLevel: "info", logFormat: ${JSON.stringify(logFormat)} });
+    log.info({ http: "http://127.0.0.1:8080" }, "listening");
+    log.info({ requestId: "r1", method: "m", workspace: 7, code: "ok", status: 201, durationMs: 5.25 }, "call");
+    log.info({ requestId: "${KEY}", code: "unimplemented", status: 404, durationMs: 0.04 }, "call");
+    log.warn({ requestId: "r3" }, "database unavailable");
+    flush();
+  `;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    env: { PATH: process.env.PATH, ...environment },
+    encoding: "utf8",
+  });
+  expect(stderr).toBe("");
+  return stdout;
+}
+
+const AS_TEXT = `INFO: listening {"http":"http://127.0.0.1:8080"}
+INFO: m 201 ok, 5.3 ms, workspace 7, request r1
+INFO: no method 404 unimplemented, 0.0 ms, request shp_...wxyz
+WARN: database unavailable, request r3
+`;
+
+test("a log that goes to no terminal is JSON, one line for each entry", () => {
+  const lines = logged({}).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { level: 30, time: expect.any(Number), http: "http://127.0.0.1:8080", msg: "listening" },
+    {
+      level: 30,
+      time: expect.any(Number),
+      requestId: "r1",
+      method: "m",
+      workspace: 7,
+      code: "ok",
+      status: 201,
+      durationMs: 5.25,
+      msg: "call",
+    },
+    {
+      level: 30,
+      time: expect.any(Number),
+      requestId: "shp_...wxyz",
+      code: "unimplemented",
+      status: 404,
+      durationMs: 0.04,
+      msg: "call",
+    },
+    { level: 40, time: expect.any(Number), requestId: "r3", msg: "database unavailable" },
+  ]);
+});
+
+test("a log for people has the time, level, method, status, duration and message on one line", () => {
+  const text = logged({}, "text");
+  expect(text.match(TIME)).toHaveLength(4);
+  expect(text.replace(TIME, "")).toBe(AS_TEXT);
+});
+
+test("a log for people has colours when FORCE_COLOR asks for them, and none with NO_COLOR", () => {
+  expect(logged({ FORCE_COLOR: "1" }, "text")).toContain("\u001B[32mINFO");
+  expect(logged({ NO_COLOR: "1" }, "text")).not.toContain("\u001B");
+});
+
+test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).status === 0)(
+  "a log on a terminal is for people, unless LOG_FORMAT asks for JSON",
+  () => {
+    const program =
+      'const { createLog } = await import("./src/server/log.ts"); (await createLog({ logLevel: "info", logFormat: process.env.LOG_FORMAT })).log.info("listening");';
+    const onTerminal = (environment: Record<string, string>) =>
+      spawnSync(
+        "script",
+        ["-qec", `"${process.execPath}" --input-type=module -e '${program}'`, "/dev/null"],
+        {
+          env: { PATH: process.env.PATH, NO_COLOR: "1", ...environment },
+          encoding: "utf8",
+        },
+      ).stdout;
+    expect(onTerminal({})).toMatch(/^\[[\d:.]+\] INFO: listening\r\n$/);
+    expect(onTerminal({ LOG_FORMAT: "json" })).toMatch(/^\{"level":30,.+\}\r\n$/);
+  },
+);

@@ -1,0 +1,204 @@
+import { once } from "node:events";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { runCommand, startCommand, type Environment } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startServiceProcess } from "../support/service-process.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+afterAll(() => database.drop());
+
+const FREE_PORTS = { HOST: "127.0.0.1", PORT: "0", GRPC_PORT: "0" };
+
+/** Starts the service, which must fail with this sentence alone, and write no log. */
+async function expectFailure(environment: Environment, sentence: string): Promise<void> {
+  const ended = await runCommand(["serve"], { ...FREE_PORTS, ...environment });
+  const { code, stderr } = ended;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}\n` });
+}
+
+function databaseUrl(change: (url: URL) => void): string {
+  const url = new URL(database.url);
+  change(url);
+  return url.href;
+}
+
+async function listenSomewhere(server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+function unusedFolder(): string {
+  const parent = makeTemporaryFolder("start");
+  onTestFinished(() => rmSync(parent, { recursive: true, maxRetries: 10 }));
+  return join(parent, "data");
+}
+
+test.each(["PORT", "GRPC_PORT"])(
+  "a start whose %s is taken fails and names it, before it makes a data folder",
+  async (name) => {
+    const port = await listenSomewhere(createServer());
+    const folder = unusedFolder();
+    await expectFailure(
+      { DATA_DIR: folder, [name]: String(port) },
+      `port ${port} at 127.0.0.1 is taken: stop the program that has it, or set ${name} to another port`,
+    );
+    expect(existsSync(folder)).toBe(false);
+  },
+);
+
+test("a start at an address of another machine fails and names HOST", () =>
+  expectFailure(
+    { DATABASE_URL: database.url, HOST: "192.0.2.1" },
+    "HOST: 192.0.2.1 is not an address of this machine",
+  ));
+
+test("a start whose database does not exist fails and says how to go on", async () => {
+  const url = databaseUrl((it) => (it.pathname += "_none"));
+  await expectFailure(
+    { DATABASE_URL: url },
+    `cannot use the database: database "${new URL(url).pathname.slice(1)}" does not exist; create it, or name another in DATABASE_URL`,
+  );
+});
+
+test("a start with a wrong password fails and says how to go on", async () => {
+  const url = databaseUrl((it) => (it.password = "wrong"));
+  await expectFailure(
+    { DATABASE_URL: url },
+    `cannot use the database: password authentication failed for user "${new URL(url).username}"; correct the user and password in DATABASE_URL`,
+  );
+});
+
+test("a start whose database host does not exist fails instead of trying for ever", () =>
+  expectFailure(
+    { DATABASE_URL: "postgres://nobody@nowhere.invalid/none" },
+    "cannot use the database: there is no host nowhere.invalid; correct the host in DATABASE_URL",
+  ));
+
+test("a start on a PostgreSQL older than 15 fails and says so", async () => {
+  const port = await listenSomewhere(createOldPostgres("140012"));
+  await expectFailure(
+    { DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` },
+    `cannot use the database: 127.0.0.1:${port} is PostgreSQL 14, and the service needs 15 or newer; set DATABASE_URL to one`,
+  );
+});
+
+/** As much of PostgreSQL's protocol as it takes to be asked for the version. */
+function createOldPostgres(version: string): Server {
+  const message = (type: string, body: string) => {
+    const head = Buffer.alloc(5);
+    head.write(type);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, Buffer.from(body, "latin1")]);
+  };
+  const ready = message("Z", "I");
+  const column =
+    "server_version_num\0\0\0\0\0\0\0\0\0\0\u0019\u00FF\u00FF\u00FF\u00FF\u00FF\u00FF\0\0";
+  const row = `\0\u0001\0\0\0${String.fromCharCode(version.length)}${version}`;
+  const answer = [
+    message("T", `\0\u0001${column}`),
+    message("D", row),
+    message("C", "SHOW\0"),
+    ready,
+  ];
+  return createServer((socket) => {
+    socket.once("data", () => {
+      socket.write(Buffer.concat([message("R", "\0\0\0\0"), ready]));
+      socket.once("data", () => socket.write(Buffer.concat(answer)));
+    });
+    socket.on("error", () => undefined);
+  });
+}
+
+test("a start whose database user may not make tables fails and says so", async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  const user = `visitor_${Date.now()}`;
+  await client.query(`create role ${user} login password 'visitor'`);
+  onTestFinished(async () => {
+    await client.query(`drop role ${user}`);
+    await client.end();
+  });
+  const fresh = await createDatabase();
+  onTestFinished(() => fresh.drop());
+  const owner = new pg.Client(fresh.url);
+  await owner.connect();
+  await owner.query("drop schema graphile_worker cascade");
+  await owner.end();
+  const url = new URL(fresh.url);
+  [url.username, url.password] = [user, "visitor"];
+  await expectFailure(
+    { DATABASE_URL: url.href },
+    `cannot use the database: permission denied for database ${url.pathname.slice(1)}; give the user of DATABASE_URL the right to create schemas and tables`,
+  );
+});
+
+test("a start in a data folder of another version of PostgreSQL fails and says how to go on", async () => {
+  const folder = unusedFolder();
+  mkdirSync(join(folder, "postgres"), { recursive: true });
+  writeFileSync(join(folder, "postgres/PG_VERSION"), "12\n");
+  const { code, stderr } = await runCommand(["serve"], { ...FREE_PORTS, DATA_DIR: folder });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^no embedded PostgreSQL in \S+: \S+ was made by PostgreSQL 12 and this is PostgreSQL 18: move the data with pg_dump, or use another DATA_DIR\n$/,
+  );
+});
+
+test.each([
+  ["that never answers", () => undefined],
+  ["that ends every connection", (socket: Socket) => void socket.end()],
+])("a database %s is waited for, and named by its address", async (_, answer) => {
+  const port = await listenSomewhere(createServer(answer));
+  const served = await startServiceProcess({
+    ...FREE_PORTS,
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
+  });
+  const line = await eventually("the log to say so", () =>
+    served.log().find(({ level }) => level === 40),
+  );
+  expect(line.msg).toMatch(
+    new RegExp(
+      `^waiting for the database: 127.0.0.1:${port} (does not answer|closes the connection at once); check DATABASE_URL$`,
+    ),
+  );
+  served.process.kill("SIGTERM");
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a database that is away is waited for, which is said in one line without a stack", async () => {
+  const served = await startServiceProcess({
+    ...FREE_PORTS,
+    DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+  });
+  const line = await eventually("the log to say so", () =>
+    served.log().find(({ level }) => level === 40),
+  );
+  expect(line).toEqual({
+    level: 40,
+    time: expect.any(Number),
+    msg: "waiting for the database: nothing listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL",
+  });
+  served.process.kill("SIGTERM");
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(served.log().map(({ msg }) => msg)).toEqual(["starting", line.msg, "shutting down"]);
+});
+
+test("SIGTERM while the embedded database starts ends the service and the database", async () => {
+  const folder = unusedFolder();
+  const starting = startCommand(["serve"], { ...FREE_PORTS, DATA_DIR: folder });
+  await eventually("the start", () => existsSync(folder));
+  starting.process.kill("SIGTERM");
+  expect(await starting.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(existsSync(join(folder, "postgres/postmaster.pid"))).toBe(false);
+});
