@@ -1,7 +1,6 @@
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
-import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import { isTransientDatabaseError } from "../db/database-error.ts";
 import type { ApiKeyLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
@@ -11,7 +10,7 @@ import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
-import { addReflection } from "../transport/connect/reflection.ts";
+import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
 import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer, type GrpcServer } from "../transport/grpc/grpc-server.ts";
@@ -42,7 +41,7 @@ export function createServers(options: {
     observer,
     tickBatcher,
   });
-  const described = [...SERVICES, Health, ServerReflection];
+  const described = [...SERVICES, Health, ...REFLECTION_SERVICES];
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,

@@ -59,6 +59,9 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
   try {
     return {
       ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
+      // Connect serves calls with a stream in each direction on HTTP/2 alone, for the sake of clients
+      // that send only after an answer. Those of reflection need not, and Node answers meanwhile.
+      httpVersion: "2.0",
       // A refusal in the middle of the body must not destroy the request, and with it the answer.
       body: request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
     };
@@ -91,12 +94,9 @@ function refuseProtocol(
     const allow = allowedMethods.toSorted().join(", ");
     const text = `This path does not take that method; it takes ${allow}.`;
     refuseOutsideRpc(request, response, refuse("METHOD_NOT_ALLOWED", text), { allow });
-  } else if (status === 415) {
+  } else {
     const text = "The content type is none of gRPC, gRPC-Web or Connect.";
     refuseOutsideRpc(request, response, refuse("BODY_NOT_JSON", text, { subject: "body" }));
-  } else {
-    const text = "This RPC needs HTTP/2; call it at the gRPC door.";
-    refuseOutsideRpc(request, response, refuse("NO_SUCH_METHOD", text), { connection: "close" });
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  create,
   toBinary,
   type DescExtension,
   type DescFile,
@@ -10,38 +9,57 @@ import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
-import {
-  ErrorResponseSchema,
-  ExtensionNumberResponseSchema,
-  FileDescriptorResponseSchema,
-  ListServiceResponseSchema,
-  ServerReflection,
-  ServerReflectionResponseSchema,
-  type ListServiceResponse,
-  type ServerReflectionRequest,
-  type ServerReflectionResponse,
-} from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+
+/** The versions of reflection, which differ only in their names. Many tools ask for the older. */
+export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
 
 /**
- * Serves `grpc.reflection.v1.ServerReflection` for the given services and every file they lean on,
- * and for the details of errors, so that `buf curl` and grpcurl need no proto files. Needs no credential: the contract is public.
+ * Serves `grpc.reflection.v1.ServerReflection` and its `v1alpha` for the given services and every
+ * file they lean on, and for the details of errors, so that `buf curl` and grpcurl need no proto
+ * files. Needs no credential: the contract is public.
  */
 export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
-  const service = services.map((it) => ({ name: it.typeName }));
-  const list = create(ListServiceResponseSchema, { service });
-  router.service(ServerReflection, {
-    async *serverReflectionInfo(requests) {
-      for await (const request of requests) {
-        yield create(ServerReflectionResponseSchema, {
-          validHost: request.host,
-          originalRequest: request,
-          messageResponse: answer(request.messageRequest, index, list),
-        });
-      }
-    },
-  });
+  const names = services.map((it) => it.typeName);
+  async function* serverReflectionInfo<R extends Request>(requests: AsyncIterable<R>) {
+    for await (const request of requests) {
+      yield {
+        validHost: request.host,
+        originalRequest: request,
+        messageResponse: answer(request.messageRequest, index, names),
+      };
+    }
+  }
+  router.service(ServerReflection, { serverReflectionInfo });
+  router.service(ServerReflectionV1alpha, { serverReflectionInfo });
 }
+
+/** A request of either version. */
+interface Request {
+  readonly host: string;
+  readonly messageRequest: Question;
+}
+
+type Question =
+  | { case: "fileByFilename" | "fileContainingSymbol"; value: string }
+  | { case: "allExtensionNumbersOfType" | "listServices"; value: string }
+  | {
+      case: "fileContainingExtension";
+      value: { readonly containingType: string; readonly extensionNumber: number };
+    }
+  | { case: undefined; value?: undefined };
+
+/** The answer to a question, in the fields of either version. */
+type Answer =
+  | { case: "fileDescriptorResponse"; value: { fileDescriptorProto: Uint8Array[] } }
+  | {
+      case: "allExtensionNumbersResponse";
+      value: { baseTypeName: string; extensionNumber: number[] };
+    }
+  | { case: "listServicesResponse"; value: { service: { name: string }[] } }
+  | { case: "errorResponse"; value: { errorCode: number; errorMessage: string } };
 
 /** Where everything is declared, by file name, full name, and extended type with number. */
 interface FileIndex {
@@ -50,16 +68,12 @@ interface FileIndex {
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }
 
-type Answer = ServerReflectionResponse["messageResponse"];
-
-function answer(
-  request: ServerReflectionRequest["messageRequest"],
-  index: FileIndex,
-  services: ListServiceResponse,
-): Answer {
+function answer(request: Question, index: FileIndex, services: readonly string[]): Answer {
   switch (request.case) {
-    case "listServices":
-      return { case: "listServicesResponse", value: services };
+    case "listServices": {
+      const service = services.map((name) => ({ name }));
+      return { case: "listServicesResponse", value: { service } };
+    }
     case "fileByFilename":
       return describeFile(index.byName.get(request.value), request.value);
     case "fileContainingSymbol":
@@ -81,8 +95,7 @@ function describeFile(file: DescFile | undefined, what: string): Answer {
   const fileDescriptorProto = [...withDependencies(file, new Set())].map((it) =>
     toBinary(FileDescriptorProtoSchema, it.proto),
   );
-  const value = create(FileDescriptorResponseSchema, { fileDescriptorProto });
-  return { case: "fileDescriptorResponse", value };
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
 function listExtensions(index: FileIndex, baseTypeName: string): Answer {
@@ -90,13 +103,11 @@ function listExtensions(index: FileIndex, baseTypeName: string): Answer {
     return failure(Code.NotFound, `There is no ${baseTypeName} here.`);
   }
   const extensionNumber = [...(index.extensions.get(baseTypeName)?.keys() ?? [])];
-  const value = create(ExtensionNumberResponseSchema, { baseTypeName, extensionNumber });
-  return { case: "allExtensionNumbersResponse", value };
+  return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } };
 }
 
 function failure(errorCode: Code, errorMessage: string): Answer {
-  const value = create(ErrorResponseSchema, { errorCode, errorMessage });
-  return { case: "errorResponse", value };
+  return { case: "errorResponse", value: { errorCode, errorMessage } };
 }
 
 function indexFiles(roots: readonly DescFile[]): FileIndex {

@@ -304,16 +304,6 @@ describe("a request to no known RPC", () => {
       { message: text, errors: { body: [text] } },
     ]);
   });
-
-  test("a streaming RPC by HTTP/1.1 is refused with where it is served", async () => {
-    const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-    const headers = { "content-type": "application/connect+json" };
-    const answer = await service.request(path, { body: "{}", headers });
-    expect([answer.status, answer.body]).toEqual([
-      404,
-      { message: "This RPC needs HTTP/2; call it at the gRPC door.", errors: {} },
-    ]);
-  });
 });
 
 describe("an invalid host is refused, and the service goes on", () => {

@@ -12,15 +12,16 @@ import {
   FileDescriptorSetSchema,
   type FileDescriptorProto,
 } from "@bufbuild/protobuf/wkt";
-import { Code, createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Code, createClient, type Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import {
   ServerReflection,
-  ServerReflectionRequestSchema,
+  type ServerReflectionRequestSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -35,11 +36,18 @@ type Question = NonNullable<
 
 /** The answers to these questions, asked in one stream without a credential. */
 async function ask(...questions: Question[]) {
-  const client = createClient(ServerReflection, createGrpcTransport({ baseUrl: service.grpcUrl }));
+  return askOver(PROTOCOLS["gRPC on the gRPC server"](service), ServerReflection, ...questions);
+}
+
+/** The same over any transport and in either version, which have the same fields. */
+async function askOver(
+  transport: Transport,
+  version: typeof ServerReflection | typeof ServerReflectionV1alpha,
+  ...questions: Question[]
+) {
+  const client = createClient(version as typeof ServerReflection, transport);
   async function* requests() {
-    for (const messageRequest of questions) {
-      yield create(ServerReflectionRequestSchema, { host: "x", messageRequest });
-    }
+    for (const messageRequest of questions) yield { host: "x", messageRequest };
   }
   return Array.fromAsync(client.serverReflectionInfo(requests()), (it) => it.messageResponse);
 }
@@ -60,6 +68,30 @@ const extension = (containingType: string, extensionNumber: number): Question =>
   value: { containingType, extensionNumber },
 });
 
+describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
+  test.each([ServerReflection, ServerReflectionV1alpha])(
+    "reflection is served as %s",
+    async (version) => {
+      const answers = await askOver(
+        transportTo(service),
+        version,
+        symbol("shipments.v1.ShipmentService"),
+        file("nope.proto"),
+        extension("google.protobuf.MethodOptions", 50201),
+        { case: "allExtensionNumbersOfType", value: "google.protobuf.FieldOptions" },
+        { case: "listServices", value: "" },
+      );
+      expect(answers.map((it) => it.case)).toEqual([
+        "fileDescriptorResponse",
+        "errorResponse",
+        "fileDescriptorResponse",
+        "allExtensionNumbersResponse",
+        "listServicesResponse",
+      ]);
+    },
+  );
+});
+
 test("reflection lists the services", async () => {
   const [answer] = await ask({ case: "listServices", value: "" });
   expect(answer?.case).toBe("listServicesResponse");
@@ -72,6 +104,7 @@ test("reflection lists the services", async () => {
     "shipments.v1.WebhookService",
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
+    "grpc.reflection.v1alpha.ServerReflection",
   ]);
 });
 

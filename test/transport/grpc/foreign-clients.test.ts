@@ -6,6 +6,10 @@ import {
   HealthCheckResponse_ServingStatus as Status,
   HealthCheckResponseSchema,
 } from "../../../gen/grpc/health/v1/health_pb.js";
+import {
+  ServerReflectionRequestSchema,
+  ServerReflectionResponseSchema,
+} from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -122,20 +126,17 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     expect(answers.map(({ code }) => code)).toEqual(answers.map(() => "OK"));
   });
 
-  test("learns at once that its event stream is open, and that it is still alive later", async () => {
+  test("learns at once that its event stream is open", async () => {
     const { apiKey } = await service.addWorkspace();
     const call: ForeignCall = {
       kind: "stream",
       path: "/shipments.v1.EventService/WatchEvents",
       message: Buffer.alloc(0),
       metadata: { "x-api-key": apiKey },
+      timeoutSeconds: 3,
     };
-    const [soon, later] = await callByGrpcio(service.grpcUrl, [
-      { ...call, timeoutSeconds: 4 },
-      { ...call, timeoutSeconds: 15 },
-    ]);
-    expect([soon!.code, soon!.messages.length]).toEqual(["DEADLINE_EXCEEDED", 1]);
-    expect([later!.code, later!.messages.length]).toEqual(["DEADLINE_EXCEEDED", 2]);
+    const [answer] = await callByGrpcio(service.grpcUrl, [call]);
+    expect([answer!.code, answer!.messages.length]).toEqual(["DEADLINE_EXCEEDED", 1]);
   });
 
   test("is refused the 21st event stream of its workspace with when to try again", async () => {
@@ -145,7 +146,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
       path: "/shipments.v1.EventService/WatchEvents",
       message: Buffer.alloc(0),
       metadata: { "x-api-key": apiKey },
-      timeoutSeconds: 4,
+      timeoutSeconds: 3,
     }));
     const answers = await callByGrpcio(service.grpcUrl, calls);
     const refused = answers.filter(({ code }) => code === "RESOURCE_EXHAUSTED");
@@ -174,5 +175,28 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     expect(statuses).toEqual([Status.SERVING, Status.NOT_SERVING]);
     expect(answer!.code).toBe("OK");
     await closed;
+  });
+
+  test.each(["v1", "v1alpha"])("can ask reflection %s for the services", async (version) => {
+    const question = create(ServerReflectionRequestSchema, {
+      messageRequest: { case: "listServices", value: "*" },
+    });
+    const [answer] = await callByGrpcio(service.grpcUrl, [
+      {
+        kind: "bidi",
+        path: `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+        message: toBinary(ServerReflectionRequestSchema, question),
+      },
+    ]);
+    const [listed] = answer!.messages.map((it) => fromBinary(ServerReflectionResponseSchema, it));
+    expect(listed?.messageResponse).toMatchObject({
+      case: "listServicesResponse",
+      value: {
+        service: expect.arrayContaining([
+          expect.objectContaining({ name: "shipments.v1.ShipmentService" }),
+        ]),
+      },
+    });
+    expect(answer!.code).toBe("OK");
   });
 });
