@@ -41,6 +41,8 @@ async function textOutput(): Promise<Output> {
     ignore: CALL_FIELDS.join(),
     messageFormat: (line, messageKey) => describe(line as CallLine, String(line[messageKey])),
   });
+  // A terminal that was closed takes no more lines, which must not keep the service from ending well.
+  process.stdout.on("error", () => undefined);
   const stream = { write: (line: string) => void process.stdout.write(format(line)) };
   // A terminal is written to at once.
   return { stream, flush: () => undefined };

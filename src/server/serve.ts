@@ -17,7 +17,7 @@ const POLL_MS = 10;
 const SAY_AFTER_MS = 1_000;
 
 /**
- * Runs the service until SIGTERM or SIGINT: leases the database, opens the ports, migrates, serves,
+ * Runs the service until SIGTERM, SIGINT or SIGHUP: leases the database, opens the ports, migrates, serves,
  * drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
  * @throws when the database cannot be had or migrated, or a port is taken
@@ -114,13 +114,13 @@ function endInTime(): void {
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT; one sent twice (by a terminal and by npm) does not cut
- * the end short.
+ * Resolves at the first SIGTERM, SIGINT, or SIGHUP (a terminal that was closed); a signal sent twice
+ * (by a terminal and by npm) does not cut the end short.
  */
 async function untilToldToEnd(): Promise<void> {
-  process.on("SIGTERM", () => undefined);
-  process.on("SIGINT", () => undefined);
-  await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, () => undefined);
+  await Promise.race(signals.map((signal) => once(process, signal)));
 }
 
 /** An address as others can dial it: a wildcard is reachable on the loopback address. */

@@ -124,11 +124,16 @@ test("without --json the commands print sentences, and a key only when it is cre
   expect(await words("payment-provider", "disconnect", "--workspace", "1")).toBe(
     "Workspace 1 has no payment provider.\n",
   );
+  expect(await words("key", "rotate", "--workspace", "1")).toMatch(
+    /^The new key, shown this once: shp_\w{36}\nEvery other key of the workspace has stopped. With --overlap SECONDS they would go on for a while.\n$/,
+  );
   const rotated = await words("key", "rotate", "--workspace", "1", "--overlap", "60");
-  expect(rotated).toMatch(/^The new key, shown this once: shp_\w{36}\n$/);
+  expect(rotated).toMatch(
+    /^The new key, shown this once: shp_\w{36}\nThe other keys of the workspace stop in 60 seconds.\n$/,
+  );
   expect(await words("workspace", "list")).toMatch(
     /^1 {2}Acme {2}no payment provider {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,
   );
-  const last4 = rotated.trim().slice(-4);
+  const last4 = rotated.split("\n")[0]!.slice(-4);
   expect(await words("key", "revoke", "--workspace", "1", "--last4", last4)).toBe("Revoked 1.\n");
 });

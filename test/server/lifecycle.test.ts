@@ -51,7 +51,7 @@ async function expectEndInTime(served: ServiceProcess, signalledAt: number): Pro
   expect(performance.now() - signalledAt).toBeLessThan(END_MS);
 }
 
-function signal(served: ServiceProcess, name: "SIGTERM" | "SIGINT"): number {
+function signal(served: ServiceProcess, name: "SIGTERM" | "SIGINT" | "SIGHUP"): number {
   served.process.kill(name);
   return performance.now();
 }
@@ -148,7 +148,7 @@ test("a service without a tariff is alive but not ready until the first one is p
   await eventually("the log to say that it serves", () => says("listening"));
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)(
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
   "at %s a call in flight is answered, new ones are refused, and the process ends",
   async (name) => {
     const served = await startReady();
