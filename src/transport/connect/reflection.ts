@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import {
   ErrorResponseSchema,
@@ -22,9 +22,13 @@ import {
   type ServerReflectionResponse,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 
+/** How many answers one stream is given. Tools ask a few dozen questions. */
+const MAX_ANSWERS = 200;
+
 /**
  * Serves `grpc.reflection.v1.ServerReflection` for the given services and every file they lean on,
- * and for the details of errors, so that `buf curl` and grpcurl need no proto files. Needs no credential: the contract is public.
+ * and for the details of errors, so that `buf curl` and grpcurl need no proto files. Needs no credential: the contract
+ * is public. A stream is sent no file twice but the one it asks for, as by the reflection of grpc-go.
  */
 export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
@@ -32,11 +36,17 @@ export function addReflection(router: ConnectRouter, services: readonly DescServ
   const list = create(ListServiceResponseSchema, { service });
   router.service(ServerReflection, {
     async *serverReflectionInfo(requests) {
+      let answers = 0;
+      const sent = new Set<DescFile>();
       for await (const request of requests) {
+        if (++answers > MAX_ANSWERS) {
+          const text = "This stream has asked for much; go on in another.";
+          throw new ConnectError(text, Code.ResourceExhausted);
+        }
         yield create(ServerReflectionResponseSchema, {
           validHost: request.host,
           originalRequest: request,
-          messageResponse: answer(request.messageRequest, index, list),
+          messageResponse: answer(request.messageRequest, index, list, sent),
         });
       }
     },
@@ -56,18 +66,19 @@ function answer(
   request: ServerReflectionRequest["messageRequest"],
   index: FileIndex,
   services: ListServiceResponse,
+  sent: Set<DescFile>,
 ): Answer {
   switch (request.case) {
     case "listServices":
       return { case: "listServicesResponse", value: services };
     case "fileByFilename":
-      return describeFile(index.byName.get(request.value), request.value);
+      return describeFile(index.byName.get(request.value), request.value, sent);
     case "fileContainingSymbol":
-      return describeFile(index.bySymbol.get(request.value), request.value);
+      return describeFile(index.bySymbol.get(request.value), request.value, sent);
     case "fileContainingExtension": {
       const { containingType, extensionNumber } = request.value;
       const file = index.extensions.get(containingType)?.get(extensionNumber);
-      return describeFile(file, `extension ${extensionNumber} of ${containingType}`);
+      return describeFile(file, `extension ${extensionNumber} of ${containingType}`, sent);
     }
     case "allExtensionNumbersOfType":
       return listExtensions(index, request.value);
@@ -76,11 +87,12 @@ function answer(
   }
 }
 
-function describeFile(file: DescFile | undefined, what: string): Answer {
+function describeFile(file: DescFile | undefined, what: string, sent: Set<DescFile>): Answer {
   if (file === undefined) return failure(Code.NotFound, `There is no ${what} here.`);
-  const fileDescriptorProto = [...withDependencies(file, new Set())].map((it) =>
-    toBinary(FileDescriptorProtoSchema, it.proto),
-  );
+  const dependencies = [...withDependencies(file, new Set())].slice(1);
+  const files = [file, ...dependencies.filter((it) => !sent.has(it))];
+  for (const it of files) sent.add(it);
+  const fileDescriptorProto = files.map((it) => toBinary(FileDescriptorProtoSchema, it.proto));
   const value = create(FileDescriptorResponseSchema, { fileDescriptorProto });
   return { case: "fileDescriptorResponse", value };
 }
