@@ -102,9 +102,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     background,
     inFlight,
     log,
-    async disconnect() {
-      await Promise.all([limiter.close(), orm.close(), sender.close()]);
-    },
+    disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
   return { ...lifecycle, em, closedBecause: readiness.closedBecause };
 }

@@ -57,7 +57,7 @@ export function createLifecycle(options: {
   /** How many calls are in flight. */
   readonly inFlight: () => number;
   /** Closes every connection, to the database and elsewhere. */
-  readonly disconnect: () => Promise<void>;
+  readonly disconnect: () => Promise<unknown>;
   readonly log: Logger;
 }): Lifecycle {
   const { host, http, grpc, readiness, background, log } = options;

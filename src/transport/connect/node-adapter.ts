@@ -7,7 +7,11 @@ import {
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
+import { createHostCheck } from "./host-header.ts";
+import { withKnownFlags } from "./known-flags.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
+
+const isHost = createHostCheck();
 
 /** Answers a request that may be an RPC, on either HTTP version. */
 export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
@@ -56,18 +60,28 @@ async function serve(
 }
 
 function readRequest(request: NodeRequest, response: NodeResponse, contextValues: ContextValues) {
+  if (!isHost(hostOf(request))) return undefined;
   try {
+    // A refusal in the middle of the body must not destroy the request, and with it the answer.
+    const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     return {
       ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
       // Connect serves calls with a stream in each direction on HTTP/2 alone, for the sake of clients
       // that send only after an answer. Those of reflection need not, and Node answers meanwhile.
       httpVersion: "2.0",
-      // A refusal in the middle of the body must not destroy the request, and with it the answer.
-      body: request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+      body: isGrpc(request) ? withKnownFlags(body) : body,
     };
   } catch {
     return undefined;
   }
+}
+
+function hostOf(request: NodeRequest): string | undefined {
+  return ("authority" in request ? request.authority : undefined) || request.headers.host;
+}
+
+function isGrpc({ headers }: NodeRequest): boolean {
+  return headers["content-type"]?.startsWith("application/grpc") ?? false;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
@@ -15,20 +15,31 @@ import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/r
 /** The versions of reflection, which differ only in their names. Many tools ask for the older. */
 export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
 
+/** How many answers one stream is given. Tools ask a few dozen questions. */
+const MAX_ANSWERS = 200;
+
+/**
 /**
  * Serves `grpc.reflection.v1.ServerReflection` and its `v1alpha` for the given services and every
  * file they lean on, and for the details of errors, so that `buf curl` and grpcurl need no proto
- * files. Needs no credential: the contract is public.
+ * files. Needs no credential: the definitions are public. A stream is sent no file twice but the one
+ * it asks for, as by the reflection of grpc-go.
  */
 export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
   const names = services.map((it) => it.typeName);
   async function* serverReflectionInfo<R extends Request>(requests: AsyncIterable<R>) {
+    let answers = 0;
+    const sent = new Set<DescFile>();
     for await (const request of requests) {
+      if (++answers > MAX_ANSWERS) {
+        const text = "This stream has asked for much; go on in another.";
+        throw new ConnectError(text, Code.ResourceExhausted);
+      }
       yield {
         validHost: request.host,
         originalRequest: request,
-        messageResponse: answer(request.messageRequest, index, names),
+        messageResponse: answer(request.messageRequest, index, names, sent),
       };
     }
   }
@@ -68,20 +79,25 @@ interface FileIndex {
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }
 
-function answer(request: Question, index: FileIndex, services: readonly string[]): Answer {
+function answer(
+  request: Question,
+  index: FileIndex,
+  services: readonly string[],
+  sent: Set<DescFile>,
+): Answer {
   switch (request.case) {
     case "listServices": {
       const service = services.map((name) => ({ name }));
       return { case: "listServicesResponse", value: { service } };
     }
     case "fileByFilename":
-      return describeFile(index.byName.get(request.value), request.value);
+      return describeFile(index.byName.get(request.value), request.value, sent);
     case "fileContainingSymbol":
-      return describeFile(index.bySymbol.get(request.value), request.value);
+      return describeFile(index.bySymbol.get(request.value), request.value, sent);
     case "fileContainingExtension": {
       const { containingType, extensionNumber } = request.value;
       const file = index.extensions.get(containingType)?.get(extensionNumber);
-      return describeFile(file, `extension ${extensionNumber} of ${containingType}`);
+      return describeFile(file, `extension ${extensionNumber} of ${containingType}`, sent);
     }
     case "allExtensionNumbersOfType":
       return listExtensions(index, request.value);
@@ -90,11 +106,12 @@ function answer(request: Question, index: FileIndex, services: readonly string[]
   }
 }
 
-function describeFile(file: DescFile | undefined, what: string): Answer {
+function describeFile(file: DescFile | undefined, what: string, sent: Set<DescFile>): Answer {
   if (file === undefined) return failure(Code.NotFound, `There is no ${what} here.`);
-  const fileDescriptorProto = [...withDependencies(file, new Set())].map((it) =>
-    toBinary(FileDescriptorProtoSchema, it.proto),
-  );
+  const dependencies = [...withDependencies(file, new Set())].slice(1);
+  const files = [file, ...dependencies.filter((it) => !sent.has(it))];
+  for (const it of files) sent.add(it);
+  const fileDescriptorProto = files.map((it) => toBinary(FileDescriptorProtoSchema, it.proto));
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 

@@ -13,7 +13,7 @@ import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
 import { connectError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, WIRE } from "../connect/wire.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import { frame } from "./frame.ts";
+import { frame } from "../connect/frame.ts";
 import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
 

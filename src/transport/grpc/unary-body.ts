@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressedFlag } from "@connectrpc/connect/protocol";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
-import { HEAD_BYTES, lengthOf } from "./frame.ts";
+import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frame.ts";
 import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
 /** The body of a gRPC call, in whatever pieces it comes; one message is expected. */
@@ -65,6 +65,7 @@ export function readUnaryBody(parse: (bytes: Uint8Array) => Message): UnaryBody 
 /** How long the frame is that begins here, or its head if that is not yet complete, in bytes. */
 function frameBytes(bytes: Buffer): number {
   if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
+  if (!hasKnownFlags(bytes[0] as number)) throw notOfThisRpc();
   const length = lengthOf(bytes);
   if (length > MAX_REQUEST_BYTES) throw bodyTooLarge();
   return HEAD_BYTES + length;

@@ -7,6 +7,7 @@ import {
 } from "@connectrpc/connect/protocol";
 import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Rpc } from "../../pipeline/rpc.ts";
+import { createHostCheck } from "../connect/host-header.ts";
 import { WIRE } from "../connect/wire.ts";
 
 /** How the messages of one unary gRPC call are read and written, as its headers ask. */
@@ -56,18 +57,6 @@ function isForFastPath(headers: IncomingHttpHeaders): boolean {
     (encoding === undefined || encoding === "identity") &&
     headers.expect === undefined
   );
-}
-
-/** Whether an authority can be part of a URL. Remembers the last that can, since few differ. */
-function createHostCheck(): (authority: string | undefined) => boolean {
-  let known: string | undefined;
-  return (authority) => {
-    if (authority === undefined) return false;
-    if (authority === known) return true;
-    if (!URL.canParse(`http://${authority}`)) return false;
-    known = authority;
-    return true;
-  };
 }
 
 type HeaderValue = IncomingHttpHeaders[string];

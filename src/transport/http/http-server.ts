@@ -10,6 +10,7 @@ import {
   type Connections,
 } from "../connections/connections.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
+import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
 import { sendJson } from "./send-json.ts";
@@ -49,13 +50,15 @@ export function createHttpServer(options: {
 }): HttpServer {
   const { handleRpc, gateway, probes } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
+  const hostFault = createHostFault();
   let closing = false;
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     // Tells kept-alive connections to go elsewhere once this process drains.
     if (closing) response.setHeader("connection", "close");
-    if (request.headers.host === undefined && request.httpVersion === "1.1") {
-      const body = { message: "The Host header is missing.", errors: {} };
+    const fault = hostFault(request);
+    if (fault !== undefined) {
+      const body = { message: fault, errors: {} };
       sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
       return;
     }

@@ -168,6 +168,26 @@ test("a tool without our proto files can rebuild them by reflection, custom opti
   expect(registry.getExtension("shipments.v1.success_status")?.number).toBe(50201);
 });
 
+test("a stream is sent no file twice but the one it asks for", async () => {
+  const quote = symbol("shipments.v1.QuoteShipmentRequest");
+  const answers = await ask(quote, quote);
+  const files = answers.map((answer) =>
+    answer.case === "fileDescriptorResponse"
+      ? answer.value.fileDescriptorProto.map(
+          (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
+        )
+      : [],
+  );
+  expect(files[0]!.length).toBeGreaterThan(1);
+  expect(files[1]).toEqual(["shipments/v1/quote.proto"]);
+});
+
+test("a stream is given 200 answers and no more", async () => {
+  const questions = Array.from({ length: 201 }, () => symbol("shipments.v1.Nope"));
+  expect(await ask(...questions.slice(1))).toHaveLength(200);
+  await expect(ask(...questions)).rejects.toMatchObject({ code: Code.ResourceExhausted });
+});
+
 /** Every file that a client can find: by symbol first, then by import. */
 async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   const found = new Map<string, FileDescriptorProto>();

@@ -108,7 +108,21 @@ const CASES: Readonly<Record<string, Case>> = {
     body: frame(Buffer.concat([QUOTE, UNKNOWN_FIELD])),
     status: 0,
   },
-  "flags that mean nothing": { body: frame(QUOTE, 0b1000_0010), status: 0 },
+  "flags that mean nothing": { body: frame(QUOTE, 0b1000_0010), status: bad },
+  "flags that mean nothing, piece by piece": {
+    body: frame(QUOTE, 0b10),
+    sending: { pieceBytes: 1 },
+    status: bad,
+  },
+  "flags that mean nothing, and no end": {
+    body: frame(QUOTE, 0b100),
+    sending: { ends: false },
+    status: bad,
+  },
+  "a second message with flags that mean nothing": {
+    body: Buffer.concat([GOOD, frame(QUOTE, 0b10)]),
+    status: bad,
+  },
   "a body in pieces": { sending: { pieceBytes: 1 }, status: 0 },
   "a caller that takes a few bytes at a time": { sending: { windowBytes: 7 }, status: 0 },
   "a large answer, taken a hundred bytes at a time": {

@@ -334,6 +334,8 @@ describe("of several errors the first in the order of checks is answered", () =>
 describe("a request that is not HTTP is answered in the usual form, and the service goes on", () => {
   const invalid = { message: "The request is not valid HTTP.", errors: {} };
   const overflow = { message: "The headers are too large.", errors: {} };
+  const twoHosts = { message: "The Host header comes twice.", errors: {} };
+  const badHost = { message: "The Host header is not a host.", errors: {} };
   const noHost = { message: "The Host header is missing.", errors: {} };
   const chunked = "Host: x\r\nTransfer-Encoding: chunked\r\n";
   test.each<[what: string, request: string, status: number, body: object]>([
@@ -342,6 +344,11 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
     ["HTTP/2 on the HTTP server", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, invalid],
     ["an unknown version", `GET ${QUOTE} HTTP/9.9\r\nHost: x\r\n\r\n`, 400, invalid],
     ["a broken header", `GET ${QUOTE} HTTP/1.1\r\nHost x\r\n\r\n`, 400, invalid],
+    ["two hosts", `GET ${QUOTE} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`, 400, twoHosts],
+    ["a host that is none", `GET ${QUOTE} HTTP/1.1\r\nHost: a b\r\n\r\n`, 400, badHost],
+    ["an empty host", `GET /healthz HTTP/1.1\r\nHost:\r\n\r\n`, 400, badHost],
+    ["a host with a user", `GET /healthz HTTP/1.1\r\nHost: a@b\r\n\r\n`, 400, badHost],
+    ["a host with a path", `GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n`, 400, badHost],
     ["no host", `GET ${QUOTE} HTTP/1.1\r\n\r\n`, 400, noHost],
     [
       "two lengths",

@@ -14,6 +14,11 @@ export function frame(flags: number, message: Uint8Array): Buffer {
   return framed;
 }
 
+/** Whether a frame's flags are known: at most that its message is compressed. */
+export function hasKnownFlags(flags: number): boolean {
+  return flags <= 1;
+}
+
 /** How long the message is whose frame begins with this head, in bytes. */
 export function lengthOf(head: Buffer): number {
   return head.readUInt32BE(1);
