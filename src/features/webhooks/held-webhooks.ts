@@ -66,7 +66,9 @@ export function createHeldWebhooks(leases: WebhookLeases, log: Logger): HeldWebh
       const leasedUntilMs = certainEndMs();
       const taken = await leases.take(workspaces, room());
       return taken.map((key) => {
-        const queue = createWebhookQueue(key, leasedUntilMs);
+        // One whose lease had ended still knows what is in flight.
+        const queue = queues.get(nameOf(key)) ?? createWebhookQueue(key, leasedUntilMs);
+        queue.leasedUntilMs = leasedUntilMs;
         queues.set(nameOf(key), queue);
         return queue;
       });

@@ -58,14 +58,23 @@ export function createOutcomeRecorder(
     },
   });
 
+  /** Whether the last outcome could not be recorded; many fail together. */
+  let isFailing = false;
+  function warnOnce(error: unknown): void {
+    if (!isFailing) log.warn({ err: error }, "attempts at deliveries could not be recorded");
+    isFailing = true;
+  }
+
   return {
     async record(outcome) {
       const write = changesWebhook(outcome) ? change : end;
       while (!signal.aborted) {
         try {
-          return await write(outcome);
+          await write(outcome);
+          isFailing = false;
+          return;
         } catch (error) {
-          log.warn({ err: error }, "an attempt at a delivery could not be recorded");
+          warnOnce(error);
           await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
         }
       }

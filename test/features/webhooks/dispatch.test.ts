@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
-import { createDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase } from "../../support/database.ts";
 import { addWebhook, untilAttempted } from "../../support/webhooks.ts";
 
 let service: TestService;
@@ -58,6 +58,29 @@ test("a receiver that hangs gets four messages at first, and delays none of anot
   const path = `/v1/webhooks/${stuck.id}`;
   await service.request(path, { apiKey, method: "DELETE" });
   await hanging.close();
+  await receiver.close();
+});
+
+test("lost database connections lose no delivery, and have none sent twice", async () => {
+  const receiver = await startReceiver();
+  const { apiKey, id } = await service.addWorkspace();
+  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  await writeEvents(id, 300, 1);
+  const client = await connectTo(service.databaseUrl);
+  for (const count of [1, 100, 200]) {
+    await eventually(`message ${count}`, () => receiver.received.length >= count);
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+  }
+  const delivered = "select from webhook_delivery where webhook_id = $1 and status = 'delivered'";
+  await eventually("the end of all deliveries", async () => {
+    return (await client.query(delivered, [webhook.id])).rowCount === 300;
+  });
+  const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
+  expect([ids.length, new Set(ids).size]).toEqual([300, 300]);
+  await client.end();
   await receiver.close();
 });
 
