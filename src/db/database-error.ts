@@ -1,14 +1,14 @@
 /**
  * SQLSTATE codes and classes that mean "not now": connection trouble, shutdown, too busy, timed
- * out, deadlock.
+ * out, deadlock, or a server that has become a standby (25006).
  */
-const TRANSIENT_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25P0[34])$/;
+const TRANSIENT_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25006|25P0[34])$/;
 
 /** Node's and pg's ways to say that the connection failed. */
 const TRANSIENT_NODE_CODE =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const TRANSIENT_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly/;
+  /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly|There was an error establishing an SSL connection|Cannot use a pool after calling end on the pool|driver has already been destroyed/;
 
 /** Whether pg gave up waiting for a query, which goes on in the database. */
 export function isQueryTimeout(error: unknown): boolean {

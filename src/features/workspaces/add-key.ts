@@ -1,20 +1,22 @@
+import { sql } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { hashApiKey, lastFour, mintApiKey } from "../../domain/api-key.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /**
- * Adds a new key to a workspace in the caller's unit of work.
+ * Adds a new key to a workspace in the caller's transaction.
  *
  * @returns the key, which cannot be read again: only its hash is stored
  */
-export function addKey(em: EntityManager, workspaceId: number, now: Date): string {
+export async function addKey(em: EntityManager, workspaceId: number): Promise<string> {
   const apiKey = mintApiKey();
-  em.create(ApiKey, {
+  await em.insert(ApiKey, {
     hash: hashApiKey(apiKey),
     workspace: workspaceId,
     last4: lastFour(apiKey),
-    createdAt: now,
-    changedAt: now,
+    // The database's clock: later changes are told from earlier ones by it.
+    createdAt: sql`now()`,
+    changedAt: sql`now()`,
   });
   return apiKey;
 }

@@ -25,7 +25,7 @@ export function createWorkspace(
         connectedAt: now,
       });
     }
-    const apiKey = addKey(tx, workspace.id, now);
+    const apiKey = await addKey(tx, workspace.id);
     return { workspace: { id: workspace.id, name }, apiKey };
   });
 }

@@ -30,6 +30,6 @@ export function rotateKey(
       { endsAt: end, changedAt: sql`now()` },
     );
     await announceChange(tx);
-    return addKey(tx, workspaceId, new Date());
+    return await addKey(tx, workspaceId);
   });
 }

@@ -139,10 +139,25 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
 function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   return async function* (request: Message, context: HandlerContext) {
     const { call } = exchangeOf(context);
+    let isSending = false;
     try {
-      yield* pipeline.executeStream(rpc, request, call as Call, context.signal);
+      for await (const message of pipeline.executeStream(
+        rpc,
+        request,
+        call as Call,
+        context.signal,
+      )) {
+        isSending = true;
+        yield message;
+        isSending = false;
+      }
       call.code = 0;
     } catch (error) {
+      // Connect throws into a stream what went wrong with sending: its caller is gone.
+      if (isSending) {
+        call.code = Code.Canceled;
+        throw error;
+      }
       throw connectError(pipeline.refusalFor(error, call));
     }
   };

@@ -9,6 +9,9 @@ export type Probes = (
   requestId: string,
 ) => boolean;
 
+/** How the library writes what is not a number, which the format spells NaN. */
+const MISSPELT_NAN = / Nan$/gm;
+
 /**
  * Serves `/healthz` (the process is alive), `/readyz` (200 while calls are served, else 503) and
  * `/metrics` (Prometheus text format), by GET or HEAD.
@@ -29,7 +32,7 @@ export function createProbes(options: {
       else sendJson(response, 503, requestId, { status: closed }, ["retry-after", "1"]);
     },
     "/metrics": async (response, requestId) => {
-      const text = await registry.metrics();
+      const text = (await registry.metrics()).replace(MISSPELT_NAN, " NaN");
       response.writeHead(200, { "content-type": registry.contentType, "x-request-id": requestId });
       response.end(text);
     },

@@ -1,11 +1,12 @@
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { EntityManager } from "../../../src/db/orm.ts";
 import { hashApiKey, lastFour, mintApiKey } from "../../../src/domain/api-key.ts";
 import { createApiKeyCache } from "../../../src/features/workspaces/api-key-cache.ts";
 import { listWorkspaces } from "../../../src/features/workspaces/list-workspaces.ts";
 import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
+import { setLimit } from "../../../src/features/workspaces/set-limit.ts";
 import { rotateKey } from "../../../src/features/workspaces/rotate-key.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -121,6 +122,21 @@ test("a rotated key works until its overlap ends and not after, whatever a repli
   expect(new Set(beforeTheEnd)).toEqual(new Set([200]));
   await untilRefusedEverywhere(apiKey);
   expect(await statuses(second)).toEqual([200, 200, 200, 200]);
+});
+
+test("a new limit soon applies to a key that was made on a machine whose clock is early", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + HOUR_MS });
+  const { id, apiKey } = await knownWorkspace().finally(() => vi.useRealTimers());
+  await setLimit(changing.app.em, id, "quote", { rate: 7, burst: 9 });
+  await eventually("every replica to apply the limit", async () => {
+    const limits = await Promise.all(
+      replicas().map(async (replica) => {
+        const { body } = await replica.request("/v1/workspace", { apiKey });
+        return body.data.limits.quote.rate;
+      }),
+    );
+    return limits.every((rate) => rate === 7);
+  });
 });
 
 test("a later rotation does not extend the overlap of an earlier key", async () => {

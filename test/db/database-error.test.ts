@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { isTransientDatabaseError } from "../../src/db/database-error.ts";
+import { createOrm } from "../../src/db/orm.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+/** A server that takes connections and does with them what a test says. */
+let server: Server;
+let onConnection: (socket: Socket) => void;
+const sockets = new Set<Socket>();
+beforeEach(async () => {
+  onConnection = () => undefined;
+  server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  await once(server, "close");
+});
+
+const serverUrl = () =>
+  `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/none`;
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.unreachable("it did not fail"),
+    (error: unknown) => error,
+  );
+}
+
+test("a server that takes a connection and stays silent is a transient error", async () => {
+  const options = { connectionString: serverUrl(), connectionTimeoutMillis: 50 };
+  expect(isTransientDatabaseError(await errorOf(new pg.Client(options).connect()))).toBe(true);
+  const pool = new pg.Pool(options);
+  expect(isTransientDatabaseError(await errorOf(pool.query("select")))).toBe(true);
+  await pool.end();
+});
+
+test("a server that ends a connection before or while it is encrypted is a transient error", async () => {
+  const connectionString = serverUrl();
+  for (const act of [
+    (socket: Socket) => socket.end(),
+    (socket: Socket) => socket.once("data", () => socket.destroy()),
+    (socket: Socket) => socket.once("data", () => socket.write("E")),
+  ]) {
+    onConnection = act;
+    const client = new pg.Client({ connectionString, ssl: true });
+    expect(isTransientDatabaseError(await errorOf(client.connect()))).toBe(true);
+  }
+});
+
+test("a call that comes after the pool has closed is a transient error", async () => {
+  const pool = new pg.Pool({ connectionString: database.url });
+  await pool.end();
+  expect(isTransientDatabaseError(await errorOf(pool.query("select")))).toBe(true);
+  const orm = createOrm(database.url, { entities: [] });
+  await orm.em.fork().execute("select");
+  await orm.driver.getConnection().getClient().destroy();
+  expect(isTransientDatabaseError(await errorOf(orm.em.fork().execute("select")))).toBe(true);
+});
+
+test("a write on a server that has become a standby is a transient error", async () => {
+  const client = await connectTo(database.url);
+  await client.query("begin read only");
+  const error = await errorOf(client.query("create table written ()"));
+  await client.end();
+  expect(isTransientDatabaseError(error)).toBe(true);
+});
+
+test.each(["select from nowhere", "select 1 / 0", "selec"])(
+  "the defect %s is not transient",
+  async (sql) => {
+    const client = await connectTo(database.url);
+    const error = await errorOf(client.query(sql));
+    await client.end();
+    expect(isTransientDatabaseError(error)).toBe(false);
+  },
+);
