@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
+import { listen } from "../connections/listen.ts";
 import type { RpcHandler } from "../connect/node-adapter.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {
@@ -143,14 +144,4 @@ function closeSilent(socket: Socket, session: ServerHttp2Session | undefined): v
   if (session === undefined || session.closed) return;
   session.close();
   setTimeout(() => socket.destroy(), GO_AWAY_MS).unref();
-}
-
-function listen(server: Http2Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve(server.address() as AddressInfo);
-    });
-  });
 }

@@ -9,6 +9,7 @@ import {
   type ConnectionLimits,
   type Connections,
 } from "../connections/connections.ts";
+import { listen } from "../connections/listen.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
@@ -87,15 +88,11 @@ export function createHttpServer(options: {
   server.on("checkExpectation", take);
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(port, host, () => {
-          server.off("error", reject);
-          connections.start();
-          resolve(server.address() as AddressInfo);
-        });
-      }),
+    async listen(host, port) {
+      const address = await listen(server, host, port);
+      connections.start();
+      return address;
+    },
     close: (graceMs) =>
       new Promise((resolve) => {
         closing = true;
