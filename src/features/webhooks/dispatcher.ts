@@ -26,7 +26,7 @@ export function createDispatcher(
 ): Dispatcher {
   const places = createSendPlaces();
   /** Queues that wait for a place beyond the usual window. */
-  const crowdedOut = new Set<WebhookQueue>();
+  const waitingForPlace = new Set<WebhookQueue>();
   const inFlight = new Set<Promise<void>>();
   let closed = false;
 
@@ -39,7 +39,7 @@ export function createDispatcher(
     if (closed) return false;
     const release = places.take(queue.key.workspace, queue.inFlight());
     if (release === undefined) {
-      crowdedOut.add(queue);
+      waitingForPlace.add(queue);
       return false;
     }
     const taken = queue.take();
@@ -63,9 +63,9 @@ export function createDispatcher(
   }
 
   function sendNext(queue: WebhookQueue): void {
-    const [waiting] = crowdedOut;
+    const [waiting] = waitingForPlace;
     if (waiting !== undefined) {
-      crowdedOut.delete(waiting);
+      waitingForPlace.delete(waiting);
       send(waiting);
     }
     send(queue);
