@@ -1,15 +1,9 @@
 import type { Logger } from "pino";
 import { deliver, type DeliverDeps, type DeliveryOutcome } from "./deliver.ts";
 import { changesWebhook, type OutcomeRecorder } from "./outcome-recorder.ts";
+import { createSendPlaces } from "./send-places.ts";
 import { isSuccess } from "./send-webhook.ts";
-import { USUAL_WINDOW } from "./send-window.ts";
 import type { Settled, TakenDelivery, WebhookQueue } from "./webhook-queue.ts";
-
-/**
- * How many attempts one process makes at the same time before webhooks get no more than the usual
- * window each. Those few they always get, so that no receiver takes the places of another's.
- */
-const MAX_IN_FLIGHT = 512;
 
 /** Sends what queues have to send. */
 export interface Dispatcher {
@@ -30,57 +24,52 @@ export function createDispatcher(
   log: Logger,
   onSettled: (queue: WebhookQueue) => void,
 ): Dispatcher {
+  const places = createSendPlaces();
   /** Queues that wait for a place beyond the usual window. */
-  const crowdedOut = new Set<WebhookQueue>();
+  const waitingForPlace = new Set<WebhookQueue>();
   const inFlight = new Set<Promise<void>>();
   let closed = false;
 
-  function mayStart(queue: WebhookQueue): boolean {
-    if (closed) return false;
-    if (inFlight.size < MAX_IN_FLIGHT || queue.inFlight() < USUAL_WINDOW) return true;
-    crowdedOut.add(queue);
-    return false;
+  function send(queue: WebhookQueue): void {
+    while (startNext(queue)) continue;
   }
 
-  function send(queue: WebhookQueue): void {
-    while (mayStart(queue)) {
-      const taken = queue.take();
-      if (taken === undefined) return;
-      const ended = attempt(queue, taken).finally(() => {
-        inFlight.delete(ended);
-        sendNext(queue);
-      });
-      inFlight.add(ended);
+  /** Says whether an attempt was started. */
+  function startNext(queue: WebhookQueue): boolean {
+    if (closed) return false;
+    const release = places.take(queue.key.workspace, queue.inFlight());
+    if (release === undefined) {
+      waitingForPlace.add(queue);
+      return false;
     }
+    const taken = queue.take();
+    if (taken === undefined) {
+      release();
+      return false;
+    }
+    const ended = attempt(queue, taken).finally(() => {
+      inFlight.delete(ended);
+      release();
+      sendNext(queue);
+    });
+    inFlight.add(ended);
+    return true;
   }
 
   async function attempt(queue: WebhookQueue, taken: TakenDelivery): Promise<void> {
-    const outcome = await deliverSafely(taken);
+    const outcome = await deliverSafely(taken, deps, log);
     await recorder.record(outcome);
     queue.settle(taken.delivery, settledBy(outcome));
   }
 
   function sendNext(queue: WebhookQueue): void {
-    const [waiting] = crowdedOut;
+    const [waiting] = waitingForPlace;
     if (waiting !== undefined) {
-      crowdedOut.delete(waiting);
+      waitingForPlace.delete(waiting);
       send(waiting);
     }
     send(queue);
     onSettled(queue);
-  }
-
-  /** An event that cannot be written as JSON is tried again like one that cannot be sent. */
-  async function deliverSafely(taken: TakenDelivery): Promise<DeliveryOutcome> {
-    const startedAt = deps.now();
-    try {
-      return await deliver(taken, deps);
-    } catch (error) {
-      log.error({ err: error, delivery: taken.delivery.id }, "a delivery could not be prepared");
-      const result = { durationMs: 0, error: "The message could not be prepared." };
-      const { delivery, target } = taken;
-      return { delivery, wasFailing: target.isFailing, attempt: { startedAt, result } };
-    }
   }
 
   return {
@@ -90,6 +79,23 @@ export function createDispatcher(
       await Promise.all(inFlight);
     },
   };
+}
+
+/** An event that cannot be written as JSON is tried again like one that cannot be sent. */
+async function deliverSafely(
+  taken: TakenDelivery,
+  deps: DeliverDeps,
+  log: Logger,
+): Promise<DeliveryOutcome> {
+  const startedAt = deps.now();
+  try {
+    return await deliver(taken, deps);
+  } catch (error) {
+    const { delivery, target } = taken;
+    log.error({ err: error, delivery: delivery.id }, "a delivery could not be prepared");
+    const result = { durationMs: 0, error: "The message could not be prepared." };
+    return { delivery, wasFailing: target.isFailing, attempt: { startedAt, result } };
+  }
 }
 
 function settledBy(outcome: DeliveryOutcome): Settled {

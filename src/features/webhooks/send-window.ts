@@ -1,4 +1,4 @@
-/** With how many attempts at a time a healthy webhook begins. */
+/** With how many attempts at a time a healthy webhook begins; these are always possible. */
 export const USUAL_WINDOW = 4;
 /** How many attempts at one webhook are in flight at most. */
 export const MAX_WINDOW = 64;
