@@ -5,7 +5,7 @@ import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import type { Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
-import { createOrm, type EntityManager } from "../db/orm.ts";
+import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
@@ -29,6 +29,8 @@ export interface App extends Lifecycle {
   /** Why calls are refused now; undefined while they are served. */
   closedBecause(): string | undefined;
   readonly em: EntityManager;
+  /** How many connections to the database it holds at most. */
+  readonly maxDatabaseConnections: number;
 }
 
 /** What of the configuration the app itself needs. */
@@ -50,12 +52,8 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
-  const { em } = orm;
-  const tariffs = createTariffCache({ em, databaseUrl, log });
-  const apiKeys = createApiKeyCache(em);
-  const events = createEventSignal({ em, databaseUrl, log });
-  em.getEventManager().registerSubscriber(events.subscriber);
+  const stores = createStores(databaseUrl, log);
+  const { orm, em, tariffs, apiKeys, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -65,16 +63,12 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const readiness = createReadiness(tariffs.currentVersion);
   const registry = new Registry();
   addMetrics(registry, orm, tariffs.currentVersion);
-  const createGroup = createGroupCommit(em);
   const { http, grpc, inFlight } = createServers({
     ...implementServices({
-      em,
-      createGroup,
+      ...stores,
       reader: createReader(orm),
-      tariffs,
       now,
       validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
-      events,
       allowLoopbackHttp,
     }),
     apiKeys,
@@ -104,7 +98,24 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
-  return { ...lifecycle, em, closedBecause: readiness.closedBecause };
+  const { closedBecause } = readiness;
+  return { ...lifecycle, em, closedBecause, maxDatabaseConnections: MAX_PROCESS_CONNECTIONS };
+}
+
+/** What reads and writes the database, or keeps a part of it in memory. */
+function createStores(databaseUrl: string, log: Logger) {
+  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
+  const { em } = orm;
+  const events = createEventSignal({ em, log });
+  em.getEventManager().registerSubscriber(events.subscriber);
+  return {
+    orm,
+    em,
+    events,
+    tariffs: createTariffCache({ em, databaseUrl, log }),
+    apiKeys: createApiKeyCache(em),
+    createGroup: createGroupCommit(em),
+  };
 }
 
 /** How webhooks carry events: in the JSON dialect of `/v1`. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
+import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
@@ -44,12 +45,16 @@ export function createBackground(options: {
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
 
-  function followKeysAndTariff(): Promise<void> {
+  function follow(): Promise<void> {
     return new Promise((resolve) => {
       feed = followChanges({
         databaseUrl,
         log,
-        reconnected: apiKeys.forgetAll,
+        others: { [EVENTS_CHANNEL]: events.hear },
+        reconnected() {
+          apiKeys.forgetAll();
+          events.hear(undefined);
+        },
         async look(client) {
           await apiKeys.refresh(client);
           await tariffs.refresh(client);
@@ -72,9 +77,8 @@ export function createBackground(options: {
 
   return {
     async start() {
-      await followKeysAndTariff();
+      await follow();
       shutdownSignal.throwIfAborted();
-      events.open();
       deliveries = runDeliveries(log, { ...options.deliver, em, events });
       void purgeRegularly();
     },
