@@ -35,7 +35,12 @@ export interface App extends Lifecycle {
 
 /** What of the configuration the app itself needs. */
 export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
-  Partial<Pick<Config, "redisUrl" | "webhookAllowLoopbackHttp">> & { readonly databaseUrl: string };
+  Partial<
+    Pick<
+      Config,
+      "redisUrl" | "webhookAllowLoopbackHttp" | "eventRetentionDays" | "maxEventDelaySeconds"
+    >
+  > & { readonly databaseUrl: string };
 
 /** How the app reaches the world outside; tests replace parts of it. */
 export interface Outside {
@@ -86,6 +91,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     apiKeys,
     events,
     deliver,
+    eventRetentionDays: config.eventRetentionDays,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({

@@ -4,6 +4,7 @@ import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
+import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
 import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
@@ -27,7 +28,7 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** How often expired stored responses and old deliveries are purged, in milliseconds. */
+/** How often expired stored responses, old deliveries and old events are purged, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
 
 /** Builds the background work of one process; nothing is started yet. */
@@ -39,9 +40,12 @@ export function createBackground(options: {
   readonly apiKeys: ApiKeyCache;
   readonly events: EventSignal;
   readonly deliver: Omit<RunDeps, "em" | "events">;
+  /** How long events are kept, in days; undefined for ever. */
+  readonly eventRetentionDays: number | undefined;
   readonly shutdownSignal: AbortSignal;
 }): Background {
   const { databaseUrl, em, log, tariffs, apiKeys, events, shutdownSignal } = options;
+  const { eventRetentionDays } = options;
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
 
@@ -69,6 +73,7 @@ export function createBackground(options: {
       const warn = (error: unknown) => log.warn({ err: error }, "purge failed");
       await purgeStoredResponses(em).catch(warn);
       await purgeDeliveries(em, options.deliver.now()).catch(warn);
+      if (eventRetentionDays !== undefined) await purgeEvents(em, eventRetentionDays).catch(warn);
       await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(
         () => undefined,
       );
