@@ -2,7 +2,7 @@ import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
-import type { Config } from "../config.ts";
+import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
@@ -18,6 +18,7 @@ import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
+import { createFeedMonitor } from "./feed-monitor.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
@@ -65,9 +66,12 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     timeoutMs: outside.webhookTimeoutMs,
   });
   const limiter = createLimiter(redisUrl, log);
-  const readiness = createReadiness(tariffs.currentVersion);
+  const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
+  const feedMonitor = createFeedMonitor({ em, log, maxDelaySeconds });
+  const tariffVersion = tariffs.currentVersion;
+  const readiness = createReadiness(tariffVersion, feedMonitor.stalledBecause);
   const registry = new Registry();
-  addMetrics(registry, orm, tariffs.currentVersion);
+  addMetrics(registry, { orm, tariffVersion, eventDelaySeconds: feedMonitor.delaySeconds });
   const { http, grpc, inFlight } = createServers({
     ...implementServices({
       ...stores,
@@ -90,6 +94,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     tariffs,
     apiKeys,
     events,
+    feedMonitor,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
     shutdownSignal: readiness.shutdownSignal,
