@@ -15,25 +15,38 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** Whether webhooks may go to this machine by http, for trying them out. */
   readonly webhookAllowLoopbackHttp: boolean;
+  /** How long events are kept, in days, 1 to 36,500; undefined for ever. */
+  readonly eventRetentionDays: number | undefined;
+  /**
+   * How long an event may be held back, in seconds, before the service is not ready; 0 for ever.
+   */
+  readonly maxEventDelaySeconds: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
 }
 
+/** How long an event may be held back before the service is not ready, unless configured. */
+export const DEFAULT_MAX_EVENT_DELAY_SECONDS = 300;
+
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 const LOG_FORMATS = ["json", "text"] as const;
 
-const port = z
-  .string()
-  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, {
-    error: "must be a whole number from 0 to 65535",
-  })
-  .transform(Number);
+/** A whole number from `least` to `most`. */
+function wholeNumber(least: number, most: number) {
+  return z
+    .string()
+    .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most, {
+      error: `must be a whole number from ${least} to ${most}`,
+    })
+    .transform(Number);
+}
 
 function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(", ")} or ${values.at(-1)}` });
 }
 
+const port = wholeNumber(0, 65_535);
 const environment = z.object({
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
@@ -50,6 +63,8 @@ const environment = z.object({
     .optional(),
   DATA_DIR: z.string().default(".data"),
   WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool({ error: "must be true or false" }).default(false),
+  EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
+  MAX_EVENT_DELAY_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_EVENT_DELAY_SECONDS),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
 });
@@ -84,7 +99,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(faults.join("\n"));
   }
   const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, REDIS_URL, LOG_LEVEL } = read.data;
-  const { WEBHOOK_ALLOW_LOOPBACK_HTTP, LOG_FORMAT } = read.data;
+  const { WEBHOOK_ALLOW_LOOPBACK_HTTP, EVENT_RETENTION_DAYS, LOG_FORMAT } = read.data;
   if (PORT === GRPC_PORT && PORT !== 0) {
     throw new ConfigError(`PORT and GRPC_PORT are both ${PORT}: give them different ports`);
   }
@@ -97,6 +112,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
+    eventRetentionDays: EVENT_RETENTION_DAYS,
+    maxEventDelaySeconds: read.data.MAX_EVENT_DELAY_SECONDS,
     logLevel: LOG_LEVEL,
     logFormat: LOG_FORMAT,
   });

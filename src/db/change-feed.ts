@@ -15,16 +15,14 @@ export interface ChangeFeed {
 export interface FollowOptions {
   readonly databaseUrl: string;
   /**
-   * Called with a connection of the feed's own: at once, on every notification, and every half
-   * second besides, in case a notification was lost.
+   * Called with a connection of the feed's own: at once, on every notification of
+   * `CHANGES_CHANNEL`, and every half second besides, in case a notification was lost.
    */
   readonly look: (client: pg.Client) => Promise<void>;
   /** Called after every connect, since changes may have passed unseen. */
   readonly reconnected: () => void;
-  /** The channel to listen on. Default: that of keys and the tariff. */
-  readonly channel?: string;
-  /** Called with the payload of every notification. */
-  readonly heard?: (payload: string) => void;
+  /** Other channels to listen on, and what is called with the payload of each notification. */
+  readonly others?: Readonly<Record<string, (payload: string) => void>>;
   readonly log: Logger;
 }
 
@@ -62,7 +60,7 @@ async function followUntil(closed: AbortSignal, options: FollowOptions): Promise
 }
 
 async function followOneConnection(closed: AbortSignal, options: FollowOptions): Promise<void> {
-  const { databaseUrl, look, reconnected, heard, channel = CHANGES_CHANNEL } = options;
+  const { databaseUrl, look, reconnected, others = {} } = options;
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: QUERY_TIMEOUT_MS,
@@ -72,9 +70,9 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   let broken: Error | undefined;
   /** Ends the wait for the next look. */
   let wake = new AbortController();
-  client.on("notification", ({ payload }) => {
-    heard?.(payload ?? "");
-    wake.abort();
+  client.on("notification", ({ channel, payload }) => {
+    if (channel === CHANGES_CHANNEL) wake.abort();
+    else others[channel]?.(payload ?? "");
   });
   client.on("error", (error) => {
     broken = error;
@@ -84,7 +82,9 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   closed.addEventListener("abort", stop);
   try {
     await client.connect();
-    await client.query(`listen ${channel}`);
+    for (const channel of [CHANGES_CHANNEL, ...Object.keys(others)]) {
+      await client.query(`listen ${channel}`);
+    }
     reconnected();
     while (!closed.aborted) {
       // Before looking, so that a notification during the look wakes the wait after it.

@@ -19,8 +19,15 @@ const TIMEOUTS = {
   connectionTimeoutMillis: 2_000,
   query_timeout: 8_000,
 } as const;
-/** How many connections one process holds at most. */
+/** How many connections the pool of one process holds at most. */
 export const MAX_CONNECTIONS = 20;
+/**
+ * How many connections one process holds at most: the pool, one that listens for changes, and one
+ * that reads a large tariff.
+ */
+export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 2;
+/** After how long a connection that nobody needs is closed, in milliseconds. */
+const IDLE_MS = 10_000;
 
 /** How an ORM is set up. */
 export interface OrmOptions {
@@ -56,6 +63,7 @@ function ormOptions(
     driverOptions: {
       ...(unlimited ? {} : TIMEOUTS),
       keepAlive: true,
+      idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
       Client: DatabaseClient,
       onPoolCreated: reclaimLostConnections,

@@ -2,10 +2,10 @@ import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
-import type { Config } from "../config.ts";
+import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
-import { createOrm, type EntityManager } from "../db/orm.ts";
+import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
@@ -18,6 +18,7 @@ import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
+import { createFeedMonitor } from "./feed-monitor.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
@@ -29,11 +30,18 @@ export interface App extends Lifecycle {
   /** Why calls are refused now; undefined while they are served. */
   closedBecause(): string | undefined;
   readonly em: EntityManager;
+  /** How many connections to the database it holds at most. */
+  readonly maxDatabaseConnections: number;
 }
 
 /** What of the configuration the app itself needs. */
 export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
-  Partial<Pick<Config, "redisUrl" | "webhookAllowLoopbackHttp">> & { readonly databaseUrl: string };
+  Partial<
+    Pick<
+      Config,
+      "redisUrl" | "webhookAllowLoopbackHttp" | "eventRetentionDays" | "maxEventDelaySeconds"
+    >
+  > & { readonly databaseUrl: string };
 
 /** How the app reaches the world outside; tests replace parts of it. */
 export interface Outside {
@@ -50,31 +58,26 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
-  const { em } = orm;
-  const tariffs = createTariffCache({ em, databaseUrl, log });
-  const apiKeys = createApiKeyCache(em);
-  const events = createEventSignal({ em, databaseUrl, log });
-  em.getEventManager().registerSubscriber(events.subscriber);
+  const stores = createStores(databaseUrl, log);
+  const { orm, em, tariffs, apiKeys, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
     timeoutMs: outside.webhookTimeoutMs,
   });
   const limiter = createLimiter(redisUrl, log);
-  const readiness = createReadiness(tariffs.currentVersion);
+  const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
+  const feedMonitor = createFeedMonitor({ em, log, maxDelaySeconds });
+  const tariffVersion = tariffs.currentVersion;
+  const readiness = createReadiness(tariffVersion, feedMonitor.stalledBecause);
   const registry = new Registry();
-  addMetrics(registry, orm, tariffs.currentVersion);
-  const createGroup = createGroupCommit(em);
+  addMetrics(registry, { orm, tariffVersion, eventDelaySeconds: feedMonitor.delaySeconds });
   const { http, grpc, inFlight } = createServers({
     ...implementServices({
-      em,
-      createGroup,
+      ...stores,
       reader: createReader(orm),
-      tariffs,
       now,
       validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
-      events,
       allowLoopbackHttp,
     }),
     apiKeys,
@@ -91,7 +94,9 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     tariffs,
     apiKeys,
     events,
+    feedMonitor,
     deliver,
+    eventRetentionDays: config.eventRetentionDays,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({
@@ -104,7 +109,24 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
-  return { ...lifecycle, em, closedBecause: readiness.closedBecause };
+  const { closedBecause } = readiness;
+  return { ...lifecycle, em, closedBecause, maxDatabaseConnections: MAX_PROCESS_CONNECTIONS };
+}
+
+/** What reads and writes the database, or keeps a part of it in memory. */
+function createStores(databaseUrl: string, log: Logger) {
+  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
+  const { em } = orm;
+  const events = createEventSignal({ em, log });
+  em.getEventManager().registerSubscriber(events.subscriber);
+  return {
+    orm,
+    em,
+    events,
+    tariffs: createTariffCache({ em, databaseUrl, log }),
+    apiKeys: createApiKeyCache(em),
+    createGroup: createGroupCommit(em),
+  };
 }
 
 /** How webhooks carry events: in the JSON dialect of `/v1`. */

@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
+import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
-import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
-import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
 import {
   runDeliveries,
   type Deliveries,
   type RunDeps,
 } from "../features/webhooks/run-deliveries.ts";
 import type { ApiKeyCache } from "../features/workspaces/api-key-cache.ts";
+import type { FeedMonitor } from "./feed-monitor.ts";
+import { purgeRegularly } from "./purge-regularly.ts";
 
 /** What one process does besides answering calls. */
 export interface Background {
@@ -26,9 +26,6 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** How often expired stored responses and old deliveries are purged, in milliseconds. */
-const PURGE_MS = 10 * 60 * 1_000;
-
 /** Builds the background work of one process; nothing is started yet. */
 export function createBackground(options: {
   readonly databaseUrl: string;
@@ -37,19 +34,26 @@ export function createBackground(options: {
   readonly tariffs: TariffCache;
   readonly apiKeys: ApiKeyCache;
   readonly events: EventSignal;
+  readonly feedMonitor: FeedMonitor;
   readonly deliver: Omit<RunDeps, "em" | "events">;
+  /** How long events are kept, in days; undefined for ever. */
+  readonly eventRetentionDays: number | undefined;
   readonly shutdownSignal: AbortSignal;
 }): Background {
   const { databaseUrl, em, log, tariffs, apiKeys, events, shutdownSignal } = options;
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
 
-  function followKeysAndTariff(): Promise<void> {
+  function follow(): Promise<void> {
     return new Promise((resolve) => {
       feed = followChanges({
         databaseUrl,
         log,
-        reconnected: apiKeys.forgetAll,
+        others: { [EVENTS_CHANNEL]: events.hear },
+        reconnected() {
+          apiKeys.forgetAll();
+          events.hear(undefined);
+        },
         async look(client) {
           await apiKeys.refresh(client);
           await tariffs.refresh(client);
@@ -59,24 +63,13 @@ export function createBackground(options: {
     });
   }
 
-  async function purgeRegularly(): Promise<void> {
-    while (!shutdownSignal.aborted) {
-      const warn = (error: unknown) => log.warn({ err: error }, "purge failed");
-      await purgeStoredResponses(em).catch(warn);
-      await purgeDeliveries(em, options.deliver.now()).catch(warn);
-      await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(
-        () => undefined,
-      );
-    }
-  }
-
   return {
     async start() {
-      await followKeysAndTariff();
+      await follow();
       shutdownSignal.throwIfAborted();
-      events.open();
       deliveries = runDeliveries(log, { ...options.deliver, em, events });
-      void purgeRegularly();
+      void purgeRegularly({ ...options, now: options.deliver.now });
+      void options.feedMonitor.run(shutdownSignal);
     },
     async stopDeliveries() {
       await deliveries?.close();

@@ -2,15 +2,29 @@ import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/clie
 import type { MikroORM } from "@mikro-orm/postgresql";
 
 /**
- * Adds what `/metrics` tells beside calls: the connection pool, the tariff in force, and Node's own
- * figures.
+ * Adds what `/metrics` tells beside calls: the connection pool, the tariff in force, the delay of
+ * events, and Node's own figures.
  */
 export function addMetrics(
   registry: Registry,
-  orm: MikroORM,
-  tariffVersion: () => number | undefined,
+  sources: {
+    readonly orm: MikroORM;
+    readonly tariffVersion: () => number | undefined;
+    readonly eventDelaySeconds: () => number;
+  },
 ): void {
+  const { orm, tariffVersion, eventDelaySeconds } = sources;
   collectDefaultMetrics({ register: registry });
+  registry.registerMetric(
+    new Gauge({
+      name: "shipments_event_delay_seconds",
+      help: "Age of the oldest event that an open transaction keeps from being shown; 0 for none.",
+      registers: [],
+      collect() {
+        this.set(eventDelaySeconds());
+      },
+    }),
+  );
   registry.registerMetric(
     new Gauge({
       name: "shipments_tariff_version",

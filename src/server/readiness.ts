@@ -2,6 +2,11 @@
 export interface Readiness {
   /** Why calls are refused now, such as "starting"; undefined while they are served. */
   closedBecause(): string | undefined;
+  /**
+   * Why the service should get no calls now: they are refused, or what it answers is late. Undefined
+   * when it is well.
+   */
+  unreadyBecause(): string | undefined;
   /** Takes calls from now on. */
   open(): void;
   /** Takes no more calls. Final. */
@@ -14,15 +19,21 @@ export interface Readiness {
  * Starts closed ("starting"). Once open, it stays closed until there is a tariff.
  *
  * @param tariffVersion the version in force; undefined while there is none
+ * @param stalledBecause why what it answers is late; undefined when it is not
  */
-export function createReadiness(tariffVersion: () => number | undefined): Readiness {
+export function createReadiness(
+  tariffVersion: () => number | undefined,
+  stalledBecause: () => string | undefined,
+): Readiness {
   const shutdown = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
+  function closedBecause(): string | undefined {
+    if (phase !== "open") return phase;
+    return tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
+  }
   return {
-    closedBecause() {
-      if (phase !== "open") return phase;
-      return tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
-    },
+    closedBecause,
+    unreadyBecause: () => closedBecause() ?? stalledBecause(),
     open() {
       phase = "open";
     },

@@ -49,7 +49,8 @@ async function serveOn(
   try {
     const { http, grpc } = await app.listen();
     const addresses = { http: `http://${authority(http)}`, grpc: authority(grpc) };
-    log.info(addresses, "starting");
+    const { maxDatabaseConnections } = app;
+    log.info({ ...addresses, maxDatabaseConnections }, "starting");
     const serving = async () => {
       await app.prepare();
       const introduction = demo

@@ -31,7 +31,7 @@ export function createServers(options: {
   readonly registry: Registry;
 }): { readonly http: HttpServer; readonly grpc: GrpcServer; readonly inFlight: () => number } {
   const { rpcs, streams, log, registry } = options;
-  const { closedBecause, shutdownSignal } = options.readiness;
+  const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
@@ -50,7 +50,7 @@ export function createServers(options: {
       grpc,
       addServices(router) {
         const names = SERVICES.map((service) => service.typeName);
-        addHealth(router, names, () => closedBecause() === undefined);
+        addHealth(router, names, () => unreadyBecause() === undefined);
         addReflection(router, described);
       },
       fallback: answerUnknownRpc,
@@ -61,7 +61,7 @@ export function createServers(options: {
       serviceNames: described.map((service) => service.typeName),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
-      probes: createProbes({ closedBecause, registry }),
+      probes: createProbes({ unreadyBecause, registry }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,

@@ -48,6 +48,10 @@ interface ServiceOptions {
   readonly webhookAllowLoopbackHttp?: boolean;
   /** Where replicas count calls together. */
   readonly redisUrl?: string;
+  /** How long events are kept, in days. */
+  readonly eventRetentionDays?: number;
+  /** How long an event may be held back before the service is not ready, in seconds. */
+  readonly maxEventDelaySeconds?: number;
 }
 
 /** Starts a service with the tariff published, on a database that stays there when it is closed. */
@@ -56,6 +60,7 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
+  const { eventRetentionDays, maxEventDelaySeconds } = options;
   const config = {
     host: "127.0.0.1",
     port: 0,
@@ -63,6 +68,8 @@ export async function startReplica(
     databaseUrl,
     webhookAllowLoopbackHttp,
     redisUrl,
+    eventRetentionDays,
+    ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
   const app = createApp(config, pino({ level: "silent" }), {
     ...options.outside,

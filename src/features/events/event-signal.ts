@@ -11,22 +11,21 @@ export interface EventSignal extends EventSubscriptions {
   readonly subscriber: EventSubscriber<Event>;
   /** Announces a workspace whose events were committed without the ORM. */
   announce(workspace: number): void;
+  /** Stops announcing; resolves when an announcement in flight has ended. */
+  close(): Promise<void>;
 }
 
 /** Builds the signal of one process; nothing is opened yet. */
 export function createEventSignal(options: {
   readonly em: EntityManager;
-  readonly databaseUrl: string;
   readonly log: Logger;
 }): EventSignal {
   const announcer = createEventAnnouncer(options);
-  const subscriptions = createEventSubscriptions(options);
+  const subscriptions = createEventSubscriptions();
   return {
     ...subscriptions,
     subscriber: announcer.subscriber,
     announce: announcer.announce,
-    async close() {
-      await Promise.all([announcer.close(), subscriptions.close()]);
-    },
+    close: announcer.close,
   };
 }

@@ -1,7 +1,3 @@
-import type { Logger } from "pino";
-import { followChanges } from "../../db/change-feed.ts";
-import { EVENTS_CHANNEL } from "./event-announcer.ts";
-
 /** Waits for new events of one workspace. */
 export interface EventSubscription {
   /**
@@ -15,48 +11,34 @@ export interface EventSubscription {
 /** Receives the announcements of all replicas, this one included. */
 export interface EventSubscriptions {
   /**
-   * Connects. Before that, and while the database is away, nothing arrives; after a reconnect every
-   * subscription is woken.
+   * Takes the payload of an announcement, or undefined after a reconnect, when announcements may
+   * have been missed: then every subscription is woken.
    */
-  open(): void;
+  hear(payload: string | undefined): void;
   subscribe(workspaceId: number): EventSubscription;
   /**
    * Calls back with the workspaces of every announcement, and with undefined after a reconnect, when
    * announcements may have been missed.
    */
   listen(heard: Listener): void;
-  close(): Promise<void>;
 }
 
 type Listener = (workspaces: readonly number[] | undefined) => void;
 
-/** Builds the subscriptions of one process, which share one connection. */
-export function createEventSubscriptions(options: {
-  readonly databaseUrl: string;
-  readonly log: Logger;
-}): EventSubscriptions {
+/** Builds the subscriptions of one process. */
+export function createEventSubscriptions(): EventSubscriptions {
   const subscribers = new Map<number, Set<() => void>>();
   const listeners: Listener[] = [];
-  let feed: ReturnType<typeof followChanges> | undefined;
 
   function wake(workspaceId: number): void {
     for (const wakeOne of subscribers.get(workspaceId) ?? []) wakeOne();
   }
 
-  function hear(workspaces: readonly number[] | undefined): void {
-    (workspaces ?? [...subscribers.keys()]).forEach(wake);
-    for (const listener of listeners) listener(workspaces);
-  }
-
   return {
-    open() {
-      feed = followChanges({
-        ...options,
-        channel: EVENTS_CHANNEL,
-        reconnected: () => hear(undefined),
-        heard: (payload) => hear(payload.split(",").map(Number)),
-        look: async (client) => void (await client.query("select")),
-      });
+    hear(payload) {
+      const workspaces = payload?.split(",").map(Number);
+      (workspaces ?? [...subscribers.keys()]).forEach(wake);
+      for (const listener of listeners) listener(workspaces);
     },
     subscribe(workspaceId) {
       const { wake: wakeOne, wait } = createWaiter();
@@ -74,9 +56,6 @@ export function createEventSubscriptions(options: {
     },
     listen(heard) {
       listeners.push(heard);
-    },
-    async close() {
-      await feed?.close();
     },
   };
 }

@@ -13,23 +13,23 @@ export type Probes = (
 const MISSPELT_NAN = / Nan$/gm;
 
 /**
- * Serves `/healthz` (the process is alive), `/readyz` (200 while calls are served, else 503) and
+ * Serves `/healthz` (the process is alive), `/readyz` (200 while it should get calls, else 503) and
  * `/metrics` (Prometheus text format), by GET or HEAD.
  */
 export function createProbes(options: {
-  /** Why calls are not served now; undefined when they are. */
-  readonly closedBecause: () => string | undefined;
+  /** Why the service should get no calls now; undefined when it is well. */
+  readonly unreadyBecause: () => string | undefined;
   readonly registry: Registry;
 }): Probes {
-  const { closedBecause, registry } = options;
+  const { unreadyBecause, registry } = options;
   const pages: Readonly<
     Record<string, (response: ServerResponse, requestId: string) => void | Promise<void>>
   > = {
     "/healthz": (response, requestId) => sendJson(response, 200, requestId, { status: "alive" }),
     "/readyz": (response, requestId) => {
-      const closed = closedBecause();
-      if (closed === undefined) sendJson(response, 200, requestId, { status: "ready" });
-      else sendJson(response, 503, requestId, { status: closed }, ["retry-after", "1"]);
+      const unready = unreadyBecause();
+      if (unready === undefined) sendJson(response, 200, requestId, { status: "ready" });
+      else sendJson(response, 503, requestId, { status: unready }, ["retry-after", "1"]);
     },
     "/metrics": async (response, requestId) => {
       const text = (await registry.metrics()).replace(MISSPELT_NAN, " NaN");

@@ -12,7 +12,7 @@ test("figures that are not finite are spelt as Prometheus' text format has them"
   for (const [name, value] of Object.entries(figures)) {
     new Gauge({ name, help: `A figure: Nan or ${value}`, registers: [registry] }).set(value);
   }
-  const probes = createProbes({ closedBecause: () => undefined, registry });
+  const probes = createProbes({ unreadyBecause: () => undefined, registry });
   const server = createServer((request, response) => void probes(request, response, "id"));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

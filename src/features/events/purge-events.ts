@@ -1,0 +1,44 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+
+/** How many events one statement deletes, so that no transaction grows long. */
+const BATCH = 1_000;
+
+/**
+ * Workspaces whose oldest event is too old. For each, the index of the feed gives that event, so
+ * that nothing needs an index of its own.
+ */
+const WORKSPACES_WITH_OLD_EVENTS = `
+  select workspace.id::float8 as id
+  from workspace cross join lateral (
+    select created_at from event where workspace_id = workspace.id
+    order by transaction, subject, number limit 1
+  ) as oldest
+  where oldest.created_at < now() - make_interval(days => $1::int)`;
+
+const PURGE = `
+  with oldest as (
+    select subject, number, created_at from event where workspace_id = $1
+    order by transaction, subject, number limit $2
+  )
+  delete from event using oldest
+  where event.workspace_id = $1 and event.subject = oldest.subject
+    and event.number = oldest.number
+    and oldest.created_at < now() - make_interval(days => $3::int)
+  returning 1`;
+
+/**
+ * Deletes events that are older than `retentionDays` by the database's clock, from the beginning of
+ * each workspace's feed, in batches. Replicas that purge at the same time share the work.
+ */
+export async function purgeEvents(em: EntityManager, retentionDays: number): Promise<void> {
+  const workspaces = await runStatement<{ id: number }>(em.fork(), WORKSPACES_WITH_OLD_EVENTS, [
+    retentionDays,
+  ]);
+  for (const { id } of workspaces) {
+    let deleted: number;
+    do {
+      deleted = (await runStatement(em.fork(), PURGE, [id, BATCH, retentionDays])).length;
+    } while (deleted === BATCH);
+  }
+}

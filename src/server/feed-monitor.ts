@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EntityManager } from "../db/orm.ts";
+import { oldestInFlight, readFeedDelay } from "../features/events/read-feed-delay.ts";
+
+/** Watches whether a transaction keeps events from being shown. */
+export interface FeedMonitor {
+  /** Looks every two seconds until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** How long the oldest event that cannot be shown has waited, in seconds, at the last look. */
+  delaySeconds(): number;
+  /** Why the service is not ready: events wait for longer than they may; else undefined. */
+  stalledBecause(): string | undefined;
+}
+
+/** How often to look, in milliseconds. */
+const LOOK_MS = 2_000;
+/** How often a delay is logged while one transaction causes it, in milliseconds. */
+const WARN_MS = 60_000;
+
+/** Builds the monitor. */
+export function createFeedMonitor(options: {
+  readonly em: EntityManager;
+  readonly log: Logger;
+  /** How long an event may wait before `stalledBecause` says so, in seconds; 0 for ever. */
+  readonly maxDelaySeconds: number;
+}): FeedMonitor {
+  const { em, log, maxDelaySeconds } = options;
+  let oldest: string | undefined;
+  let delaySeconds = 0;
+  let warnedMs = -Infinity;
+
+  async function look(): Promise<void> {
+    const found = await oldestInFlight(em);
+    const isSame = found === oldest;
+    oldest = found;
+    // A transaction that was there at the last look too is long; only then does it cost a search.
+    const delay = isSame || delaySeconds > 0 ? await readFeedDelay(em, found) : undefined;
+    delaySeconds = delay?.seconds ?? 0;
+    if (delay === undefined || !isSame) warnedMs = -Infinity;
+    if (delay !== undefined && performance.now() - warnedMs >= WARN_MS) {
+      warnedMs = performance.now();
+      log.warn(delay, "new events wait for a transaction to end");
+    }
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        // While the database is away, the last figures stand; its absence is logged elsewhere.
+        await look().catch((error: unknown) => log.debug({ err: error }, "feed not looked at"));
+        await sleep(LOOK_MS, undefined, { ref: false, signal }).catch(() => undefined);
+      }
+    },
+    delaySeconds: () => delaySeconds,
+    stalledBecause() {
+      const isStalled = maxDelaySeconds > 0 && delaySeconds > maxDelaySeconds;
+      return isStalled ? "new events wait for a transaction to end" : undefined;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { purgeEvents } from "../../../src/features/events/purge-events.ts";
+import { book, bookAnd } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** Dates every event there is some days back. */
+async function age(days: number): Promise<void> {
+  await service.app.em.execute("update event set created_at = created_at - ?::interval", [
+    `${days} days`,
+  ]);
+}
+
+async function feed(apiKey: string, after = ""): Promise<any> {
+  const path = `/v1/events?page_size=100${after === "" ? "" : `&after=${after}`}`;
+  return (await service.request(path, { apiKey })).body;
+}
+
+async function untilFeedHas(count: number, apiKey: string): Promise<any> {
+  return eventually(`${count} events in the feed`, async () => {
+    const body = await feed(apiKey);
+    return body.data.length === count && body;
+  });
+}
+
+test("events older than the retention are deleted, and a cursor among them goes on with the oldest that is kept", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  await bookAnd(service, apiKey, ["pay", "advance"]);
+  await book(service, other.apiKey);
+  const old = await untilFeedHas(4, apiKey);
+  await age(31);
+  const kept = await book(service, apiKey);
+  const all = await untilFeedHas(5, apiKey);
+
+  await purgeEvents(service.app.em, 32);
+  expect(await feed(apiKey)).toEqual(all);
+  await purgeEvents(service.app.em, 30);
+  expect((await feed(apiKey)).data).toEqual(all.data.slice(-1));
+  expect(all.data.at(-1).shipment).toBe(kept.reference);
+  expect((await feed(apiKey, old.cursor)).data).toEqual(all.data.slice(-1));
+  expect((await feed(other.apiKey)).data).toEqual([]);
+});
+
+test("more events than a batch are deleted, by replicas that purge at the same time", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  await service.app.em.execute(
+    `insert into event (workspace_id, subject, number, type, data, created_at)
+     select ?, 'SHP-0000000000ZZ', n, 'shipment.updated', '{}', now() - interval '9 days'
+     from generate_series(1, 2500) as n`,
+    [id],
+  );
+  await Promise.all([purgeEvents(service.app.em, 8), purgeEvents(service.app.em, 8)]);
+  expect((await feed(apiKey)).data).toEqual([]);
+});
+
+test("a service that is told how long to keep events deletes older ones, and one that is not keeps them", async () => {
+  const { apiKey } = await service.addWorkspace();
+  await book(service, apiKey);
+  await untilFeedHas(1, apiKey);
+  await age(400);
+  const keeping = await startReplica(service.databaseUrl);
+  await keeping.close();
+  expect((await feed(apiKey)).data).toHaveLength(1);
+  const purging = await startReplica(service.databaseUrl, { eventRetentionDays: 365 });
+  await eventually("the purge", async () => (await feed(apiKey)).data.length === 0);
+  await purging.close();
+});

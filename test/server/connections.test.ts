@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import { connectTo, createDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startServiceProcess } from "../support/service-process.ts";
+import { startService } from "../support/service.ts";
+
+test("a replica that has been busy holds two connections once it is idle", async () => {
+  const service = await startService();
+  const { apiKey } = await service.addWorkspace();
+  const database = await connectTo(service.databaseUrl);
+  const connections = async () => {
+    const { rows } = await database.query(
+      `select application_name as name, count(*)::int from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() group by 1 order by 1`,
+    );
+    return rows;
+  };
+  await Promise.all(Array.from({ length: 100 }, () => book(service, apiKey)));
+  expect((await connections()).find(({ name }) => name === "shipments").count).toBeGreaterThan(1);
+
+  const idle = [
+    { name: "shipments", count: 1 },
+    { name: "shipments changes", count: 1 },
+  ];
+  await eventually("the pool to shrink", async () => {
+    return JSON.stringify(await connections()) === JSON.stringify(idle);
+  });
+  await database.end();
+  await service.close();
+});
+
+test("the log says at the start how many connections a replica holds at most", async () => {
+  const database = await createDatabase();
+  const service = await startServiceProcess({ DATABASE_URL: database.url });
+  const line = await eventually("the line", () =>
+    service.log().find(({ msg }) => msg === "starting"),
+  );
+  expect(line).toMatchObject({ maxDatabaseConnections: 22 });
+});
