@@ -15,6 +15,8 @@ export interface FeedMonitor {
 
 /** How often to look, in milliseconds. */
 const LOOK_MS = 2_000;
+/** A wait that is shorter is what bookings at the same time cause each other, in seconds. */
+const MIN_SECONDS = 2;
 /** How often a delay is logged while one transaction causes it, in milliseconds. */
 const WARN_MS = 60_000;
 
@@ -35,7 +37,8 @@ export function createFeedMonitor(options: {
     const isSame = found === oldest;
     oldest = found;
     // A transaction that was there at the last look too is long; only then does it cost a search.
-    const delay = isSame || delaySeconds > 0 ? await readFeedDelay(em, found) : undefined;
+    const waiting = isSame || delaySeconds > 0 ? await readFeedDelay(em, found) : undefined;
+    const delay = waiting !== undefined && waiting.seconds >= MIN_SECONDS ? waiting : undefined;
     delaySeconds = delay?.seconds ?? 0;
     if (delay === undefined || !isSame) warnedMs = -Infinity;
     if (delay !== undefined && performance.now() - warnedMs >= WARN_MS) {
