@@ -38,7 +38,9 @@ test("a transaction that keeps events from being shown is told by the metrics, t
     level: _,
     time: __,
     ...told
-  } = watching.log().find(({ pid }) => pid === rows[0].pid)!;
+  } = await eventually("the log to name it", () =>
+    watching.log().find(({ pid }) => pid === rows[0].pid),
+  );
   expect([msg, told]).toEqual([
     "new events wait for a transaction to end",
     {
