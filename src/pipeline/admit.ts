@@ -3,6 +3,7 @@ import { refuse, unavailable, type Refusal } from "../domain/refusal.ts";
 import { credentialError, readApiKey, assertKeyForm, UNKNOWN_KEY } from "./authenticate.ts";
 import type { ApiKeyLookup, Call, Caller, ReceivedCall } from "./call.ts";
 import type { Limiter } from "./limiter.ts";
+import type { Places } from "./places.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
 import { createUnknownKeys } from "./unknown-keys.ts";
 
@@ -12,7 +13,8 @@ import { createUnknownKeys } from "./unknown-keys.ts";
  * where nothing has to be waited for.
  *
  * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (calls of the workspace, or unknown keys from the
- * address), or UNAVAILABLE while starting, stopping or overloaded; rejects with the database's error when the key cannot be looked up
+ * address), or UNAVAILABLE while starting, stopping or overloaded; rejects with the database's error
+ * when the key cannot be looked up
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => Call | Promise<Call>;
 
@@ -21,19 +23,14 @@ export function createAdmit(options: {
   readonly apiKeys: ApiKeyLookup;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
-  /** Whether the process has as many calls in flight as it takes. */
-  readonly isFull: () => boolean;
-  /** Whether a workspace has as many of them in flight as it may. */
-  readonly isFullFor: (workspaceId: number) => boolean;
+  readonly places: Pick<Places, "assertSome">;
   readonly limiter: Limiter;
 }): Admit {
-  const { apiKeys, closedBecause, isFull, isFullFor, limiter } = options;
+  const { apiKeys, closedBecause, places, limiter } = options;
   const unknownKeys = createUnknownKeys(() => performance.now());
 
   function count(rpc: Rpc | StreamRpc, call: ReceivedCall, caller: Caller): Call | Promise<Call> {
-    if (isFullFor(caller.workspaceId)) {
-      throw unavailable("The workspace has too many calls in flight; try again in a moment.");
-    }
+    places.assertSome(caller.workspaceId);
     const { limitClass } = rpc;
     const limit = caller.limits[limitClass];
     const verdict = limiter.take(caller.workspaceId, limitClass, limit);
@@ -48,7 +45,6 @@ export function createAdmit(options: {
   return (rpc, call) => {
     const closed = closedBecause();
     if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
-    if (isFull()) throw unavailable("The service is overloaded; try again in a moment.");
     const apiKey = readApiKey(call.headers);
     const known = apiKeys.recall(apiKey);
     if (known !== undefined) return count(rpc, call, known);

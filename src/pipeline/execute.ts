@@ -3,6 +3,7 @@ import { refuse, type Problem, type Refusal } from "../domain/refusal.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
+import type { Places } from "./places.ts";
 import type { Rpc } from "./rpc.ts";
 import type { ValidateRequest } from "./validate-request.ts";
 
@@ -26,21 +27,42 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Builds the step that executes calls. */
 export function createExecute(options: {
   readonly validatorOf: (rpc: Rpc) => ValidateRequest;
-  /** Is told of work that has to be waited for, which may go on after its caller has left. */
-  readonly track: (work: Promise<unknown>, workspaceId: number) => void;
+  /** Of work that has to be waited for, which may go on after its caller has left. */
+  readonly places: Omit<Places, "assertSome">;
 }): Execute {
-  const { validatorOf, track } = options;
+  const { validatorOf, places } = options;
   return (rpc, request, call, faults = NO_FAULTS) => {
     call.faults = validatorOf(rpc)(request, faults);
-    if (call.deadlineMs !== undefined && call.deadlineMs <= performance.now()) {
-      throw deadlineError();
-    }
+    assertBeforeDeadline(call);
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
-    const answer = rpc.run(request, call);
+    const answer = runInPlace(rpc, request, call, places);
     if (!(answer instanceof Promise)) return answer;
-    track(answer, call.caller.workspaceId);
     return call.deadlineMs === undefined ? answer : before(call.deadlineMs, answer);
   };
+}
+
+/** Runs the function, now or when other calls of the workspace have ended. */
+function runInPlace(
+  rpc: Rpc,
+  request: Message,
+  call: Call,
+  places: Omit<Places, "assertSome">,
+): Answer | Promise<Answer> {
+  const { workspaceId } = call.caller;
+  // Quotes are answered from memory.
+  if (rpc.limitClass !== "quote" && !places.has(workspaceId)) {
+    return places.runLater(workspaceId, () => {
+      assertBeforeDeadline(call);
+      return rpc.run(request, call);
+    });
+  }
+  const answer = rpc.run(request, call);
+  if (answer instanceof Promise) places.track(workspaceId, answer);
+  return answer;
+}
+
+function assertBeforeDeadline({ deadlineMs }: Call): void {
+  if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw deadlineError();
 }
 
 /** Waits for an answer until the deadline. The work goes on after it; its answer is dropped. */

@@ -5,6 +5,7 @@ import { receivedCall, type ApiKeyLookup, type Peer, type ReceivedCall } from ".
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Observer } from "./observe.ts";
+import { createPlaces } from "./places.ts";
 import { createRefusalFor, type RefusalFor } from "./refusal-for.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
@@ -40,11 +41,6 @@ export interface Pipeline {
   finish(call: ReceivedCall, httpStatus: number): void;
 }
 
-/** How many calls one process has in flight at most; more are refused as UNAVAILABLE. */
-const MAX_CALLS_IN_FLIGHT = 1_000;
-/** How many of them may be one workspace's, so that it leaves places to the others. */
-const MAX_CALLS_OF_WORKSPACE = 500;
-
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: {
   readonly rpcs: readonly Rpc[];
@@ -61,9 +57,9 @@ export function createPipeline(options: {
 }): Pipeline {
   const { observer, tickBatcher } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
-  const work = createWorkCounter(MAX_CALLS_IN_FLIGHT, MAX_CALLS_OF_WORKSPACE);
-  const admit = createAdmit({ ...options, isFull: work.isFull, isFullFor: work.isFullFor });
-  const execute = createExecute({ validatorOf, track: work.track });
+  const places = createPlaces();
+  const admit = createAdmit({ ...options, places });
+  const execute = createExecute({ validatorOf, places });
   const refusalFor = createRefusalFor(options.isTransient, options.log);
   return {
     receive(rawHeaders, peer) {
@@ -89,34 +85,5 @@ function compileValidators(
     const validate = validators.get(rpc);
     if (validate === undefined) throw new Error(`${rpc.name} is not among the pipeline's RPCs`);
     return validate;
-  };
-}
-
-/** Counts the work of calls until it ends, which may be after their callers have left. */
-function createWorkCounter(most: number, mostOfWorkspace: number) {
-  let count = 0;
-  const ofWorkspaces = new Map<number, { count: number; readonly ended: () => void }>();
-
-  const countOf = (workspaceId: number) => {
-    const counted = {
-      count: 0,
-      ended() {
-        count--;
-        if (--counted.count === 0) ofWorkspaces.delete(workspaceId);
-      },
-    };
-    return counted;
-  };
-
-  return {
-    isFull: () => count >= most,
-    isFullFor: (workspaceId: number) =>
-      (ofWorkspaces.get(workspaceId)?.count ?? 0) >= mostOfWorkspace,
-    track(work: Promise<unknown>, workspaceId: number): void {
-      const ofWorkspace = ofWorkspaces.getOrInsertComputed(workspaceId, countOf);
-      count++;
-      ofWorkspace.count++;
-      work.then(ofWorkspace.ended, ofWorkspace.ended);
-    },
   };
 }

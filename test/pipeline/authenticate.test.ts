@@ -186,8 +186,7 @@ test("a key with a typo is refused without a query", async () => {
   const admitCall = createAdmit({
     apiKeys: { recall: () => undefined, find: async (apiKey) => void lookedUp.push(apiKey) },
     closedBecause: () => undefined,
-    isFull: () => false,
-    isFullFor: () => false,
+    places: { assertSome: () => undefined },
     limiter: createMemoryLimiter(() => 0),
   });
   const admit = async (key: string) =>

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Registry } from "@prometheus-io/client";
 import { pino } from "pino";
@@ -13,17 +14,20 @@ import { createObserver } from "../../src/pipeline/observe.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { createTickBatcher } from "../../src/pipeline/tick-batcher.ts";
+import { eventually } from "../support/eventually.ts";
 import { callOf } from "../support/call-of.ts";
 
-/** A pipeline with one RPC, whose calls last until `work` settles; keys begin with a workspace. */
-function startPipeline() {
-  const work = Promise.withResolvers<never>();
+const REQUEST = create(GetShipmentRequestSchema, { shipment: "SHP-000000000000" });
+const ANSWER = create(GetShipmentRequestSchema, { shipment: "SHP-000000000001" });
+
+/** A pipeline with one RPC; a key is the number of its workspace. */
+function startPipeline(run: Rpc["run"]) {
   const rpc: Rpc = {
     method: ShipmentService.method.getShipment,
     name: "GetShipment",
     limitClass: "read",
     readOnly: true,
-    run: () => work.promise,
+    run,
   };
   const callerOf = (apiKey: string) => callOf(Number(apiKey)).caller;
   const log = pino({ level: "silent" });
@@ -41,34 +45,43 @@ function startPipeline() {
   });
   const admit = async (workspaceId: number) =>
     pipeline.admit(rpc, receivedCall(readCallHeaders(["X-Api-Key", `${workspaceId}`]), {}));
-  return { work, rpc, pipeline, admit };
+  return { rpc, pipeline, admit };
 }
 
-test("a workspace may have half of a process's calls in flight, and leaves the rest to others", async () => {
-  const { work, rpc, pipeline, admit } = startPipeline();
-  const request = create(GetShipmentRequestSchema, { shipment: "SHP-000000000000" });
-  for (let i = 0; i < 500; i++) void pipeline.execute(rpc, request, callOf(1));
-  await expect(admit(1)).rejects.toThrow(
-    "The workspace has too many calls in flight; try again in a moment.",
-  );
-  expect(await admit(2)).toMatchObject({ caller: { workspaceId: 2 } });
-  work.reject(new Error("the work ended"));
-  await work.promise.catch(() => undefined);
-  expect(await admit(1)).toMatchObject({ caller: { workspaceId: 1 } });
+test("a workspace's calls beyond its share of a process wait, and those of others do not", async () => {
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const { rpc, pipeline } = startPipeline((_, { caller }) => {
+    begun.push(caller.workspaceId);
+    return new Promise((resolve) => ends.push(() => resolve(ANSWER)));
+  });
+  const execute = async (workspaceId: number) =>
+    pipeline.execute(rpc, REQUEST, callOf(workspaceId));
+  const calls = Array.from({ length: 252 }, () => execute(1));
+  calls.push(execute(2));
+  expect(begun).toEqual([...Array.from({ length: 250 }, () => 1), 2]);
+  ends.shift()!();
+  await calls[0];
+  await eventually("the next call", () => begun.length === 252);
+  for (let end = ends.shift(); end !== undefined; end = ends.shift()) {
+    end();
+    await setImmediate();
+  }
+  expect(await Promise.all(calls)).toEqual(calls.map(() => ANSWER));
 });
 
 test("calls count as in flight until their work ends, although their callers have left", async () => {
-  const { work, rpc, pipeline, admit } = startPipeline();
-  const request = create(GetShipmentRequestSchema, { shipment: "SHP-000000000000" });
+  const work = Promise.withResolvers<never>();
+  const { rpc, pipeline, admit } = startPipeline(() => work.promise);
   const leaveSoon = async (_: unknown, i: number) => {
-    const call = { ...callOf(i < 500 ? 1 : 2), deadlineMs: performance.now() + 20 };
-    await pipeline.execute(rpc, request, call);
+    const call = { ...callOf(1 + Math.floor(i / 250)), deadlineMs: performance.now() + 20 };
+    await pipeline.execute(rpc, REQUEST, call);
   };
 
   const left = await Promise.allSettled(Array.from({ length: 1_000 }, leaveSoon));
   expect(left.every(({ status }) => status === "rejected")).toBe(true);
-  await expect(admit(3)).rejects.toThrow("The service is overloaded; try again in a moment.");
+  await expect(admit(5)).rejects.toThrow("The service is overloaded; try again in a moment.");
   work.reject(new Error("the work ended"));
   await work.promise.catch(() => undefined);
-  expect(await admit(3)).toMatchObject({ caller: { workspaceId: 3 } });
+  expect(await admit(5)).toMatchObject({ caller: { workspaceId: 5 } });
 });

@@ -6,15 +6,21 @@ export interface CallLimits {
   readonly maxServed: number;
   /** How much may wait to be sent before further calls wait too, in bytes. */
   readonly pauseBytes: number;
-  /** How much may wait to be sent at all, in bytes. */
+  /** When so much waits to be sent, further answers are dropped, in bytes. */
   readonly maxBytesOfConnection: number;
+  /** When so much waits on all connections of a server, `pressedBytes` takes the place of both. */
+  readonly maxBytes: number;
+  readonly pressedBytes: number;
   /** How many calls may wait on all connections of a server. */
   readonly maxWaiting: number;
 }
 
-/** Counts the calls that wait on all connections of a server. */
-export interface WaitingCount {
+/** What all connections of a server have together. */
+export interface ServerTotals {
+  /** Calls that wait to be served. */
   waiting: number;
+  /** Bytes that wait to be sent. */
+  heldBytes: number;
 }
 
 /** The calls of one connection. Each is known by its answer, from when it comes to when it closes. */
@@ -31,7 +37,7 @@ export interface ConnectionCalls {
   sent(answer: Answer, bytes: number): void;
   /** Notes that a call has closed. */
   end(answer: Answer): void;
-  /** Forgets the calls that wait, for when the connection has closed. */
+  /** Forgets all calls, for when the connection has closed. */
   clear(): void;
   /** Where they come from. */
   readonly peer: { readonly remoteAddress?: string | undefined };
@@ -57,6 +63,8 @@ export const CALL_LIMITS: CallLimits = {
   maxServed: 250,
   pauseBytes: 16 * 1024 * 1024,
   maxBytesOfConnection: 64 * 1024 * 1024,
+  maxBytes: 128 * 1024 * 1024,
+  pressedBytes: 1024 * 1024,
   maxWaiting: 20_000,
 };
 /** Stands for the bytes of a call that does not count as served. */
@@ -65,14 +73,17 @@ const NOT_SERVED = -1;
 /** Counts the calls of a connection that has just opened. */
 export function createConnectionCalls(
   limits: CallLimits,
-  ofServer: WaitingCount,
+  ofServer: ServerTotals,
   peer: ConnectionCalls["peer"],
 ): ConnectionCalls {
-  const open = createOpenCalls();
+  const open = createOpenCalls(ofServer);
   const waiting = createWaitingCalls(limits.maxWaiting, ofServer);
   let hasCome = false;
 
-  const isFull = () => open.served() >= limits.maxServed || open.heldBytes() >= limits.pauseBytes;
+  /** Whether so much waits to be sent, or less when the server is pressed. */
+  const holds = (bytes: number) =>
+    open.heldBytes() >= (ofServer.heldBytes < limits.maxBytes ? bytes : limits.pressedBytes);
+  const isFull = () => open.served() >= limits.maxServed || holds(limits.pauseBytes);
 
   function serveWaiting(): void {
     while (!waiting.isEmpty() && !isFull()) {
@@ -96,9 +107,8 @@ export function createConnectionCalls(
       open.add(answer, false);
     },
     send(answer, bytes) {
-      const held = bytes + CALL_BYTES;
-      if (open.heldBytes() + held > limits.maxBytesOfConnection) return false;
-      open.hold(answer, held);
+      if (holds(limits.maxBytesOfConnection)) return false;
+      open.hold(answer, bytes + CALL_BYTES);
       return true;
     },
     sent: (answer, bytes) => open.hold(answer, -bytes),
@@ -108,7 +118,7 @@ export function createConnectionCalls(
     },
     clear() {
       waiting.clear();
-      open.bytes.clear();
+      open.clear();
     },
     peer,
     hasCome: () => hasCome,
@@ -119,7 +129,7 @@ export function createConnectionCalls(
 }
 
 /** The open calls of a connection, those that are served, and what they hold. */
-function createOpenCalls() {
+function createOpenCalls(ofServer: ServerTotals) {
   /** By call, how many bytes it holds, or NOT_SERVED. */
   const bytesOf = new Map<Answer, number>();
   let served = 0;
@@ -137,6 +147,7 @@ function createOpenCalls() {
       if (already === NOT_SERVED) return;
       bytesOf.set(answer, already + bytes);
       heldBytes += bytes;
+      ofServer.heldBytes += bytes;
     },
     remove(answer: Answer): void {
       const bytes = bytesOf.get(answer) ?? NOT_SERVED;
@@ -144,12 +155,18 @@ function createOpenCalls() {
       if (bytes === NOT_SERVED) return;
       served--;
       heldBytes -= bytes;
+      ofServer.heldBytes -= bytes;
+    },
+    clear(): void {
+      ofServer.heldBytes -= heldBytes;
+      heldBytes = 0;
+      bytesOf.clear();
     },
   };
 }
 
 /** The calls of a connection that wait, in the order they came. */
-function createWaitingCalls(maxWaiting: number, ofServer: WaitingCount) {
+function createWaitingCalls(maxWaiting: number, ofServer: ServerTotals) {
   let calls: WaitingCall[] = [];
   /** Where in `calls` the next one is. */
   let next = 0;

@@ -5,12 +5,7 @@ import {
   type CallLimits,
   type ConnectionCalls,
 } from "./connection-calls.ts";
-import {
-  createUnreadAnswers,
-  UNREAD_LIMITS,
-  type Answer,
-  type UnreadLimits,
-} from "./unread-answers.ts";
+import { createUnreadAnswers, type Answer, type UnreadLimits } from "./unread-answers.ts";
 
 /** Bounds on the connections of one server. */
 export interface ConnectionLimits extends CallLimits, UnreadLimits {
@@ -27,7 +22,7 @@ export interface ConnectionLimits extends CallLimits, UnreadLimits {
 /** The bounds of the two servers. An address may be that of a proxy, so it is allowed many. */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   ...CALL_LIMITS,
-  ...UNREAD_LIMITS,
+  stallMs: 30_000,
   maxConnections: 10_000,
   maxConnectionsOfAddress: 5_000,
   silentMs: 10_000,
@@ -68,7 +63,7 @@ export function createConnections(
   const all = new Map<Socket, Connection>();
   const byAddress = new Map<string, Map<Socket, Connection>>();
   const cutUnread = createUnreadAnswers(limits, cutAnswer);
-  const ofServer = { waiting: 0 };
+  const ofServer = { waiting: 0, heldBytes: 0 };
   let sweeping: NodeJS.Timeout | undefined;
 
   function forget(socket: Socket, { address, calls }: Connection): void {

@@ -12,9 +12,6 @@ export interface UnreadLimits {
   readonly maxBytes: number;
 }
 
-/** A process has two servers, and so twice `maxBytes`. */
-export const UNREAD_LIMITS: UnreadLimits = { stallMs: 30_000, maxBytes: 128 * 1024 * 1024 };
-
 /** What a call costs in memory beside its answer, in bytes, as measured with 9,000 small answers. */
 export const CALL_BYTES = 32 * 1024;
 /** How long an answer must have waited to be cut for the sake of the others, in milliseconds. */

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { listen } from "../connections/listen.ts";
 import type { RpcHandler } from "../connect/node-adapter.ts";
+import { IDLE_STREAM_MS } from "../connect/wire.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {
   CONNECTION_LIMITS,
@@ -134,6 +135,7 @@ function serveStreams(
     if (calls.begin(stream)) return serve(stream, headers, flags, rawHeaders, calls);
     // Without a listener a stream that breaks while it waits would end the process.
     stream.on("error", () => undefined);
+    stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_REFUSED_STREAM));
     const waits = calls.wait(stream, () => serve(stream, headers, flags, rawHeaders, calls));
     if (!waits) stream.close(constants.NGHTTP2_REFUSED_STREAM);
   });

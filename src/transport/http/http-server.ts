@@ -49,35 +49,35 @@ export function createHttpServer(options: {
   readonly probes: Probes;
   readonly limits?: Partial<ConnectionLimits>;
 }): HttpServer {
-  const { handleRpc, gateway, probes } = options;
+  const { handleRpc, gateway, probes, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const hostFault = createHostFault();
   let closing = false;
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
+  const handle: JsonGateway = (request, response, calls) => {
     // Tells kept-alive connections to go elsewhere once this process drains.
     if (closing) response.setHeader("connection", "close");
     const fault = hostFault(request);
     if (fault !== undefined) {
-      const body = { message: fault, errors: {} };
-      sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
-      return;
+      return refuseRequest(request, response, fault);
     }
     const url = (request.url = originForm(request.url ?? ""));
-    if (url.startsWith("/v1/")) gateway(request, response);
+    if (url.startsWith("/v1/")) gateway(request, response, calls);
     else if (url === "/" && prefersPage(request)) sendPage(response, 200, requestIdOf(request));
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
-    else if (!probes(request, response, requestIdOf(request))) gateway(request, response);
-  }
+    else if (!probes(request, response, requestIdOf(request))) gateway(request, response, calls);
+  };
 
-  const connections = createHttpConnections({ ...CONNECTIONS, ...options.limits });
+  const connections = createHttpConnections({ ...CONNECTIONS, ...limits });
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const calls = connections.callsOf(request.socket);
     if (calls === undefined) return void request.socket.destroy();
     response.on("close", () => calls.end(response));
-    if (calls.begin(response)) handle(request, response);
-    else if (!calls.wait(response, () => handle(request, response))) request.socket.destroy();
+    if (calls.begin(response)) handle(request, response, calls);
+    else if (!calls.wait(response, () => handle(request, response, calls))) {
+      request.socket.destroy();
+    }
   }
 
   const server = createServer(LIMITS, take);
@@ -114,7 +114,8 @@ function createHttpConnections(limits: ConnectionLimits): Connections {
     { ...limits, stallMs: Infinity },
     {
       closeSilent: () => undefined,
-      cutAnswer: (answer) => (answer as ServerResponse).destroy(),
+      // Not the response, which has no socket before it is its turn in a pipeline.
+      cutAnswer: (answer) => (answer as ServerResponse).req.socket.destroy(),
       look(socket) {
         if (socket.writableLength === 0) {
           if (socket.timeout === stallMs) socket.setTimeout(0);
@@ -127,6 +128,11 @@ function createHttpConnections(limits: ConnectionLimits): Connections {
 /** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */
 function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+}
+
+function refuseRequest(request: IncomingMessage, response: ServerResponse, message: string): void {
+  const body = { message, errors: {} };
+  sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
 }
 
 function requestIdOf(request: IncomingMessage): string {

@@ -8,6 +8,7 @@ import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
+import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import {
@@ -21,8 +22,12 @@ import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
 import { sendJsonText } from "./send-json.ts";
 
-/** Answers one request of the JSON API. */
-export type JsonGateway = (request: IncomingMessage, response: ServerResponse) => void;
+/** Answers one request of the JSON API; `calls` are those of its connection. */
+export type JsonGateway = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  calls: ConnectionCalls,
+) => void;
 
 /** Header names and values in turn. */
 type HeaderList = readonly string[];
@@ -37,7 +42,7 @@ const REPLAYED: HeaderList = ["idempotency-replayed", "true"];
 export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): JsonGateway {
   const match = compileRoutes(readRoutes(rpcs).map(compileJsonRoute));
 
-  return (request, response) => {
+  return (request, response, calls) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
     response.on("close", () => pipeline.finish(call, sentStatus(response)));
     const [path, query] = splitUrl(request.url ?? "");
@@ -46,15 +51,15 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
       const { route, pathSegments } = found;
       call.method = route.rpc.name;
       const parameters = parametersOf(route, pathSegments, query);
-      const exchange = exchangeOf({ request, response, call, route, parameters, pipeline });
+      const exchange = exchangeOf({ request, response, call, calls, route, parameters, pipeline });
       pipeline.serveUnary(route.rpc, call, exchange);
     } else if (found.kind === "method-not-allowed") {
       const refusal = pipeline.refusalFor(methodNotAllowed(found.allow), call);
-      sendRefusal({ response, call, pipeline }, refusal, ["allow", found.allow]);
+      sendRefusal({ response, call, calls, pipeline }, refusal, ["allow", found.allow]);
     } else {
       const error = refuse("NO_SUCH_METHOD", "There is nothing at this path.");
       const refusal = pipeline.refusalFor(error, call);
-      if (!prefersPage(request)) sendRefusal({ response, call, pipeline }, refusal);
+      if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);
       else pipeline.answer(() => sendPage(response, 404, call.headers.requestId));
     }
   };
@@ -64,6 +69,7 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
 interface ReplyTarget {
   readonly response: ServerResponse;
   readonly call: ReceivedCall;
+  readonly calls: ConnectionCalls;
   readonly pipeline: Pipeline;
 }
 
@@ -101,13 +107,16 @@ function sendRefusal(target: ReplyTarget, refusal: Refusal, extra: HeaderList = 
 }
 
 function send(
-  { response, call, pipeline }: ReplyTarget,
+  { response, call, calls, pipeline }: ReplyTarget,
   status: number,
   body: unknown,
   headers: HeaderList,
 ): void {
   const text = JSON.stringify(body);
-  pipeline.answer(() => sendJsonText(response, status, call.headers.requestId, text, headers));
+  pipeline.answer(() => {
+    if (!calls.send(response, text.length)) return void response.req.socket.destroy();
+    sendJsonText(response, status, call.headers.requestId, text, headers);
+  });
 }
 
 function headerList(headers: Readonly<Record<string, string>>): string[] {
