@@ -58,6 +58,26 @@ export function isTransientDatabaseError(error: unknown): boolean {
 }
 
 /**
+ * What to tell a caller of an error that passes by itself; undefined for any other. A full disk
+ * passes when the operator makes room.
+ */
+export function transientDatabaseMessage(error: unknown): string | undefined {
+  if (!isTransientDatabaseError(error)) return undefined;
+  return isDiskFull(error)
+    ? "The service's database has no space left on its disk; try again later."
+    : "The service cannot reach its database; try again in a moment.";
+}
+
+function isDiskFull(error: unknown): boolean {
+  for (let current = error, depth = 0; depth < MAX_DEPTH; depth++) {
+    if (sqlStateOf(current) === "53100") return true;
+    if (!(current instanceof Error)) return false;
+    current = current.cause;
+  }
+  return false;
+}
+
+/**
  * Whether the database gave up a transaction because another was in its way: a lock not had in
  * time, a deadlock, rows that changed meanwhile.
  */

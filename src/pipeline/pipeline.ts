@@ -48,8 +48,8 @@ export function createPipeline(options: {
   readonly apiKeys: ApiKeyLookup;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
-  /** Whether an error passes by itself: the database is away or overloaded. */
-  readonly isTransient: (error: unknown) => boolean;
+  /** What to tell a caller of an error that passes by itself; undefined for any other error. */
+  readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
   readonly observer: Observer;
   readonly tickBatcher: TickBatcher;
@@ -60,7 +60,7 @@ export function createPipeline(options: {
   const places = createPlaces();
   const admit = createAdmit({ ...options, places });
   const execute = createExecute({ validatorOf, places });
-  const refusalFor = createRefusalFor(options.isTransient, options.log);
+  const refusalFor = createRefusalFor(options.transientMessage, options.log);
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);

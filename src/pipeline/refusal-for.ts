@@ -12,17 +12,19 @@ export type RefusalFor = (error: unknown, call: ReceivedCall) => Refusal;
 /**
  * Builds the one place where errors become refusals.
  *
- * @param isTransient whether an error passes by itself: the database is away or overloaded
+ * @param transientMessage what to tell a caller of an error that passes by itself, as when the
+ * database is away; undefined for any other error
  */
 export function createRefusalFor(
-  isTransient: (error: unknown) => boolean,
+  transientMessage: (error: unknown) => string | undefined,
   log: Logger,
 ): RefusalFor {
   function refusalOf(error: unknown, requestId: string): Refusal {
     if (error instanceof Refusal) return error;
-    if (isTransient(error)) {
+    const transient = transientMessage(error);
+    if (transient !== undefined) {
       log.warn({ requestId, err: error }, "database unavailable");
-      return unavailable("The service cannot reach its database; try again in a moment.", error);
+      return unavailable(transient, error);
     }
     log.error({ requestId, err: error }, "defect");
     return refuse("INTERNAL", "The service failed; report this with the request id.", {

@@ -1,7 +1,7 @@
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
-import { isTransientDatabaseError } from "../db/database-error.ts";
+import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { ApiKeyLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
@@ -37,7 +37,7 @@ export function createServers(options: {
   const pipeline = createPipeline({
     ...options,
     closedBecause,
-    isTransient: isTransientDatabaseError,
+    transientMessage: transientDatabaseMessage,
     observer,
     tickBatcher,
   });

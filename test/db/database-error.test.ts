@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { isTransientDatabaseError } from "../../src/db/database-error.ts";
+import { isTransientDatabaseError, transientDatabaseMessage } from "../../src/db/database-error.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -90,3 +90,15 @@ test.each(["select from nowhere", "select 1 / 0", "selec"])(
     expect(isTransientDatabaseError(error)).toBe(false);
   },
 );
+
+test("a disk that is full is told as such, and any other transient error as a database away", () => {
+  const full = Object.assign(new Error("could not extend file"), { code: "53100" });
+  expect(transientDatabaseMessage(new Error("the commit failed", { cause: full }))).toBe(
+    "The service's database has no space left on its disk; try again later.",
+  );
+  const away = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+  expect(transientDatabaseMessage(away)).toBe(
+    "The service cannot reach its database; try again in a moment.",
+  );
+  expect(transientDatabaseMessage(new Error("a defect"))).toBeUndefined();
+});

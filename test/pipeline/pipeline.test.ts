@@ -37,7 +37,7 @@ function startPipeline(run: Rpc["run"]) {
     streams: [],
     apiKeys: { recall: callerOf, find: async (apiKey) => callerOf(apiKey) },
     closedBecause: () => undefined,
-    isTransient: () => false,
+    transientMessage: () => undefined,
     limiter: createMemoryLimiter(() => 0),
     observer: createObserver(log, new Registry(), tickBatcher),
     tickBatcher,

@@ -44,7 +44,7 @@ export function nextWaitMs(
 }
 
 /** Whether a webhook that has failed ever since a time is to be disabled. */
-export function isBeyondPatience(failingSince: Date, now: Date): boolean {
+export function hasFailedTooLong(failingSince: Date, now: Date): boolean {
   return now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;
 }
 

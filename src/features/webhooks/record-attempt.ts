@@ -3,7 +3,7 @@ import { LockMode } from "@mikro-orm/postgresql";
 import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import {
-  isBeyondPatience,
+  hasFailedTooLong,
   nextWaitMs,
   readRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
@@ -77,7 +77,7 @@ async function fail(
   webhook.failingSince ??= startedAt;
   const endedAt = now();
   if (result.status === 410) disable(tx, webhook, "gone", endedAt);
-  else if (isBeyondPatience(webhook.failingSince, endedAt)) {
+  else if (hasFailedTooLong(webhook.failingSince, endedAt)) {
     disable(tx, webhook, "failing", endedAt);
   }
   const askedMs =

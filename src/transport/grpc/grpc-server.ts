@@ -18,10 +18,10 @@ import {
 } from "../connections/connections.ts";
 import type { TakeStream } from "./fast-path.ts";
 
-/** The cleartext HTTP/2 door, for gRPC. */
+/** The gRPC server, on cleartext HTTP/2. */
 export interface GrpcServer {
   listen(host: string, port: number): Promise<AddressInfo>;
-  /** Tells callers to go away, waits for calls under way, and cuts what is left after `graceMs`. */
+  /** Tells callers to go away, waits for calls in flight, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 

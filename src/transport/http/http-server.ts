@@ -16,11 +16,11 @@ import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
 import { sendJson } from "./send-json.ts";
 
-/** The HTTP/1.1 door: the JSON API, Connect and gRPC-Web, and the operators' pages. */
+/** The HTTP/1.1 server: the JSON API, Connect and gRPC-Web, probes and metrics. */
 export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   /**
-   * Takes no new connections, waits for requests under way, and cuts what is left after `graceMs`.
+   * Takes no new connections, waits for requests in flight, and cuts what is left after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import {
-  isBeyondPatience,
+  hasFailedTooLong,
   MAX_ATTEMPTS,
   nextWaitMs,
   readRetryAfter,
@@ -53,6 +53,6 @@ test("Retry-After is read as seconds or as a date; anything else is ignored", ()
 
 test("a webhook is to be disabled once it has failed for five days", () => {
   const since = new Date("2026-01-01T00:00:00Z");
-  expect(isBeyondPatience(since, new Date(since.getTime() + 5 * DAY - 1))).toBe(false);
-  expect(isBeyondPatience(since, new Date(since.getTime() + 5 * DAY))).toBe(true);
+  expect(hasFailedTooLong(since, new Date(since.getTime() + 5 * DAY - 1))).toBe(false);
+  expect(hasFailedTooLong(since, new Date(since.getTime() + 5 * DAY))).toBe(true);
 });
