@@ -10,8 +10,11 @@ import { memoryMiB, openSession, runDrill, type Drill } from "./drill.ts";
 
 /** What 128 MiB that wait, and 500 lists that are being made, may add; all would be gigabytes. */
 const MAX_GROWTH_MIB = 1_200;
-/** When what is not read must be gone, in milliseconds. */
-const GONE_MS = 75_000;
+/**
+ * When what is not read must be gone, in milliseconds: a call may wait 30 s behind others of its
+ * connection, then for a place of its workspace, and its answer 30 s for its reader.
+ */
+const GONE_MS = 100_000;
 const LIST = frame(
   toBinary(ListShipmentsRequestSchema, create(ListShipmentsRequestSchema, { pageSize: 100 })),
 );
