@@ -1,24 +1,13 @@
-import type {
-  CreateShipmentRequestValid,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Outcome } from "../../db/group-transaction.ts";
 import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
 import type { PricedTariff } from "../tariffs/tariff-cache.ts";
 import { assertExpectedPrice } from "./assert-expected-price.ts";
+import type { Booking } from "./booking.ts";
 import { mergeMetadata, type Metadata } from "./merge-metadata.ts";
 import { coverageProblems } from "./price.ts";
 import type { BookingFacts } from "./read-booking-facts.ts";
 import { routeOf } from "./route-of.ts";
-
-/** A call that asks for a booking. */
-export interface Booking {
-  readonly method: typeof ShipmentService.method.createShipment;
-  readonly request: CreateShipmentRequestValid;
-  readonly call: Call;
-}
 
 /** A booking that has passed every check, with its price. */
 export interface AcceptedBooking extends Booking {

@@ -2,7 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { foldEmail } from "../customers/link-customers.ts";
-import type { Booking } from "./check-booking.ts";
+import type { Booking } from "./booking.ts";
 
 /** The values by which the facts of a booking are looked up. */
 export interface BookingQuery {

@@ -16,12 +16,8 @@ import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
 import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
 import { connectError } from "./connect-error.ts";
-import {
-  createNodeAdapter,
-  type NodeRequest,
-  type NodeResponse,
-  type RpcHandler,
-} from "./node-adapter.ts";
+import { createNodeAdapter } from "./node-adapter.ts";
+import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
 import { malformedTimeoutError } from "./malformed-timeout-error.ts";
 import { unreadableRequest } from "./unreadable-request.ts";
 import { IDLE_STREAM_MS, WIRE } from "./wire.ts";

@@ -3,21 +3,15 @@ import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/conn
 import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
-  type connectNodeAdapter,
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
 import { createHostCheck } from "./host-header.ts";
 import { withKnownFlags } from "./known-flags.ts";
+import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
 
 const isHost = createHostCheck();
-
-/** Answers a request that may be an RPC, on either HTTP version. */
-export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
-
-export type NodeRequest = Parameters<RpcHandler>[0];
-export type NodeResponse = Parameters<RpcHandler>[1];
 
 /**
  * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.

@@ -3,7 +3,7 @@ import type { Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import { connectError } from "./connect-error.ts";
-import type { NodeRequest, NodeResponse } from "./node-adapter.ts";
+import type { NodeRequest, NodeResponse } from "./node-request.ts";
 
 /**
  * Refuses a request that leads into no RPC, so that no protocol of an RPC speaks for it: in gRPC's

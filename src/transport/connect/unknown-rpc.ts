@@ -1,5 +1,5 @@
 import { refuse } from "../../domain/refusal.ts";
-import type { RpcHandler } from "./node-adapter.ts";
+import type { RpcHandler } from "./node-request.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
 
 /** Answers a request for an RPC that there is not. */

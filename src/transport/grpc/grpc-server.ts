@@ -8,7 +8,7 @@ import {
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { listen } from "../connections/listen.ts";
-import type { RpcHandler } from "../connect/node-adapter.ts";
+import type { RpcHandler } from "../connect/node-request.ts";
 import { IDLE_STREAM_MS } from "../connect/wire.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {

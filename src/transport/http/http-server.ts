@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
-import type { RpcHandler } from "../connect/node-adapter.ts";
+import type { RpcHandler } from "../connect/node-request.ts";
 import {
   CONNECTION_LIMITS,
   createConnections,
