@@ -1,4 +1,4 @@
-import { OverloadedError } from "./database-error.ts";
+import { createGroupQueue, type Waiting } from "./group-queue.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { settledOrAfter } from "./settled-or-after.ts";
 
@@ -10,16 +10,6 @@ const MAX_IN_FLIGHT = 2;
 const SLOW_READ_MS = 100;
 /** How many statements are in flight at most, slow ones included. */
 const MAX_WITH_SLOW = 6;
-/** How long a key waits to be read at most, in milliseconds. */
-const MAX_WAIT_MS = 2_000;
-
-interface Waiting<Key, Result> {
-  readonly key: Key;
-  /** On the clock of `performance.now()`. */
-  readonly expiresAtMs: number;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /**
  * Lets reads that are asked for at the same time share a statement. Keys are gathered until the end
@@ -32,46 +22,41 @@ interface Waiting<Key, Result> {
 export function batchReads<Key, Result>(
   read: (keys: readonly Key[]) => Promise<readonly Result[]>,
 ): (key: Key) => Promise<Result> {
+  const queue = createGroupQueue<Key, Result>(MAX_KEYS, () => undefined);
   const fast = createSemaphore(MAX_IN_FLIGHT);
   const all = createSemaphore(MAX_WITH_SLOW);
-  let waiting: Waiting<Key, Result>[] = [];
   let isDraining = false;
 
   async function readBatch(batch: readonly Waiting<Key, Result>[]): Promise<void> {
     if (batch.length === 0) return;
     try {
-      const results = await read(batch.map(({ key }) => key));
+      const results = await read(batch.map(({ member }) => member));
       batch.forEach(({ resolve }, i) => resolve(results[i] as Result));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
   }
 
-  function takeBatch(): Waiting<Key, Result>[] {
-    const now = performance.now();
-    const late = waiting.filter(({ expiresAtMs }) => expiresAtMs <= now);
-    for (const { reject } of late) reject(new OverloadedError());
-    if (late.length > 0) waiting = waiting.filter(({ expiresAtMs }) => expiresAtMs > now);
-    return waiting.splice(0, MAX_KEYS);
-  }
-
   async function drain(): Promise<void> {
-    while (waiting.length > 0) {
+    while (queue.hasMembers()) {
       await all.acquire();
       await fast.acquire();
-      const done = readBatch(takeBatch());
+      const batch = queue.takeGroup();
+      const done = readBatch(batch);
       void done.then(all.release);
       void settledOrAfter(SLOW_READ_MS, done).then(fast.release);
+      // All that are left have waited too long, and the queue rejects them.
+      if (batch.length === 0) break;
     }
     isDraining = false;
   }
 
-  return (key) =>
-    new Promise((resolve, reject) => {
-      const expiresAtMs = performance.now() + MAX_WAIT_MS;
-      waiting.push({ key, expiresAtMs, resolve, reject });
-      if (isDraining) return;
+  return (key) => {
+    const found = queue.add(key, Infinity);
+    if (!isDraining) {
       isDraining = true;
       queueMicrotask(() => void drain());
-    });
+    }
+    return found;
+  };
 }
