@@ -17,8 +17,8 @@ const POLL_MS = 10;
 const SAY_AFTER_MS = 1_000;
 
 /**
- * Runs the service until SIGTERM, SIGINT or SIGHUP: leases the database, opens the ports, migrates, serves,
- * drains. With `demo`, first fills an empty database, and prints how to make a first call.
+ * Runs the service until SIGTERM, SIGINT or SIGHUP: leases the database, opens the ports, migrates,
+ * serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
  * @throws when the database cannot be had or migrated, or a port is taken
  */
@@ -30,22 +30,27 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   try {
     // The database starts while the code is loaded that needs it.
     const [database] = await Promise.all([haveDatabase(config, log, told), import("./app.ts")]);
-    if (database !== undefined) await serveOn(database, config, demo, { log, flush }, told);
+    if (database === undefined) return;
+    try {
+      await serveOn(database.url, config, demo, { log, flush }, told);
+    } finally {
+      await database.release();
+    }
   } finally {
     flush();
   }
 }
 
-/** Serves on a database until told to end, and releases it. */
+/** Serves on a database until told to end. */
 async function serveOn(
-  database: Database,
+  databaseUrl: string,
   config: Config,
   demo: boolean,
   { log, flush }: Log,
   told: Promise<void>,
 ): Promise<void> {
   const { createApp } = await import("./app.ts");
-  const app = createApp({ ...config, databaseUrl: database.url }, log);
+  const app = createApp({ ...config, databaseUrl }, log);
   try {
     const { http, grpc } = await app.listen();
     const addresses = { http: `http://${authority(http)}`, grpc: authority(grpc) };
@@ -66,7 +71,6 @@ async function serveOn(
   } finally {
     endInTime();
     await app.close();
-    await database.release();
   }
 }
 
