@@ -38,23 +38,27 @@ export class OverloadedError extends Error {
  * and the caller should try again. Anything else is a defect or a broken rule.
  */
 export function isTransientDatabaseError(error: unknown): boolean {
-  let current = error;
-  for (let depth = 0; depth < MAX_DEPTH && current instanceof Error; depth++) {
-    const code = (current as { code?: unknown }).code;
-    if (
-      typeof code === "string" &&
-      (TRANSIENT_SQLSTATE.test(code) || TRANSIENT_NODE_CODE.test(code))
-    ) {
-      return true;
-    }
-    if (isStalePlan(current)) return true;
-    if (current instanceof OverloadedError || TRANSIENT_MESSAGE.test(current.message)) return true;
-    if (current instanceof AggregateError && current.errors.some(isTransientDatabaseError)) {
-      return true;
-    }
-    current = current.cause;
+  return causesOf(error).some(isTransientByItself);
+}
+
+function isTransientByItself(error: Error): boolean {
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string") {
+    if (TRANSIENT_SQLSTATE.test(code) || TRANSIENT_NODE_CODE.test(code)) return true;
   }
-  return false;
+  if (error instanceof AggregateError && error.errors.some(isTransientDatabaseError)) return true;
+  return (
+    isStalePlan(error) || error instanceof OverloadedError || TRANSIENT_MESSAGE.test(error.message)
+  );
+}
+
+/** An error and the causes behind it, the outermost first. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let it = error; it instanceof Error && causes.length < MAX_DEPTH; it = it.cause) {
+    causes.push(it);
+  }
+  return causes;
 }
 
 /**
@@ -63,18 +67,9 @@ export function isTransientDatabaseError(error: unknown): boolean {
  */
 export function transientDatabaseMessage(error: unknown): string | undefined {
   if (!isTransientDatabaseError(error)) return undefined;
-  return isDiskFull(error)
+  return causesOf(error).some((cause) => sqlStateOf(cause) === "53100")
     ? "The service's database has no space left on its disk; try again later."
     : "The service cannot reach its database; try again in a moment.";
-}
-
-function isDiskFull(error: unknown): boolean {
-  for (let current = error, depth = 0; depth < MAX_DEPTH; depth++) {
-    if (sqlStateOf(current) === "53100") return true;
-    if (!(current instanceof Error)) return false;
-    current = current.cause;
-  }
-  return false;
 }
 
 /**
