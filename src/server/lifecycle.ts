@@ -4,16 +4,10 @@ import type { Logger } from "pino";
 import { ConnectionFault } from "../db/connection-fault.ts";
 import { isTransientDatabaseError } from "../db/database-error.ts";
 import { migrate } from "../db/migrate.ts";
+import type { TransportServer } from "../transport/connections/transport-server.ts";
 import type { Background } from "./background.ts";
 import { listenAs } from "./ports.ts";
 import type { Readiness } from "./readiness.ts";
-
-/** A server that listens on one port. */
-interface Server {
-  listen(host: string, port: number): Promise<AddressInfo>;
-  /** Takes no new connections, waits for calls in flight, and cuts what is left after `graceMs`. */
-  close(graceMs: number): Promise<void>;
-}
 
 /** How a process that serves begins and ends. */
 export interface Lifecycle {
@@ -50,8 +44,8 @@ export function createLifecycle(options: {
   readonly port: number;
   readonly grpcPort: number;
   readonly databaseUrl: string;
-  readonly http: Server;
-  readonly grpc: Server;
+  readonly http: TransportServer;
+  readonly grpc: TransportServer;
   readonly readiness: Readiness;
   readonly background: Background;
   /** How many calls are in flight. */

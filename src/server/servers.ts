@@ -12,9 +12,10 @@ import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
 import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
+import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
-import { createGrpcServer, type GrpcServer } from "../transport/grpc/grpc-server.ts";
-import { createHttpServer, type HttpServer } from "../transport/http/http-server.ts";
+import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
+import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
 import type { Readiness } from "./readiness.ts";
@@ -29,7 +30,11 @@ export function createServers(options: {
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly registry: Registry;
-}): { readonly http: HttpServer; readonly grpc: GrpcServer; readonly inFlight: () => number } {
+}): {
+  readonly http: TransportServer;
+  readonly grpc: TransportServer;
+  readonly inFlight: () => number;
+} {
   const { rpcs, streams, log, registry } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();

@@ -6,8 +6,9 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { listen } from "../connections/listen.ts";
+import type { TransportServer } from "../connections/transport-server.ts";
 import type { RpcHandler } from "../connect/node-request.ts";
 import { IDLE_STREAM_MS } from "../connect/wire.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
@@ -17,13 +18,6 @@ import {
   type ConnectionLimits,
 } from "../connections/connections.ts";
 import type { TakeStream } from "./fast-path.ts";
-
-/** The gRPC server, on cleartext HTTP/2. */
-export interface GrpcServer {
-  listen(host: string, port: number): Promise<AddressInfo>;
-  /** Tells callers to go away, waits for calls in flight, and cuts what is left after `graceMs`. */
-  close(graceMs: number): Promise<void>;
-}
 
 /** Bounds on what one connection may ask for. */
 const LIMITS = {
@@ -54,7 +48,7 @@ export function createGrpcServer(
   handle: RpcHandler,
   takeStream: TakeStream,
   limits: Partial<ConnectionLimits> = {},
-): GrpcServer {
+): TransportServer {
   const server: Http2Server = createServer(LIMITS);
   // Never listens: it is there to make Node's request and response objects of a stream, which the
   // server itself would make of every stream.

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { RpcHandler } from "../connect/node-request.ts";
 import {
@@ -10,20 +10,12 @@ import {
   type Connections,
 } from "../connections/connections.ts";
 import { listen } from "../connections/listen.ts";
+import type { TransportServer } from "../connections/transport-server.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
 import { sendJson } from "./send-json.ts";
-
-/** The HTTP/1.1 server: the JSON API, Connect and gRPC-Web, probes and metrics. */
-export interface HttpServer {
-  listen(host: string, port: number): Promise<AddressInfo>;
-  /**
-   * Takes no new connections, waits for requests in flight, and cuts what is left after `graceMs`.
-   */
-  close(graceMs: number): Promise<void>;
-}
 
 /** Bounds on what one connection may send and for how long. */
 const LIMITS = {
@@ -48,7 +40,7 @@ export function createHttpServer(options: {
   readonly gateway: JsonGateway;
   readonly probes: Probes;
   readonly limits?: Partial<ConnectionLimits>;
-}): HttpServer {
+}): TransportServer {
   const { handleRpc, gateway, probes, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const hostFault = createHostFault();

@@ -4,10 +4,11 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { ConnectionLimits } from "../../../src/transport/connections/connections.ts";
-import { createGrpcServer, type GrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
+import type { TransportServer } from "../../../src/transport/connections/transport-server.ts";
+import { createGrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
 import { eventually } from "../../support/eventually.ts";
 
-let server: GrpcServer | undefined;
+let server: TransportServer | undefined;
 const opened: { destroy(): unknown }[] = [];
 afterEach(async () => {
   for (const connection of opened.splice(0)) connection.destroy();

@@ -4,10 +4,11 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { ConnectionLimits } from "../../../src/transport/connections/connections.ts";
-import { createHttpServer, type HttpServer } from "../../../src/transport/http/http-server.ts";
+import type { TransportServer } from "../../../src/transport/connections/transport-server.ts";
+import { createHttpServer } from "../../../src/transport/http/http-server.ts";
 import { eventually } from "../../support/eventually.ts";
 
-let server: HttpServer | undefined;
+let server: TransportServer | undefined;
 const opened: Socket[] = [];
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy();
