@@ -1,3 +1,5 @@
+import { createWaiter } from "./waiter.ts";
+
 /** Waits for new events of one workspace. */
 export interface EventSubscription {
   /**
@@ -58,41 +60,4 @@ export function createEventSubscriptions(): EventSubscriptions {
       listeners.push(heard);
     },
   };
-}
-
-/** A flag that `wake` sets, and that `wait` waits for and resets. */
-function createWaiter(): { wake: () => void; wait: EventSubscription["wait"] } {
-  let woken = false;
-  let stopWaiting: (() => void) | undefined;
-  return {
-    wake() {
-      woken = true;
-      stopWaiting?.();
-    },
-    async wait(ms, signal) {
-      if (!woken) await sleepUntil(ms, signal, (stop) => (stopWaiting = stop));
-      const result = woken;
-      woken = false;
-      return result;
-    },
-  };
-}
-
-/** Resolves after `ms`, when the signal aborts, or when what `onStart` is given is called. */
-function sleepUntil(
-  ms: number,
-  signal: AbortSignal,
-  onStart: (stop: () => void) => void,
-): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const stop = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      resolve();
-    };
-    const timer = setTimeout(stop, ms);
-    signal.addEventListener("abort", stop);
-    onStart(stop);
-  });
 }

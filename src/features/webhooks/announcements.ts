@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { createWaiter } from "../events/waiter.ts";
 
 /** Which workspaces may have deliveries that are due. */
 export interface Announced {
@@ -28,21 +28,15 @@ export interface Announcements {
 export function createAnnouncements(pollMs: number): Announcements {
   const heard = new Set<number>();
   let pollAtMs = 0;
-  let isWoken = false;
-  let waiting: AbortController | undefined;
-
-  function wake(): void {
-    isWoken = true;
-    waiting?.abort();
-  }
+  const waiter = createWaiter();
 
   return {
     hear(workspaces) {
       if (workspaces === undefined) pollAtMs = 0;
       else for (const workspace of workspaces) heard.add(workspace);
-      wake();
+      waiter.wake();
     },
-    wake,
+    wake: waiter.wake,
     take() {
       const workspaces = [...heard];
       heard.clear();
@@ -51,12 +45,7 @@ export function createAnnouncements(pollMs: number): Announcements {
       return announced(undefined);
     },
     async wait() {
-      if (!isWoken) {
-        waiting = new AbortController();
-        const leftMs = Math.max(0, pollAtMs - performance.now());
-        await sleep(leftMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-      }
-      isWoken = false;
+      await waiter.wait(Math.max(0, pollAtMs - performance.now()));
     },
   };
 }

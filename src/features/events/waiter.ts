@@ -1,0 +1,46 @@
+/** A flag that `wake` sets, and that `wait` waits for and resets. */
+export interface Waiter {
+  wake(): void;
+  /**
+   * Resolves to true once `wake` has been called since the last wait; to false after `ms` or when the
+   * signal aborts. One wait at a time.
+   */
+  wait(ms: number, signal?: AbortSignal): Promise<boolean>;
+}
+
+/** Builds a waiter. */
+export function createWaiter(): Waiter {
+  let woken = false;
+  let stopWaiting: (() => void) | undefined;
+  return {
+    wake() {
+      woken = true;
+      stopWaiting?.();
+    },
+    async wait(ms, signal) {
+      if (!woken) await sleepUntil(ms, signal, (stop) => (stopWaiting = stop));
+      const result = woken;
+      woken = false;
+      return result;
+    },
+  };
+}
+
+/** Resolves after `ms`, when the signal aborts, or when what `onStart` is given is called. */
+function sleepUntil(
+  ms: number,
+  signal: AbortSignal | undefined,
+  onStart: (stop: () => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = setTimeout(stop, ms);
+    signal?.addEventListener("abort", stop);
+    onStart(stop);
+  });
+}
