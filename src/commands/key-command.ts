@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { revokeKey } from "../features/workspaces/revoke-key.ts";
-import { MAX_OVERLAP_SECONDS, rotateKey } from "../features/workspaces/rotate-key.ts";
+import { revokeKey } from "../features/api-keys/revoke-key.ts";
+import { MAX_OVERLAP_SECONDS, rotateKey } from "../features/api-keys/rotate-key.ts";
 import { jsonOption, readWholeNumber, workspaceOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";
 

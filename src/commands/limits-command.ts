@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { findLimits } from "../features/workspaces/find-limits.ts";
-import { setLimit } from "../features/workspaces/set-limit.ts";
+import { setLimit } from "../features/workspace-admin/set-limit.ts";
 import { LIMIT_CLASSES, type LimitClass, type RateLimits } from "../domain/rate-limit.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { jsonOption, readWholeNumber, workspaceOption } from "./options.ts";

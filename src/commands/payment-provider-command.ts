@@ -2,7 +2,7 @@ import { Command } from "commander";
 import {
   connectPaymentProvider,
   disconnectPaymentProvider,
-} from "../features/workspaces/connect-payment-provider.ts";
+} from "../features/workspace-admin/connect-payment-provider.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { jsonOption, providerOption, workspaceOption } from "./options.ts";
 import { CommandRefused, runCommand } from "./run-command.ts";

@@ -1,6 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
-import { createWorkspace } from "../features/workspaces/create-workspace.ts";
-import { listWorkspaces, type ListedWorkspace } from "../features/workspaces/list-workspaces.ts";
+import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
+import {
+  listWorkspaces,
+  type ListedWorkspace,
+} from "../features/workspace-admin/list-workspaces.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
 import { jsonOption, providerOption } from "./options.ts";
 import { runCommand } from "./run-command.ts";

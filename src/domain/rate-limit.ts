@@ -22,6 +22,13 @@ export const DEFAULT_LIMITS: RateLimits = {
   write: { rate: 2_000, burst: 4_000 },
 };
 
+/** What every operator may do. */
+export const OPERATOR_LIMITS: RateLimits = {
+  quote: { rate: 100, burst: 200 },
+  read: { rate: 200, burst: 400 },
+  write: { rate: 100, burst: 200 },
+};
+
 /** How long an empty bucket takes to fill, in whole seconds, at least 1. */
 export function windowSeconds({ rate, burst }: RateLimit): number {
   return Math.ceil(burst / rate);

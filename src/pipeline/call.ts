@@ -1,24 +1,57 @@
 import type { Code } from "@connectrpc/connect";
+import type { OperatorRole } from "../domain/operator-role.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Problem } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
 
-/** Who calls: the workspace that an API key stands for. */
-export interface Caller {
+/** Who may call an RPC: workspaces with an API key, or operators of the platform with theirs. */
+export type Audience = "workspace" | "operator";
+
+/** The workspace that an API key stands for. */
+export interface WorkspaceCaller {
+  readonly audience: "workspace";
+  /** What its calls are counted by: the id of the workspace. */
+  readonly account: number;
   readonly workspaceId: number;
+  readonly limits: RateLimits;
+  /** Whether its calls are refused until the platform resumes it. */
+  readonly suspended: boolean;
+  /** The id of the key that the call carries. */
+  readonly keyId: string;
+  /** What the key is called: its name, else its last four characters. */
+  readonly keyName: string;
+}
+
+/** Who runs the platform: an operator, or somebody at the command line of the server. */
+export interface OperatorCaller {
+  readonly audience: "operator";
+  /** What its calls are counted by. */
+  readonly account: string;
+  /** How it came in; `service` is the service itself, which fills an empty database. */
+  readonly actor: "operator" | "command_line" | "service";
+  /** Undefined unless it is an operator. */
+  readonly operatorId: number | undefined;
+  readonly name: string;
+  readonly role: OperatorRole;
   readonly limits: RateLimits;
 }
 
-/** Tells who an API key stands for. */
-export interface ApiKeyLookup {
+/** Who calls. */
+export type Caller = WorkspaceCaller | OperatorCaller;
+
+/** Tells who a secret key stands for. */
+export interface KeyLookup<C extends Caller = Caller> {
   /** The caller of a key that is in memory; undefined when it has to be looked up. */
-  recall(apiKey: string): Caller | undefined;
+  recall(key: string): C | undefined;
   /**
    * The caller of a well-formed key; undefined when the key is unknown, revoked or expired. Rejects
    * when the key is not in memory and the database cannot be asked.
    */
-  find(apiKey: string): Promise<Caller | undefined>;
+  find(key: string): Promise<C | undefined>;
 }
+
+/** The look-up of each audience's keys. A key of one is unknown to the other. */
+export type KeyLookups = { readonly [A in Audience]: KeyLookup<Caller & { audience: A }> };
 
 /** The other end of the connection that a call came on. */
 export interface Peer {
@@ -36,9 +69,11 @@ export interface ReceivedCall {
   readonly startedMs: number;
   /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
   method: string | undefined;
-  /** Undefined until the API key is known to be good. */
+  /** The secret key that the call carries, as it came; undefined until it is read. */
+  key: string | undefined;
+  /** Undefined until the key is known to be good. */
   caller: Caller | undefined;
-  /** What the workspace has left for calls like this one; undefined until counted. */
+  /** What the caller has left for calls like this one; undefined until counted. */
   rateLimit: RateLimitState | undefined;
   /** When the caller stops waiting; undefined when it does not say. */
   deadlineMs: number | undefined;
@@ -52,11 +87,19 @@ export interface ReceivedCall {
   code: Code | 0 | undefined;
 }
 
-/** A call whose caller is known and within its limits. */
-export interface Call extends ReceivedCall {
-  caller: Caller;
-  rateLimit: RateLimitState;
+/** A call whose caller is known, may make it, and is within its limits. */
+interface AdmittedCall<C extends Caller> extends ReceivedCall {
+  caller: C;
 }
+
+/** A call of a workspace. */
+export type Call = AdmittedCall<WorkspaceCaller>;
+
+/** A call of an operator. */
+export type OperatorCall = AdmittedCall<OperatorCaller>;
+
+/** A call of either. */
+export type AnyCall = AdmittedCall<Caller>;
 
 const NO_FAULTS: readonly Problem[] = [];
 
@@ -68,6 +111,7 @@ export function receivedCall(headers: CallHeaders, peer: Peer): ReceivedCall {
     peer,
     startedMs,
     method: undefined,
+    key: undefined,
     caller: undefined,
     rateLimit: undefined,
     deadlineMs: headers.timeoutMs === undefined ? undefined : startedMs + headers.timeoutMs,

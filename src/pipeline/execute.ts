@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { refuse, type Problem, type Refusal } from "../domain/refusal.ts";
 import type { Answer } from "./answer.ts";
-import type { Call } from "./call.ts";
+import type { AnyCall } from "./call.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Places } from "./places.ts";
 import type { Rpc } from "./rpc.ts";
@@ -16,7 +16,7 @@ import type { ValidateRequest } from "./validate-request.ts";
 export type Execute = (
   rpc: Rpc,
   request: Message,
-  call: Call,
+  call: AnyCall,
   faults?: readonly Problem[],
 ) => Answer | Promise<Answer>;
 
@@ -41,27 +41,27 @@ export function createExecute(options: {
   };
 }
 
-/** Runs the function, now or when other calls of the workspace have ended. */
+/** Runs the function, now or when other calls of the caller have ended. */
 function runInPlace(
   rpc: Rpc,
   request: Message,
-  call: Call,
+  call: AnyCall,
   places: Omit<Places, "assertSome">,
 ): Answer | Promise<Answer> {
-  const { workspaceId } = call.caller;
+  const { account } = call.caller;
   // Quotes are answered from memory.
-  if (rpc.limitClass !== "quote" && !places.has(workspaceId)) {
-    return places.runLater(workspaceId, () => {
+  if (rpc.limitClass !== "quote" && !places.has(account)) {
+    return places.runLater(account, () => {
       assertBeforeDeadline(call);
       return rpc.run(request, call);
     });
   }
   const answer = rpc.run(request, call);
-  if (answer instanceof Promise) places.track(workspaceId, answer);
+  if (answer instanceof Promise) places.track(account, answer);
   return answer;
 }
 
-function assertBeforeDeadline({ deadlineMs }: Call): void {
+function assertBeforeDeadline({ deadlineMs }: AnyCall): void {
   if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw deadlineError();
 }
 

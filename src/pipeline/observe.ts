@@ -59,12 +59,14 @@ export function createObserver(
 
   function record(call: ReceivedCall, durationMs: number, httpStatus: number): void {
     const code = call.code ?? Code.Canceled;
+    const { caller } = call;
     count(call.method ?? "none", code, durationMs / 1000);
     log.info(
       {
         requestId: call.headers.requestId,
         method: call.method,
-        workspace: call.caller?.workspaceId,
+        workspace: caller?.audience === "workspace" ? caller.workspaceId : undefined,
+        operator: caller?.audience === "operator" ? caller.name : undefined,
         code: nameOf(code),
         status: httpStatus,
         durationMs: Math.round(durationMs * 1000) / 1000,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
 import { readCallHeaders } from "./call-headers.ts";
-import { receivedCall, type ApiKeyLookup, type Peer, type ReceivedCall } from "./call.ts";
+import { receivedCall, type KeyLookups, type Peer, type ReceivedCall } from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Observer } from "./observe.ts";
@@ -45,7 +45,7 @@ export interface Pipeline {
 export function createPipeline(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
-  readonly apiKeys: ApiKeyLookup;
+  readonly keys: KeyLookups;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */

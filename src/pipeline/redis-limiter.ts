@@ -61,11 +61,11 @@ export function createRedisLimiter(redisUrl: string, log: Logger): Limiter {
   client.catch(logFailure);
 
   return {
-    async take(workspaceId, limitClass, limit) {
+    async take(account, limitClass, limit) {
       const { rate, burst } = limit;
       try {
         const redis = await client;
-        const key = `shipments:bucket:${workspaceId}:${limitClass}`;
+        const key = `shipments:bucket:${account}:${limitClass}`;
         const [allowed, microCalls] = await redis.takeCall(key, rate, burst);
         return verdictOf(allowed === 1, microCalls, limit);
       } catch (error) {

@@ -10,64 +10,82 @@ import {
   type MessageValidType,
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { limit_class, LimitClass as LimitClassOption } from "../../gen/shipments/v1/options_pb.js";
+import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
+import { OperatorRole as OperatorRoleOption } from "../../gen/shipments/admin/v1/operator_pb.js";
+import {
+  limit_class,
+  LimitClass as LimitClassOption,
+  max_request_bytes,
+} from "../../gen/shipments/v1/options_pb.js";
+import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import type { OperatorRole } from "../domain/operator-role.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { Answer } from "./answer.ts";
-import type { Call } from "./call.ts";
+import type { AnyCall, Audience, Call } from "./call.ts";
 
 /**
  * The function behind an RPC: takes a request that follows every rule of its descriptor and gives
  * the answer, or throws a `Refusal`.
  */
-export type RpcFunction<M extends DescMethod> = (
+export type RpcFunction<M extends DescMethod, C extends AnyCall = Call> = (
   request: MessageValidType<M["input"]>,
-  call: Call,
+  call: C,
 ) => Promise<Answer<MessageShape<M["output"]>>> | Answer<MessageShape<M["output"]>>;
 
 /**
  * The function behind an RPC that answers with a stream: gives responses until `signal` aborts or
  * there are no more. The next one is asked for only when the caller has taken the one before.
  */
-export type StreamFunction<M extends DescMethod> = (
+export type StreamFunction<M extends DescMethod, C extends AnyCall = Call> = (
   request: MessageValidType<M["input"]>,
-  call: Call,
+  call: C,
   signal: AbortSignal,
 ) => AsyncIterable<MessageShape<M["output"]>>;
 
 /** A function for every unary and every server streaming RPC of a service, by its name. */
-export type ServiceFunctions<S extends DescService> = {
+export type ServiceFunctions<S extends DescService, C extends AnyCall = Call> = {
   readonly [
     K in keyof S["method"] as S["method"][K] extends DescMethodUnary | DescMethodServerStreaming
       ? K
       : never
   ]: S["method"][K] extends DescMethodUnary
-    ? RpcFunction<S["method"][K]>
-    : StreamFunction<S["method"][K]>;
+    ? RpcFunction<S["method"][K], C>
+    : StreamFunction<S["method"][K], C>;
 };
 
-/** An RPC and its function, without the types of its messages, so that all RPCs fit one list. */
-export interface Rpc {
-  readonly method: DescMethodUnary;
+/** What the descriptor of an RPC says of its calls. */
+interface RpcRules {
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly name: string;
+  readonly audience: Audience;
+  /** The least role of an operator that may call it; of no meaning to workspaces. */
+  readonly minimumRole: OperatorRole;
+  readonly limitClass: LimitClass;
+  /** The largest request, in bytes. */
+  readonly maxRequestBytes: number;
+}
+
+/** An RPC and its function, without the types of its messages, so that all RPCs fit one list. */
+export interface Rpc extends RpcRules {
+  readonly method: DescMethodUnary;
   /** Whether it changes nothing, as its descriptor declares (`NO_SIDE_EFFECTS`). */
   readonly readOnly: boolean;
-  readonly limitClass: LimitClass;
-  run(request: Message, call: Call): Promise<Answer> | Answer;
+  run(request: Message, call: AnyCall): Promise<Answer> | Answer;
 }
 
 /** As `Rpc`, for one that answers with a stream. */
-export interface StreamRpc {
+export interface StreamRpc extends RpcRules {
   readonly method: DescMethodServerStreaming;
-  readonly name: string;
-  readonly limitClass: LimitClass;
-  run(request: Message, call: Call, signal: AbortSignal): AsyncIterable<Message>;
+  run(request: Message, call: AnyCall, signal: AbortSignal): AsyncIterable<Message>;
 }
 
-/** Pairs a service's unary RPCs with their functions. */
-export function listRpcs<S extends DescService>(
+/**
+ * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
+ * package of the service is for.
+ */
+export function listRpcs<S extends DescService, C extends AnyCall = Call>(
   service: S,
-  functions: ServiceFunctions<S>,
+  functions: ServiceFunctions<S, C>,
 ): readonly Rpc[] {
   return service.methods.filter(isUnary).map((method) => ({
     method,
@@ -86,14 +104,36 @@ export function listStreams<S extends DescService>(
     .map((method) => ({ method, ...named<StreamRpc["run"]>(method, functions) }));
 }
 
-function named<Run>(
-  method: DescMethod,
-  functions: object,
-): { name: string; limitClass: LimitClass; run: Run } {
+function named<Run>(method: DescMethod, functions: object): RpcRules & { run: Run } {
   const run = (functions as Readonly<Record<string, Run>>)[method.localName];
   const name = `${method.parent.typeName}/${method.name}`;
   if (run === undefined) throw new Error(`${name} has no function`);
-  return { name, limitClass: limitClassOf(method), run };
+  return { name, ...rulesOf(method), run };
+}
+
+/** The package whose services are called by operators. */
+const ADMIN_PACKAGE = "shipments.admin.v1";
+
+function rulesOf(method: DescMethod): Omit<RpcRules, "name"> {
+  return {
+    audience: method.parent.file.proto.package === ADMIN_PACKAGE ? "operator" : "workspace",
+    minimumRole: minimumRoleOf(method),
+    limitClass: limitClassOf(method),
+    maxRequestBytes: hasOption(method, max_request_bytes)
+      ? getOption(method, max_request_bytes)
+      : MAX_REQUEST_BYTES,
+  };
+}
+
+const ROLE: Partial<Record<OperatorRoleOption, OperatorRole>> = {
+  [OperatorRoleOption.VIEWER]: "viewer",
+  [OperatorRoleOption.OPERATOR]: "operator",
+  [OperatorRoleOption.OWNER]: "owner",
+};
+
+function minimumRoleOf(method: DescMethod): OperatorRole {
+  const declared = hasOption(method, minimum_role) ? getOption(method, minimum_role) : undefined;
+  return ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "operator");
 }
 
 function isReadOnly({ idempotency }: DescMethod): boolean {

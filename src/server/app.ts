@@ -8,9 +8,10 @@ import { createReader } from "../db/reader.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
+import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
-import { createApiKeyCache } from "../features/workspaces/api-key-cache.ts";
+import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
@@ -23,12 +24,15 @@ import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
-import { implementServices } from "./services.ts";
+import { implementAdminServices } from "./admin-services.ts";
+import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
 export interface App extends Lifecycle {
   /** Why calls are refused now; undefined while they are served. */
   closedBecause(): string | undefined;
+  /** Whether a tariff is in force. */
+  hasTariff(): boolean;
   readonly em: EntityManager;
   /** How many connections to the database it holds at most. */
   readonly maxDatabaseConnections: number;
@@ -59,7 +63,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, apiKeys, events, createGroup } = stores;
+  const { orm, em, tariffs, keys, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -73,14 +77,14 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const registry = new Registry();
   addMetrics(registry, { orm, tariffVersion, eventDelaySeconds: feedMonitor.delaySeconds });
   const { http, grpc, inFlight } = createServers({
-    ...implementServices({
+    ...implementAll({
       ...stores,
       reader: createReader(orm),
       now,
       validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
       allowLoopbackHttp,
     }),
-    apiKeys,
+    keys,
     readiness,
     limiter,
     log,
@@ -92,7 +96,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     em,
     log,
     tariffs,
-    apiKeys,
+    keys,
     events,
     feedMonitor,
     deliver,
@@ -109,8 +113,16 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
+  const hasTariff = () => tariffVersion() !== undefined;
   const { closedBecause } = readiness;
-  return { ...lifecycle, em, closedBecause, maxDatabaseConnections: MAX_PROCESS_CONNECTIONS };
+  const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
+  return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
+}
+
+/** Every RPC of every service, with its function. */
+function implementAll(deps: ServiceDeps) {
+  const { rpcs, streams } = implementServices(deps);
+  return { rpcs: [...rpcs, ...implementAdminServices(deps)], streams };
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
@@ -124,7 +136,7 @@ function createStores(databaseUrl: string, log: Logger) {
     em,
     events,
     tariffs: createTariffCache({ em, databaseUrl, log }),
-    apiKeys: createApiKeyCache(em),
+    keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     createGroup: createGroupCommit(em),
   };
 }

@@ -1,15 +1,16 @@
 import type { Logger } from "pino";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
+import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
+import type { OperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
 import {
   runDeliveries,
   type Deliveries,
   type RunDeps,
 } from "../features/webhooks/run-deliveries.ts";
-import type { ApiKeyCache } from "../features/workspaces/api-key-cache.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
 import { purgeRegularly } from "./purge-regularly.ts";
 
@@ -32,7 +33,7 @@ export function createBackground(options: {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly tariffs: TariffCache;
-  readonly apiKeys: ApiKeyCache;
+  readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventSignal;
   readonly feedMonitor: FeedMonitor;
   readonly deliver: Omit<RunDeps, "em" | "events">;
@@ -40,7 +41,7 @@ export function createBackground(options: {
   readonly eventRetentionDays: number | undefined;
   readonly shutdownSignal: AbortSignal;
 }): Background {
-  const { databaseUrl, em, log, tariffs, apiKeys, events, shutdownSignal } = options;
+  const { databaseUrl, em, log, tariffs, keys, events, shutdownSignal } = options;
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
 
@@ -51,11 +52,13 @@ export function createBackground(options: {
         log,
         others: { [EVENTS_CHANNEL]: events.hear },
         reconnected() {
-          apiKeys.forgetAll();
+          keys.workspace.forgetAll();
+          keys.operator.forgetAll();
           events.hear(undefined);
         },
         async look(client) {
-          await apiKeys.refresh(client);
+          await keys.workspace.refresh(client);
+          await keys.operator.refresh(client);
           await tariffs.refresh(client);
           resolve();
         },

@@ -4,7 +4,7 @@ import type { EntityManager } from "../db/orm.ts";
 import { publishTariff } from "../features/tariffs/publish-tariff.ts";
 import sampleTariff from "./sample-tariff.json" with { type: "json" };
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
-import { createWorkspace } from "../features/workspaces/create-workspace.ts";
+import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */

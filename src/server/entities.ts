@@ -1,14 +1,20 @@
+import { ApiKey } from "../features/api-keys/api-key.entity.ts";
+import { AuditEntry } from "../features/audit/audit-entry.entity.ts";
 import { Customer } from "../features/customers/customer.entity.ts";
 import { Event } from "../features/events/event.entity.ts";
+import { OperatorStoredResponse } from "../features/idempotency/operator-stored-response.entity.ts";
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
+import { OperatorKey } from "../features/operators/operator-key.entity.ts";
+import { Operator } from "../features/operators/operator.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { TariffDraftPiece } from "../features/tariffs/tariff-draft-piece.entity.ts";
+import { TariffDraft } from "../features/tariffs/tariff-draft.entity.ts";
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
 import { WebhookAttempt } from "../features/webhooks/webhook-attempt.entity.ts";
 import { WebhookDelivery } from "../features/webhooks/webhook-delivery.entity.ts";
 import { WebhookLease } from "../features/webhooks/webhook-lease.entity.ts";
 import { Webhook } from "../features/webhooks/webhook.entity.ts";
-import { ApiKey } from "../features/workspaces/api-key.entity.ts";
 import { PaymentConnection } from "../features/workspaces/payment-connection.entity.ts";
 import { WorkspaceLimit } from "../features/workspaces/workspace-limit.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
@@ -29,4 +35,10 @@ export const ENTITIES = [
   WebhookDelivery,
   WebhookAttempt,
   WebhookLease,
+  Operator,
+  OperatorKey,
+  OperatorStoredResponse,
+  AuditEntry,
+  TariffDraft,
+  TariffDraftPiece,
 ];

@@ -16,7 +16,8 @@ export interface Readiness {
 }
 
 /**
- * Starts closed ("starting"). Once open, it stays closed until there is a tariff.
+ * Starts closed ("starting"). Once open, it is not ready until there is a tariff: what needs none, such
+ * as publishing the first, is served.
  *
  * @param tariffVersion the version in force; undefined while there is none
  * @param stalledBecause why what it answers is late; undefined when it is not
@@ -27,13 +28,12 @@ export function createReadiness(
 ): Readiness {
   const shutdown = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
-  function closedBecause(): string | undefined {
-    if (phase !== "open") return phase;
-    return tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
-  }
+  const closedBecause = () => (phase === "open" ? undefined : phase);
+  const tariffMissing = () =>
+    tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
-    unreadyBecause: () => closedBecause() ?? stalledBecause(),
+    unreadyBecause: () => closedBecause() ?? tariffMissing() ?? stalledBecause(),
     open() {
       phase = "open";
     },

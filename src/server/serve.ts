@@ -76,7 +76,7 @@ async function serveOn(
 
 /** Waits for the first tariff, if there is none; false when the service shuts down instead. */
 async function untilServing(app: App, log: Logger): Promise<boolean> {
-  const waiting = () => app.closedBecause() === "waiting for its first tariff";
+  const waiting = () => app.closedBecause() === undefined && !app.hasTariff();
   // The demo's own has just been published, and is loaded within a moment.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
     if (waitedMs === SAY_AFTER_MS) {

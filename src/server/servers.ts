@@ -2,7 +2,7 @@ import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
-import type { ApiKeyLookup } from "../pipeline/call.ts";
+import type { KeyLookups } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline } from "../pipeline/pipeline.ts";
@@ -19,13 +19,14 @@ import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
 import type { Readiness } from "./readiness.ts";
+import { ADMIN_SERVICES } from "./admin-services.ts";
 import { SERVICES } from "./services.ts";
 
 /** Builds the two servers on one pipeline; neither listens yet. */
 export function createServers(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
-  readonly apiKeys: ApiKeyLookup;
+  readonly keys: KeyLookups;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   readonly log: Logger;
@@ -46,7 +47,8 @@ export function createServers(options: {
     observer,
     tickBatcher,
   });
-  const described = [...SERVICES, Health, ...REFLECTION_SERVICES];
+  const services = [...SERVICES, ...ADMIN_SERVICES];
+  const described = [...services, Health, ...REFLECTION_SERVICES];
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
@@ -54,7 +56,7 @@ export function createServers(options: {
       pipeline,
       grpc,
       addServices(router) {
-        const names = SERVICES.map((service) => service.typeName);
+        const names = services.map((service) => service.typeName);
         addHealth(router, names, () => unreadyBecause() === undefined);
         addReflection(router, described);
       },

@@ -2,14 +2,14 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { mintApiKey } from "../../src/domain/api-key.ts";
+import { mintKey } from "../../src/domain/secret-key.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
 import { createAdmit } from "../../src/pipeline/admit.ts";
 import { receivedCall } from "../../src/pipeline/call.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
-import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
-import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
+import { revokeKey } from "../../src/features/api-keys/revoke-key.ts";
+import { rotateKey } from "../../src/features/api-keys/rotate-key.ts";
 import { COVERED_ROUTE } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { rawHttp } from "../support/raw-http.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
     await service.addWorkspace(),
     await service.addWorkspace(),
   ];
-  keys = { good, other, unknown: mintApiKey(), typo: withTypo(good) };
+  keys = { good, other, unknown: mintKey("shp_"), typo: withTypo(good) };
 });
 afterAll(() => service.close());
 
@@ -183,15 +183,19 @@ test("a credential is never repeated in the answer", async () => {
 
 test("a key with a typo is refused without a query", async () => {
   const lookedUp: string[] = [];
+  const lookUp = {
+    recall: () => undefined,
+    find: async (key: string): Promise<undefined> => void lookedUp.push(key),
+  };
   const admitCall = createAdmit({
-    apiKeys: { recall: () => undefined, find: async (apiKey) => void lookedUp.push(apiKey) },
+    keys: { workspace: lookUp, operator: lookUp },
     closedBecause: () => undefined,
     places: { assertSome: () => undefined },
     limiter: createMemoryLimiter(() => 0),
   });
   const admit = async (key: string) =>
     admitCall(
-      { limitClass: "quote" } as Rpc,
+      { limitClass: "quote", audience: "workspace" } as Rpc,
       receivedCall(readCallHeaders(["X-Api-Key", key]), {}),
     );
   await expect(admit(keys.typo)).rejects.toThrow(messageOf(NO_KEY));

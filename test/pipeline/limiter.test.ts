@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { setLimit } from "../../src/features/workspaces/set-limit.ts";
+import { setLimit } from "../../src/features/workspace-admin/set-limit.ts";
 import { COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
+import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";

@@ -25,17 +25,21 @@ function startPipeline(run: Rpc["run"]) {
   const rpc: Rpc = {
     method: ShipmentService.method.getShipment,
     name: "GetShipment",
+    audience: "workspace",
+    minimumRole: "viewer",
+    maxRequestBytes: 65_536,
     limitClass: "read",
     readOnly: true,
     run,
   };
   const callerOf = (apiKey: string) => callOf(Number(apiKey)).caller;
+  const lookUp = { recall: callerOf, find: async (apiKey: string) => callerOf(apiKey) };
   const log = pino({ level: "silent" });
   const tickBatcher = createTickBatcher();
   const pipeline = createPipeline({
     rpcs: [rpc],
     streams: [],
-    apiKeys: { recall: callerOf, find: async (apiKey) => callerOf(apiKey) },
+    keys: { workspace: lookUp, operator: { recall: () => undefined, find: async () => undefined } },
     closedBecause: () => undefined,
     transientMessage: () => undefined,
     limiter: createMemoryLimiter(() => 0),
@@ -52,7 +56,7 @@ test("a workspace's calls beyond its share of a process wait, and those of other
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const { rpc, pipeline } = startPipeline((_, { caller }) => {
-    begun.push(caller.workspaceId);
+    begun.push(caller.account as number);
     return new Promise((resolve) => ends.push(() => resolve(ANSWER)));
   });
   const execute = async (workspaceId: number) =>

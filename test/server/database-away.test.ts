@@ -2,9 +2,9 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { lastFour, mintApiKey } from "../../src/domain/api-key.ts";
-import { revokeKey } from "../../src/features/workspaces/revoke-key.ts";
-import { rotateKey } from "../../src/features/workspaces/rotate-key.ts";
+import { lastFour, mintKey } from "../../src/domain/secret-key.ts";
+import { revokeKey } from "../../src/features/api-keys/revoke-key.ts";
+import { rotateKey } from "../../src/features/api-keys/rotate-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
@@ -82,7 +82,7 @@ async function expectWorking(): Promise<void> {
     (await crowd(book)).every(({ status }) => status === 201),
   );
   expect((await quote()).status).toBe(200);
-  expect((await quote(mintApiKey())).status).toBe(401);
+  expect((await quote(mintKey("shp_"))).status).toBe(401);
 }
 
 async function rowCount(table: string): Promise<number> {
@@ -111,7 +111,7 @@ async function inTheMiddleOfBookings(
 test("while the database is down, calls that need it are told when to retry, and work when it is back", async () => {
   await proxy.goDown();
   expectUnavailable(await book());
-  expectUnavailable(await quote(mintApiKey()));
+  expectUnavailable(await quote(mintKey("shp_")));
   await proxy.comeBack();
   await expectWorking();
 });
@@ -185,7 +185,7 @@ test("a database that hangs delays no caller for long, and serves again when it 
   const began = performance.now();
   const answers = crowd(book);
   expect((await quote()).status).toBe(200);
-  expectUnavailable(await quote(mintApiKey()));
+  expectUnavailable(await quote(mintKey("shp_")));
   (await answers).forEach(expectUnavailable);
   expect(performance.now() - began).toBeLessThan(LONGEST_MS);
   proxy.resume();

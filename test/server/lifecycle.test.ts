@@ -7,7 +7,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
+import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import type { Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";

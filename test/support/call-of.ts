@@ -6,7 +6,15 @@ import { receivedCall, type Call } from "../../src/pipeline/call.ts";
 export function callOf(workspaceId: number): Call {
   return {
     ...receivedCall(readCallHeaders([]), {}),
-    caller: { workspaceId, limits: DEFAULT_LIMITS },
+    caller: {
+      audience: "workspace",
+      account: workspaceId,
+      workspaceId,
+      limits: DEFAULT_LIMITS,
+      suspended: false,
+      keyId: "key_000000000000000000000000",
+      keyName: "a test",
+    },
     rateLimit: {
       limitClass: "write",
       limit: DEFAULT_LIMITS.write,

@@ -1,7 +1,12 @@
+import { sql, type EntityManager } from "@mikro-orm/postgresql";
 import { pino } from "pino";
+import type { OperatorRole } from "../../src/domain/operator-role.ts";
+import { hashKey, lastFour, mintKey, mintKeyId } from "../../src/domain/secret-key.ts";
+import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
+import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspaces/create-workspace.ts";
+import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
@@ -12,12 +17,20 @@ export interface TestWorkspace {
   readonly apiKey: string;
 }
 
+/** An operator of a test's own. */
+export interface TestOperator {
+  readonly id: number;
+  readonly key: string;
+}
+
 /** A whole service in this process. */
 export interface TestService extends Endpoints {
   readonly app: App;
   readonly databaseUrl: string;
   /** Makes a workspace, with the manual payment provider unless told otherwise. */
   addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
+  /** Makes an operator; an owner unless told otherwise. */
+  addOperator(role?: OperatorRole): Promise<TestOperator>;
   close(): Promise<void>;
 }
 
@@ -91,8 +104,25 @@ export async function startReplica(
       });
       return { id: workspace.id, apiKey };
     },
+    addOperator: (role = "owner") => addOperator(app.em, role),
     close: () => app.close(),
   };
+}
+
+async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
+  const tx = em.fork();
+  const key = mintKey("sho_");
+  const operator = { name: `Test ${role}`, kind: "machine", role, createdAt: new Date() } as const;
+  const id = await tx.insert(Operator, operator);
+  await tx.insert(OperatorKey, {
+    hash: hashKey(key),
+    operator: id,
+    id: mintKeyId(),
+    last4: lastFour(key),
+    createdAt: sql`now()`,
+    changedAt: sql`now()`,
+  });
+  return { id, key };
 }
 
 /** A service that listens and has not been prepared, so that it takes no calls yet. */

@@ -62,3 +62,10 @@ export declare const success_status: GenExtension<MethodOptions, number>;
  */
 export declare const limit_class: GenExtension<MethodOptions, LimitClass>;
 
+/**
+ * The largest request of the method, in bytes; 65536 when not set.
+ *
+ * @generated from extension: optional int32 max_request_bytes = 50203;
+ */
+export declare const max_request_bytes: GenExtension<MethodOptions, number>;
+

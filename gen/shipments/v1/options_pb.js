@@ -9,7 +9,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file shipments/v1/options.proto.
  */
 export const file_shipments_v1_options = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBAWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBAWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the enum shipments.v1.LimitClass.
@@ -40,4 +40,12 @@ export const success_status = /*@__PURE__*/
  */
 export const limit_class = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 1);
+
+/**
+ * The largest request of the method, in bytes; 65536 when not set.
+ *
+ * @generated from extension: optional int32 max_request_bytes = 50203;
+ */
+export const max_request_bytes = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 2);
 

@@ -2,7 +2,7 @@
 // @generated from file shipments/v1/workspace_service.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
@@ -69,6 +69,13 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: shipments.v1.Limits limits = 4;
    */
   limits?: Limits | undefined;
+
+  /**
+   * What stands in the way of every booking now; empty when nothing does.
+   *
+   * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
+   */
+  bookingBlockers: BookingBlocker[];
 };
 
 export declare type WorkspaceValid = Workspace;
@@ -165,6 +172,37 @@ export declare type RateLimitValid = RateLimit;
  * Use `create(RateLimitSchema)` to create a new message.
  */
 export declare const RateLimitSchema: GenMessage<RateLimit, {validType: RateLimitValid}>;
+
+/**
+ * Why a workspace cannot book anything at present.
+ *
+ * @generated from enum shipments.v1.BookingBlocker
+ */
+export enum BookingBlocker {
+  /**
+   * @generated from enum value: BOOKING_BLOCKER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * No payment provider is connected.
+   *
+   * @generated from enum value: BOOKING_BLOCKER_PAYMENT_PROVIDER = 1;
+   */
+  PAYMENT_PROVIDER = 1,
+
+  /**
+   * No tariff is in force.
+   *
+   * @generated from enum value: BOOKING_BLOCKER_TARIFF = 2;
+   */
+  TARIFF = 2,
+}
+
+/**
+ * Describes the enum shipments.v1.BookingBlocker.
+ */
+export declare const BookingBlockerSchema: GenEnum<BookingBlocker>;
 
 /**
  * Tells a workspace about itself.

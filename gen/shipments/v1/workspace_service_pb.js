@@ -2,14 +2,14 @@
 // @generated from file shipments/v1/workspace_service.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 
 /**
  * Describes the file shipments/v1/workspace_service.proto.
  */
 export const file_shipments_v1_workspace_service = /*@__PURE__*/
-  fileDesc("CiRzaGlwbWVudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SDHNoaXBtZW50cy52MSIVChNHZXRXb3Jrc3BhY2VSZXF1ZXN0Ij0KFEdldFdvcmtzcGFjZVJlc3BvbnNlEiUKBGRhdGEYASABKAsyFy5zaGlwbWVudHMudjEuV29ya3NwYWNlIn8KCVdvcmtzcGFjZRIKCgJpZBgBIAEoAxIMCgRuYW1lGAIgASgJEh0KEHBheW1lbnRfcHJvdmlkZXIYAyABKAlIAIgBARIkCgZsaW1pdHMYBCABKAsyFC5zaGlwbWVudHMudjEuTGltaXRzQhMKEV9wYXltZW50X3Byb3ZpZGVyItYBCgZMaW1pdHMSFQoNcmVxdWVzdF9ieXRlcxgBIAEoBRIRCglwYWdlX3NpemUYAiABKAUSFAoMYmF0Y2hfcm91dGVzGAMgASgFEhUKDW1ldGFkYXRhX2tleXMYBCABKAUSJgoFcXVvdGUYBSABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0EiUKBHJlYWQYBiABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0EiYKBXdyaXRlGAcgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdCIoCglSYXRlTGltaXQSDAoEcmF0ZRgBIAEoBRINCgVidXJzdBgCIAEoBTKDAQoQV29ya3NwYWNlU2VydmljZRJvCgxHZXRXb3Jrc3BhY2USIS5zaGlwbWVudHMudjEuR2V0V29ya3NwYWNlUmVxdWVzdBoiLnNoaXBtZW50cy52MS5HZXRXb3Jrc3BhY2VSZXNwb25zZSIYkAIBgtPkkwIPEg0vdjEvd29ya3NwYWNlYgZwcm90bzM", [file_google_api_annotations]);
+  fileDesc("CiRzaGlwbWVudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SDHNoaXBtZW50cy52MSIVChNHZXRXb3Jrc3BhY2VSZXF1ZXN0Ij0KFEdldFdvcmtzcGFjZVJlc3BvbnNlEiUKBGRhdGEYASABKAsyFy5zaGlwbWVudHMudjEuV29ya3NwYWNlIrcBCglXb3Jrc3BhY2USCgoCaWQYASABKAMSDAoEbmFtZRgCIAEoCRIdChBwYXltZW50X3Byb3ZpZGVyGAMgASgJSACIAQESJAoGbGltaXRzGAQgASgLMhQuc2hpcG1lbnRzLnYxLkxpbWl0cxI2ChBib29raW5nX2Jsb2NrZXJzGAUgAygOMhwuc2hpcG1lbnRzLnYxLkJvb2tpbmdCbG9ja2VyQhMKEV9wYXltZW50X3Byb3ZpZGVyItYBCgZMaW1pdHMSFQoNcmVxdWVzdF9ieXRlcxgBIAEoBRIRCglwYWdlX3NpemUYAiABKAUSFAoMYmF0Y2hfcm91dGVzGAMgASgFEhUKDW1ldGFkYXRhX2tleXMYBCABKAUSJgoFcXVvdGUYBSABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0EiUKBHJlYWQYBiABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0EiYKBXdyaXRlGAcgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdCIoCglSYXRlTGltaXQSDAoEcmF0ZRgBIAEoBRINCgVidXJzdBgCIAEoBSpzCg5Cb29raW5nQmxvY2tlchIfChtCT09LSU5HX0JMT0NLRVJfVU5TUEVDSUZJRUQQABIkCiBCT09LSU5HX0JMT0NLRVJfUEFZTUVOVF9QUk9WSURFUhABEhoKFkJPT0tJTkdfQkxPQ0tFUl9UQVJJRkYQAjKDAQoQV29ya3NwYWNlU2VydmljZRJvCgxHZXRXb3Jrc3BhY2USIS5zaGlwbWVudHMudjEuR2V0V29ya3NwYWNlUmVxdWVzdBoiLnNoaXBtZW50cy52MS5HZXRXb3Jrc3BhY2VSZXNwb25zZSIYkAIBgtPkkwIPEg0vdjEvd29ya3NwYWNlYgZwcm90bzM", [file_google_api_annotations]);
 
 /**
  * Describes the message shipments.v1.GetWorkspaceRequest.
@@ -45,6 +45,20 @@ export const LimitsSchema = /*@__PURE__*/
  */
 export const RateLimitSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_workspace_service, 4);
+
+/**
+ * Describes the enum shipments.v1.BookingBlocker.
+ */
+export const BookingBlockerSchema = /*@__PURE__*/
+  enumDesc(file_shipments_v1_workspace_service, 0);
+
+/**
+ * Why a workspace cannot book anything at present.
+ *
+ * @generated from enum shipments.v1.BookingBlocker
+ */
+export const BookingBlocker = /*@__PURE__*/
+  tsEnum(BookingBlockerSchema);
 
 /**
  * Tells a workspace about itself.

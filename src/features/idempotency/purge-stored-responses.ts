@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { RETENTION } from "./stored-responses.ts";
+import { RETENTION, STORES, type Store } from "./stored-responses.ts";
 
 /** How many responses one statement deletes, so that no transaction grows long. */
 const BATCH = 1_000;
@@ -9,11 +9,15 @@ const BATCH = 1_000;
  * the same time share the work.
  */
 export async function purgeStoredResponses(em: EntityManager): Promise<void> {
+  for (const store of Object.values(STORES)) await purge(em, store);
+}
+
+async function purge(em: EntityManager, { table, owner }: Store): Promise<void> {
   let purged: unknown[];
   do {
     purged = await em.fork().execute(
-      `delete from kept_answer where (workspace_id, key) in (
-         select workspace_id, key from kept_answer where created_at < now() - ?::interval
+      `delete from ${table} where (${owner}, key) in (
+         select ${owner}, key from ${table} where created_at < now() - ?::interval
          order by created_at limit ? for update skip locked
        ) returning 1`,
       [RETENTION, BATCH],

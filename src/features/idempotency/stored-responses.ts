@@ -12,7 +12,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
+import type { AnyCall, Audience } from "../../pipeline/call.ts";
+import { OperatorStoredResponse } from "./operator-stored-response.entity.ts";
 import { StoredResponse } from "./stored-response.entity.ts";
 
 /** How long responses are stored, as a PostgreSQL interval. */
@@ -22,7 +23,7 @@ export const RETENTION = "24 hours";
 export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
   readonly method: M;
   readonly request: MessageShape<M["input"]>;
-  readonly call: Call;
+  readonly call: AnyCall;
 }
 
 /** The response message of a call's method. */
@@ -35,7 +36,7 @@ type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
  * Locks the idempotency keys of calls until the transaction ends, and replays the responses stored
  * under them.
  *
- * @param calls no two with the same key: one transaction can lock a key twice
+ * @param calls all of one audience, and no two with the same key: one transaction can lock a key twice
  * @returns for each call that must not run, its stored response or a Refusal
  * (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED); nothing for the calls that are to run
  */
@@ -46,10 +47,11 @@ export async function replayStoredResponses<C extends MethodCall>(
   const outcomes: Outcomes<C> = new Map();
   const keyed = calls.filter(({ call }) => call.idempotencyKey !== undefined);
   if (keyed.length === 0) return outcomes;
-  const workspaces = keyed.map(({ call }) => call.caller.workspaceId);
+  const { audience } = keyed[0]!.call.caller;
+  const owners = keyed.map(({ call }) => ownerOf(call));
   const keys = keyed.map(({ call }) => call.idempotencyKey!);
-  const locked = await lockKeys(tx, workspaces, keys);
-  const stored = await readStoredResponses(tx, workspaces, keys);
+  const locked = await lockKeys(tx, audience, owners, keys);
+  const stored = await readStoredResponses(tx, audience, owners, keys);
   keyed.forEach((methodCall, i) => {
     const response = stored.get(i);
     if (!locked[i]) outcomes.set(methodCall, { refused: keyInUseError() });
@@ -65,14 +67,37 @@ export function storeResponse<C extends MethodCall>(
   response: ResponseTo<C>,
 ): void {
   if (call.idempotencyKey === undefined) return;
-  tx.create(StoredResponse, {
-    workspace: call.caller.workspaceId,
+  const row = {
     key: call.idempotencyKey,
     method: methodName(method),
     requestDigest: requestDigest(method, request),
     response: Buffer.from(toBinary(method.output, response)),
     createdAt: new Date(),
-  });
+  };
+  const owner = ownerOf(call);
+  if (call.caller.audience === "workspace") tx.create(StoredResponse, { ...row, workspace: owner });
+  else tx.create(OperatorStoredResponse, { ...row, operator: owner });
+}
+
+/** Where the responses to an audience's calls are stored, and under what its keys are locked. */
+export interface Store {
+  readonly table: string;
+  /** The column of the owner of a key: the workspace, or the operator. */
+  readonly owner: string;
+  readonly lock: string;
+}
+
+/** Where responses are stored. */
+export const STORES: Readonly<Record<Audience, Store>> = {
+  workspace: { table: "kept_answer", owner: "workspace_id", lock: "idempotency " },
+  operator: { table: "operator_stored_response", owner: "operator", lock: "operator idempotency " },
+};
+
+/** Who owns a call's idempotency key. */
+function ownerOf({ caller }: AnyCall): number {
+  if (caller.audience === "workspace") return caller.workspaceId;
+  if (caller.operatorId === undefined) throw new Error(`${caller.actor} has no idempotency keys`);
+  return caller.operatorId;
 }
 
 /** The error of a call whose key another call in flight has. */
@@ -87,15 +112,17 @@ export function keyInUseError(): Refusal {
 /** Tries to lock each key, without waiting for a transaction that holds it. */
 async function lockKeys(
   tx: EntityManager,
-  workspaces: readonly number[],
+  audience: Audience,
+  owners: readonly number[],
   keys: readonly string[],
 ): Promise<boolean[]> {
   const rows = await runStatement<{ locked: boolean }>(
     tx,
-    `select pg_try_advisory_xact_lock(hashtextextended('idempotency ' || key, workspace)) as locked
-     from unnest($1::bigint[], $2::text[]) with ordinality as wanted (workspace, key, place)
+    `select pg_try_advisory_xact_lock(hashtextextended('${STORES[audience].lock}' || key, owner))
+       as locked
+     from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, place)
      order by place`,
-    [workspaces, keys],
+    [owners, keys],
   );
   return rows.map(({ locked }) => locked);
 }
@@ -109,24 +136,25 @@ type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
  */
 async function readStoredResponses(
   tx: EntityManager,
-  workspaces: readonly number[],
+  audience: Audience,
+  owners: readonly number[],
   keys: readonly string[],
 ): Promise<Map<number, StoredRow>> {
+  const { table, owner } = STORES[audience];
   const rows = await runStatement<StoredRow & { place: number }>(
     tx,
     `with stored as (
-       select place, kept_answer.*, created_at < now() - $3::interval as expired
-       from unnest($1::bigint[], $2::text[]) with ordinality as wanted (workspace, key, place)
-       join kept_answer
-         on kept_answer.workspace_id = wanted.workspace and kept_answer.key = wanted.key
+       select place, ${table}.*, created_at < now() - $3::interval as expired
+       from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, place)
+       join ${table} on ${table}.${owner} = wanted.owner and ${table}.key = wanted.key
      ), deleted as (
-       delete from kept_answer using stored
-       where stored.expired and kept_answer.workspace_id = stored.workspace_id
-         and kept_answer.key = stored.key
+       delete from ${table} using stored
+       where stored.expired and ${table}.${owner} = stored.${owner}
+         and ${table}.key = stored.key
      )
      select place::int, method, request_digest as "requestDigest", response from stored
      where not expired`,
-    [workspaces, keys, RETENTION],
+    [owners, keys, RETENTION],
   );
   return new Map(rows.map(({ place, ...row }) => [place - 1, row]));
 }

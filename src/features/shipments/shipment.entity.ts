@@ -84,6 +84,8 @@ export const Shipment = defineEntity({
     { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
   ],
   indexes: [
+    // Of all workspaces, for replaying a tariff.
+    { name: "shipment_by_creation", properties: ["createdAt"] },
     listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
     listIndex("shipment_by_status", "workspace", "status", "createdAt", "reference"),
     listIndex("shipment_by_payment_status", "workspace", "paymentStatus", "createdAt", "reference"),

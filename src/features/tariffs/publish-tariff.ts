@@ -51,6 +51,10 @@ export async function publishTariff(
       digest,
       note: note ?? null,
       publishedAt: new Date(),
+      calledOffAt: null,
+      author: null,
+      replaces: inForce?.version ?? null,
+      repeats: null,
     });
     await announceChange(tx);
     return next;

@@ -8,7 +8,10 @@ export const Workspace = defineEntity({
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),
     createdAt: p.datetime(3),
+    /** Since when its calls are refused; null while they are not. */
+    suspendedAt: p.datetime(3).nullable(),
   },
+  indexes: [{ name: "workspace_by_name", properties: ["name", "id"] }],
   checks: [{ name: "workspace_name_given", expression: "name <> ''" }],
 });
 

@@ -11,7 +11,7 @@ import {
   type ServiceImpl,
 } from "@connectrpc/connect";
 import { messageOf } from "../../pipeline/answer.ts";
-import type { Call, ReceivedCall } from "../../pipeline/call.ts";
+import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
 import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
@@ -96,7 +96,7 @@ function createGate(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
     call.deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     try {
       const { rateLimit } = await pipeline.admit(rpc, call);
-      const headers = Object.entries(rateLimitHeaders(rateLimit));
+      const headers = Object.entries(rateLimitHeaders(rateLimit!));
       for (const [name, value] of headers) context.responseHeader.set(name, value);
     } catch (error) {
       throw connectError(pipeline.refusalFor(error, call));
@@ -122,7 +122,7 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
   return async (request: Message, context: HandlerContext) => {
     const { call } = exchangeOf(context);
     try {
-      const answer = await pipeline.execute(rpc, request, call as Call);
+      const answer = await pipeline.execute(rpc, request, call as AnyCall);
       call.code = 0;
       if (call.replayed) context.responseHeader.set("idempotency-replayed", "true");
       return messageOf(answer);
@@ -140,7 +140,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
       for await (const message of pipeline.executeStream(
         rpc,
         request,
-        call as Call,
+        call as AnyCall,
         context.signal,
       )) {
         isSending = true;

@@ -9,7 +9,7 @@ import {
   EVENTS_CHANNEL,
 } from "../../../src/features/events/event-announcer.ts";
 import { recordEvent } from "../../../src/features/events/record-event.ts";
-import { createWorkspace } from "../../../src/features/workspaces/create-workspace.ts";
+import { createWorkspace } from "../../../src/features/workspace-admin/create-workspace.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { book } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";

@@ -7,7 +7,7 @@ import {
   EventService,
   WatchEventsResponseSchema,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
+import { revokeKey } from "../../../src/features/api-keys/revoke-key.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { purgeStoredResponses } from "../../../src/features/idempotency/purge-stored-responses.ts";
-import { connectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
+import { connectPaymentProvider } from "../../../src/features/workspace-admin/connect-payment-provider.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";

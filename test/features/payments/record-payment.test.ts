@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { disconnectPaymentProvider } from "../../../src/features/workspaces/connect-payment-provider.ts";
+import { disconnectPaymentProvider } from "../../../src/features/workspace-admin/connect-payment-provider.ts";
 import {
   ANY_TIME,
   book,

@@ -6,7 +6,7 @@ import {
 import {
   connectPaymentProvider,
   disconnectPaymentProvider,
-} from "../../../src/features/workspaces/connect-payment-provider.ts";
+} from "../../../src/features/workspace-admin/connect-payment-provider.ts";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { startService, type TestService } from "../../support/service.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mintApiKey } from "../../../src/domain/api-key.ts";
+import { mintKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { rpcError, type RpcError } from "../../support/rpc-error.ts";
@@ -96,7 +96,7 @@ test("a number by gRPC that is not finite is out of range", async () => {
 test("an error that a retry can solve has RetryInfo with the delay", async () => {
   const unprepared = await startUnprepared();
   try {
-    expect(await rpcError(unprepared.grpcClient(mintApiKey()).quoteShipment({}))).toEqual({
+    expect(await rpcError(unprepared.grpcClient(mintKey("shp_")).quoteShipment({}))).toEqual({
       code: "Unavailable",
       message: "The service is starting; try again in a moment.",
       details: {

@@ -17,8 +17,8 @@ import {
   GetShipmentRequestSchema,
   ListShipmentsRequestSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { mintApiKey } from "../../../src/domain/api-key.ts";
-import { setLimit } from "../../../src/features/workspaces/set-limit.ts";
+import { mintKey } from "../../../src/domain/secret-key.ts";
+import { setLimit } from "../../../src/features/workspace-admin/set-limit.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
   "no key": { headers: () => KEYLESS, status: Code.Unauthenticated },
   "an unknown key": {
-    headers: () => ({ ...KEYLESS, "x-api-key": mintApiKey() }),
+    headers: () => ({ ...KEYLESS, "x-api-key": mintKey("shp_") }),
     status: Code.Unauthenticated,
   },
   "a key of the wrong form": {

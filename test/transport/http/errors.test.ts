@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mintApiKey } from "../../../src/domain/api-key.ts";
+import { mintKey } from "../../../src/domain/secret-key.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import type { Answer, RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -257,7 +257,7 @@ describe("503 with Retry-After, before the service is prepared", () => {
   afterAll(() => unprepared.app.close());
 
   test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
-    const answer = await unprepared.request(path, { apiKey: mintApiKey(), body: {} });
+    const answer = await unprepared.request(path, { apiKey: mintKey("shp_"), body: {} });
     expectError(answer, 503, {
       message: "The service is starting; try again in a moment.",
       errors: {},
@@ -294,7 +294,7 @@ test("a deadline beyond the range of timers has not passed", async () => {
 describe("of several errors the first in the order of checks is answered", () => {
   const garbage = "}".repeat(70 * KIB);
   const plain = { "content-type": "text/plain" };
-  const unknownKey = mintApiKey();
+  const unknownKey = mintKey("shp_");
   test.each<[what: string, status: number, path: string, options: RequestOptions]>([
     ["route", 404, "/v1/nothing", { body: garbage, headers: plain }],
     ["method", 405, QUOTE, { method: "PUT", body: garbage, headers: plain }],

@@ -44,6 +44,9 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     method,
     name: `parcels.Parcels/${name}`,
     readOnly: false,
+    audience: "workspace",
+    minimumRole: "operator",
+    maxRequestBytes: 65_536,
     limitClass: "write",
     run: () => create(method.output),
   };

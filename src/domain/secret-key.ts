@@ -1,35 +1,43 @@
-import { hash, randomInt } from "node:crypto";
+import { hash, randomBytes, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-const PREFIX = "shp_";
+/** How a secret key begins: that of a workspace, and that of an operator. */
+export type KeyPrefix = "shp_" | "sho_";
+
+const PREFIX_LENGTH = 4;
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const KEY_LENGTH = PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+const KEY_LENGTH = PREFIX_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-const FORM = /^shp_[0-9A-Za-z]{36}$/;
+const FORM = /^sh[po]_[0-9A-Za-z]{36}$/;
 
 /**
- * A new secret key: `shp_`, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
+ * A new secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
  * characters. `randomInt` is unbiased.
  */
-export function mintApiKey(): string {
+export function mintKey(prefix: KeyPrefix): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(62)]).join("");
-  return PREFIX + secret + checksumOf(secret);
+  return prefix + secret + checksumOf(secret);
 }
 
 /**
  * Whether a text has the form and the checksum of a key, so that a typo is refused without a
  * look-up. Takes time and memory that do not grow with the text.
  */
-export function isWellFormedApiKey(text: string): boolean {
+export function isWellFormedKey(text: string): boolean {
   if (text.length !== KEY_LENGTH || !FORM.test(text)) return false;
-  const secret = text.slice(PREFIX.length, PREFIX.length + SECRET_LENGTH);
+  const secret = text.slice(PREFIX_LENGTH, PREFIX_LENGTH + SECRET_LENGTH);
   return text.endsWith(checksumOf(secret));
 }
 
+/** A new id of a key, by which people and programs name it: `key_` and 24 random characters. */
+export function mintKeyId(): string {
+  return `key_${randomBytes(12).toString("hex")}`;
+}
+
 /** The SHA-256 of a key in base64url, 43 characters: all of a key that is ever stored. */
-export function hashApiKey(key: string): string {
+export function hashKey(key: string): string {
   return hash("sha256", key, "base64url");
 }
 

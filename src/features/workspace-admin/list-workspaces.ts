@@ -1,7 +1,10 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { ApiKey, isWorking } from "./api-key.entity.ts";
-import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
-import { Workspace } from "./workspace.entity.ts";
+import { ApiKey, isWorking } from "../api-keys/api-key.entity.ts";
+import {
+  PaymentConnection,
+  type PaymentProviderName,
+} from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** A workspace as the operator sees it. */
 export interface ListedWorkspace {

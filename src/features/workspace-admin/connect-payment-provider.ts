@@ -1,6 +1,9 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
-import { Workspace } from "./workspace.entity.ts";
+import {
+  PaymentConnection,
+  type PaymentProviderName,
+} from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
  * Connects a payment provider to a workspace, replacing the one it has.

@@ -1,6 +1,6 @@
 import { sql } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
-import { hashApiKey, lastFour, mintApiKey } from "../../domain/api-key.ts";
+import { hashKey, lastFour, mintKey, mintKeyId } from "../../domain/secret-key.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /**
@@ -9,9 +9,10 @@ import { ApiKey } from "./api-key.entity.ts";
  * @returns the key, which cannot be read again: only its hash is stored
  */
 export async function addKey(em: EntityManager, workspaceId: number): Promise<string> {
-  const apiKey = mintApiKey();
+  const apiKey = mintKey("shp_");
   await em.insert(ApiKey, {
-    hash: hashApiKey(apiKey),
+    hash: hashKey(apiKey),
+    id: mintKeyId(),
     workspace: workspaceId,
     last4: lastFour(apiKey),
     // The database's clock: later changes are told from earlier ones by it.

@@ -1,7 +1,10 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { addKey } from "./add-key.ts";
-import { PaymentConnection, type PaymentProviderName } from "./payment-connection.entity.ts";
-import { Workspace } from "./workspace.entity.ts";
+import { addKey } from "../api-keys/add-key.ts";
+import {
+  PaymentConnection,
+  type PaymentProviderName,
+} from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** A new workspace and its first API key, which cannot be read again. */
 export interface CreatedWorkspace {

@@ -1,5 +1,8 @@
 import type { Client } from "pg";
 
+/** The tables that hold secret keys: of workspaces, and of operators. */
+export type KeyTable = "api_key" | "operator_key";
+
 /** A key that has changed or ended. */
 export interface KeyChange {
   readonly hash: string;
@@ -13,10 +16,10 @@ export interface KeyChange {
  * The keys that changed or ended within the last minute, by the database's clock. A minute is far
  * longer than a commit and the interval between two polls, so no change is missed.
  */
-export async function recentKeyChanges(client: Client): Promise<KeyChange[]> {
+export async function recentKeyChanges(client: Client, table: KeyTable): Promise<KeyChange[]> {
   const { rows } = await client.query<KeyChange>(
     `select hash, changed_at as "changedAt", coalesce(ends_at <= now(), false) as ended
-     from api_key
+     from ${table}
      where changed_at > now() - interval '1 minute'
         or ends_at between now() - interval '1 minute' and now()`,
   );

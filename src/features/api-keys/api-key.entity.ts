@@ -1,5 +1,8 @@
 import { defineEntity, p, sql, type InferEntity } from "@mikro-orm/core";
-import { Workspace } from "./workspace.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/** For keys that an earlier release makes while it runs beside this one. */
+const RANDOM_ID = "('key_' || substr(md5(random()::text || clock_timestamp()::text), 1, 24))";
 
 /**
  * A secret key of a workspace. Only its SHA-256 is stored, in base64url, and its last four
@@ -12,15 +15,21 @@ export const ApiKey = defineEntity({
   properties: {
     hash: p.text().primary(),
     workspace: () => p.manyToOne(Workspace).mapToPk().index("api_key_of_workspace"),
+    /** `key_` and 24 characters, by which it is named. */
+    id: p.text().defaultRaw(RANDOM_ID).unique("api_key_id_unique"),
+    /** What it is for. */
+    name: p.text().nullable(),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
     /** When it stops working; null for no end. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
     /**
-     * When `endsAt` or the workspace's limits last changed, by the database's clock; replicas poll
+     * When `endsAt` or the workspace's limits or suspension last changed, by the database's clock; replicas poll
      * it.
      */
     changedAt: p.datetime(3).index("api_key_by_change"),
+    /** When a call last came with it, to within some seconds; null when none has. */
+    lastUsedAt: p.datetime(3).nullable(),
   },
   checks: [{ name: "api_key_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],
 });

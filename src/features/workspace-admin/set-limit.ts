@@ -2,10 +2,10 @@ import { sql } from "@mikro-orm/postgresql";
 import { announceChange } from "../../db/announce-change.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { LimitClass, RateLimit, RateLimits } from "../../domain/rate-limit.ts";
-import { ApiKey } from "./api-key.entity.ts";
-import { Workspace } from "./workspace.entity.ts";
-import { findLimits } from "./find-limits.ts";
-import { WorkspaceLimit } from "./workspace-limit.entity.ts";
+import { ApiKey } from "../api-keys/api-key.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { findLimits } from "../workspaces/find-limits.ts";
+import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 
 /**
  * Sets the rate limit of a workspace for one class of methods; every process uses it within a

@@ -3,7 +3,7 @@ import { announceChange } from "../../db/announce-change.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { addKey } from "./add-key.ts";
 import { ApiKey } from "./api-key.entity.ts";
-import { Workspace } from "./workspace.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** How long old keys can go on working after a rotation, in seconds: 7 days. */
 export const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;

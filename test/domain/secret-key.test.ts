@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hashApiKey, isWellFormedApiKey, lastFour, mintApiKey } from "../../src/domain/api-key.ts";
+import { hashKey, isWellFormedKey, lastFour, mintKey } from "../../src/domain/secret-key.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -16,16 +16,16 @@ function checksum(secret: string): string {
   return digits;
 }
 
-describe("mintApiKey", () => {
+describe("mintKey", () => {
   test("returns shp_, 30 characters and their checksum", () => {
-    const key = mintApiKey();
+    const key = mintKey("shp_");
     expect(key).toMatch(/^shp_[0-9A-Za-z]{36}$/);
     expect(key.slice(34)).toBe(checksum(key.slice(4, 34)));
-    expect(isWellFormedApiKey(key)).toBe(true);
+    expect(isWellFormedKey(key)).toBe(true);
   });
 
   test("never makes the same key twice and uses every character evenly", () => {
-    const keys = Array.from({ length: 10_000 }, mintApiKey);
+    const keys = Array.from({ length: 10_000 }, mintKey);
     expect(new Set(keys).size).toBe(keys.length);
     const counts = new Map<string, number>();
     for (const key of keys)
@@ -38,23 +38,23 @@ describe("mintApiKey", () => {
   });
 });
 
-describe("isWellFormedApiKey", () => {
+describe("isWellFormedKey", () => {
   const secret = "0123456789ABCDEFGHIJabcdefghij";
   const key = `shp_${secret}${checksum(secret)}`;
 
   test("accepts a key with the right checksum, padded with zeros or not", () => {
-    expect(isWellFormedApiKey(key)).toBe(true);
+    expect(isWellFormedKey(key)).toBe(true);
     const small = Array.from({ length: 5000 }, (_, i) => String(i).padStart(30, "0")).find((text) =>
       checksum(text).startsWith("00"),
     )!;
-    expect(isWellFormedApiKey(`shp_${small}${checksum(small)}`)).toBe(true);
+    expect(isWellFormedKey(`shp_${small}${checksum(small)}`)).toBe(true);
   });
 
   test("refuses every single changed character", () => {
     for (let i = 0; i < key.length; i++) {
       for (const other of [...BASE62, "_", "-", " ", "é"]) {
         if (other !== key[i]) {
-          expect(isWellFormedApiKey(key.slice(0, i) + other + key.slice(i + 1))).toBe(false);
+          expect(isWellFormedKey(key.slice(0, i) + other + key.slice(i + 1))).toBe(false);
         }
       }
     }
@@ -63,7 +63,7 @@ describe("isWellFormedApiKey", () => {
   test("refuses every swap of neighbours", () => {
     for (let i = 4; i + 1 < key.length; i++) {
       const swapped = key.slice(0, i) + key[i + 1] + key[i] + key.slice(i + 2);
-      if (swapped !== key) expect(isWellFormedApiKey(swapped)).toBe(false);
+      if (swapped !== key) expect(isWellFormedKey(swapped)).toBe(false);
     }
   });
 
@@ -80,16 +80,16 @@ describe("isWellFormedApiKey", () => {
       `shp_${"-".repeat(30)}${checksum("-".repeat(30))}`,
     ],
   ])("refuses %s", (_, text) => {
-    expect(isWellFormedApiKey(text)).toBe(false);
+    expect(isWellFormedKey(text)).toBe(false);
   });
 });
 
-test("hashApiKey is the SHA-256 in base64url", () => {
+test("hashKey is the SHA-256 in base64url", () => {
   // NIST's test vector for "abc".
-  expect(Buffer.from(hashApiKey("abc"), "base64url").toString("hex")).toBe(
+  expect(Buffer.from(hashKey("abc"), "base64url").toString("hex")).toBe(
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
   );
-  expect(hashApiKey("abc")).toMatch(/^[\w-]{43}$/);
+  expect(hashKey("abc")).toMatch(/^[\w-]{43}$/);
 });
 
 test("lastFour returns the last four characters of a key", () => {

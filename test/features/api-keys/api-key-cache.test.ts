@@ -2,12 +2,12 @@ import { Code } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { EntityManager } from "../../../src/db/orm.ts";
-import { hashApiKey, lastFour, mintApiKey } from "../../../src/domain/api-key.ts";
-import { createApiKeyCache } from "../../../src/features/workspaces/api-key-cache.ts";
-import { listWorkspaces } from "../../../src/features/workspaces/list-workspaces.ts";
-import { revokeKey } from "../../../src/features/workspaces/revoke-key.ts";
-import { setLimit } from "../../../src/features/workspaces/set-limit.ts";
-import { rotateKey } from "../../../src/features/workspaces/rotate-key.ts";
+import { hashKey, lastFour, mintKey } from "../../../src/domain/secret-key.ts";
+import { createApiKeyCache } from "../../../src/features/api-keys/api-key-cache.ts";
+import { listWorkspaces } from "../../../src/features/workspace-admin/list-workspaces.ts";
+import { revokeKey } from "../../../src/features/api-keys/revoke-key.ts";
+import { setLimit } from "../../../src/features/workspace-admin/set-limit.ts";
+import { rotateKey } from "../../../src/features/api-keys/rotate-key.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
@@ -82,7 +82,7 @@ test("a revoked key soon stops working on every replica, by JSON and by gRPC", a
 test("a revoked key soon stops working although the notification was lost", async () => {
   const { apiKey } = await knownWorkspace();
   await database.query("update api_key set ends_at = now(), changed_at = now() where hash = $1", [
-    hashApiKey(apiKey),
+    hashKey(apiKey),
   ]);
   await untilRefusedEverywhere(apiKey);
 });
@@ -111,7 +111,7 @@ test("a rotated key works until its overlap ends and not after, whatever a repli
   // As if rotated long ago, so that only the end of the overlap can end the key.
   const { rows } = await database.query(
     "update api_key set changed_at = now() - interval '1 hour' where hash = $1 returning ends_at",
-    [hashApiKey(apiKey)],
+    [hashKey(apiKey)],
   );
   const beforeTheEnd: number[] = [];
   await eventually("the key's last moment", async () => {
@@ -143,7 +143,7 @@ test("a later rotation does not extend the overlap of an earlier key", async () 
   const { id, apiKey } = await knownWorkspace();
   const endOf = async () => {
     const { rows } = await database.query("select ends_at from api_key where hash = $1", [
-      hashApiKey(apiKey),
+      hashKey(apiKey),
     ]);
     return rows[0].ends_at as Date;
   };
@@ -176,7 +176,7 @@ test("a key that is unknown is looked up once in a second, however often it is s
   const queries: string[] = [];
   const em = { fork: () => ({ findOne: async () => (queries.push("a look-up"), null) }) };
   const apiKeys = createApiKeyCache(em as unknown as EntityManager);
-  const apiKey = mintApiKey();
+  const apiKey = mintKey("shp_");
   for (let i = 0; i < 10; i++) expect(await apiKeys.find(apiKey)).toBeUndefined();
   expect(queries).toEqual(["a look-up"]);
   await eventually("the miss to be forgotten", async () => {

@@ -1,0 +1,34 @@
+import type { EntityManager } from "../../db/orm.ts";
+import type { WorkspaceCaller } from "../../pipeline/call.ts";
+import { createKeyCache, type FoundKey, type KeyCache } from "../credentials/key-cache.ts";
+import { findLimits } from "../workspaces/find-limits.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { ApiKey, isWorking } from "./api-key.entity.ts";
+
+/** Finds the workspace that an API key belongs to, mostly from memory. */
+export type ApiKeyCache = KeyCache<WorkspaceCaller>;
+
+/** Builds the cache of workspaces' keys. */
+export function createApiKeyCache(em: EntityManager): ApiKeyCache {
+  return createKeyCache("api_key", (hash) => readKey(em.fork(), hash));
+}
+
+async function readKey(
+  em: EntityManager,
+  hash: string,
+): Promise<FoundKey<WorkspaceCaller> | undefined> {
+  const key = await em.findOne(ApiKey, { hash, ...isWorking() });
+  if (key === null) return undefined;
+  const { workspace, id, name, last4, changedAt } = key;
+  const { suspendedAt } = await em.findOneOrFail(Workspace, workspace);
+  const caller: WorkspaceCaller = {
+    audience: "workspace",
+    account: workspace,
+    workspaceId: workspace,
+    limits: await findLimits(em, workspace),
+    suspended: suspendedAt !== null && suspendedAt !== undefined,
+    keyId: id,
+    keyName: name ?? last4,
+  };
+  return { caller, endsAt: key.endsAt ?? null, changedAt };
+}

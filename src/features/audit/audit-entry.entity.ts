@@ -1,0 +1,48 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+
+/** Who can make an administrative change. */
+export type AuditActorName = "operator" | "command_line" | "api_key" | "service";
+
+/** What one property was and what it became; null for nothing. */
+export interface Change {
+  readonly field: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/**
+ * An administrative change, written in the transaction of the change. Rows are never changed or
+ * deleted, and refer to nothing, so that they outlast what they tell of.
+ */
+export const AuditEntry = defineEntity({
+  name: "AuditEntry",
+  tableName: "audit_entry",
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    createdAt: p.datetime(3),
+    actor: p.text().$type<AuditActorName>(),
+    actorName: p.text(),
+    operatorId: p.bigint("number").nullable(),
+    /** `PublishTariff` */
+    action: p.text(),
+    /** `tariff_version/7` */
+    subject: p.text(),
+    workspaceId: p.bigint("number").nullable(),
+    changes: p.json<readonly Change[]>(),
+    requestId: p.text().nullable(),
+  },
+  indexes: [
+    { name: "audit_entry_of_workspace", properties: ["workspaceId", "id"] },
+    { name: "audit_entry_of_operator", properties: ["operatorId", "id"] },
+    { name: "audit_entry_of_action", properties: ["action", "id"] },
+    { name: "audit_entry_of_subject", properties: ["subject", "id"] },
+  ],
+  checks: [
+    {
+      name: "audit_entry_actor",
+      expression: "actor in ('operator', 'command_line', 'api_key', 'service')",
+    },
+  ],
+});
+
+export type AuditEntry = InferEntity<typeof AuditEntry>;

@@ -1,0 +1,22 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+
+/** As `StoredResponse`, for the calls of operators. */
+export const OperatorStoredResponse = defineEntity({
+  name: "OperatorStoredResponse",
+  tableName: "operator_stored_response",
+  primaryKeys: ["operator", "key"],
+  properties: {
+    operator: p.bigint("number").primary(),
+    key: p.text().primary(),
+    /** `shipments.admin.v1.TariffService/PublishTariff` */
+    method: p.text(),
+    /** SHA-256 of the request. */
+    requestDigest: p.text(),
+    /** The response message in its binary form, sealed if it holds a secret. */
+    response: p.blob(),
+    createdAt: p.datetime(3).index("operator_stored_response_by_age"),
+  },
+  checks: [{ name: "operator_stored_response_key_form", expression: "key ~ '^[!-~]{1,255}$'" }],
+});
+
+export type OperatorStoredResponse = InferEntity<typeof OperatorStoredResponse>;

@@ -1,0 +1,40 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { OPERATOR_ROLES, type OperatorRole } from "../../domain/operator-role.ts";
+
+/** What an operator is. */
+export type OperatorKindName = "person" | "machine";
+
+/** Somebody, or some program, that runs the platform. Never deleted, so that the audit log names it. */
+export const Operator = defineEntity({
+  name: "Operator",
+  tableName: "operator",
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    name: p.text(),
+    /** Always given for a person. */
+    email: p.text().nullable(),
+    kind: p.text().$type<OperatorKindName>(),
+    role: p.text().$type<OperatorRole>(),
+    createdAt: p.datetime(3),
+    /** Null for one that can call. */
+    revokedAt: p.datetime(3).nullable(),
+  },
+  indexes: [
+    {
+      name: "operator_email_unique",
+      expression:
+        "create unique index operator_email_unique on operator (lower(email)) where revoked_at is null",
+    },
+  ],
+  checks: [
+    { name: "operator_name_given", expression: "name <> ''" },
+    { name: "operator_kind", expression: "kind in ('person', 'machine')" },
+    {
+      name: "operator_role",
+      expression: `role in (${OPERATOR_ROLES.map((it) => `'${it}'`).join(", ")})`,
+    },
+    { name: "operator_person_has_email", expression: "kind = 'machine' or email is not null" },
+  ],
+});
+
+export type Operator = InferEntity<typeof Operator>;
