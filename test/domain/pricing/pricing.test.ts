@@ -17,16 +17,16 @@ const BOX = [
   [0, -10],
 ];
 
-function tier(minKg: number, maxKg: number, flatFeeMinor = 0, ratePerKgMinor = 50): Tier {
-  return { minKg, maxKg, flatFeeMinor, ratePerKgMinor };
+function tier(minKg: number, maxKg: number, flatFeeMinor = 0, ratePerKgMillionths = 500_000): Tier {
+  return { minKg, maxKg, flatFeeMinor, ratePerKgMillionths };
 }
 
 const TARIFF: Tariff = {
   currency: "USD",
   minorDigits: 2,
   baseFeeMinor: 500,
-  ratePerKmMinor: 120,
-  tiers: [tier(0, 5), tier(5, 30, 100, 40)],
+  ratePerKmMillionths: 1_200_000,
+  tiers: [tier(0, 5), tier(5, 30, 100, 400_000)],
   zones: [{ name: "zone 1", polygons: [[BOX]] }],
 };
 
@@ -63,13 +63,13 @@ describe("a covered route", () => {
 
   test("multiplies the unrounded distance", () => {
     // A rounded 111.195 would make 111,195,000.
-    expect(quoteWith({ ratePerKmMinor: 1_000_000 }, 1)).toMatchObject({
+    expect(quoteWith({ ratePerKmMillionths: 10_000_000_000 }, 1)).toMatchObject({
       distanceFeeMinor: 111_195_080,
     });
   });
 
   test("takes the weight as written", () => {
-    expect(quoteWith({ tiers: [tier(0, 5, 0, 100)] }, 1.005)).toMatchObject({
+    expect(quoteWith({ tiers: [tier(0, 5, 0, 1_000_000)] }, 1.005)).toMatchObject({
       weightFeeMinor: 101,
     });
   });
@@ -88,6 +88,26 @@ describe("a covered route", () => {
       expect(quoteWith({ tiers }, weightKg)).toMatchObject({ weightFeeMinor: flatFeeMinor });
     },
   );
+
+  test("rounds each fee once where rates are finer than the minor unit", () => {
+    const change = {
+      currency: "JPY",
+      minorDigits: 0,
+      baseFeeMinor: 0,
+      ratePerKmMillionths: 33_300_000,
+      tiers: [tier(0, 5, 100, 1_250)],
+    };
+    expect(quoteWith(change, 4.8)).toEqual({
+      covered: true,
+      distanceKm: expect.closeTo(111.1950802, 7),
+      distanceFeeMinor: 3703, // 111.195… × 33.3 = 3702.796…; a rate of 33 would make 3669
+      weightFeeMinor: 100, // 100 + 4.8 × 0.00125 = 100.006
+      baseFeeMinor: 0,
+      subtotalMinor: 3803,
+      totalMinor: 3803,
+      currency: "JPY",
+    });
+  });
 
   test("may start and end in different zones", () => {
     const there = [
@@ -183,6 +203,7 @@ describe("an uncovered route", () => {
 
 describe("any quote", () => {
   const amount = fc.nat({ max: 10_000_000_000 });
+  const rateMillionths = fc.maxSafeNat().map((n) => n % 1_000_000_000_001);
   const lat = fc.double({ min: -20, max: 20, noNaN: true });
   const point = fc.record({ lat, lng: lat });
   const tiers = fc
@@ -190,7 +211,7 @@ describe("any quote", () => {
     .map((bounds) => bounds.toSorted((a, b) => a - b))
     .chain((bounds) =>
       fc
-        .array(fc.tuple(fc.boolean(), amount, amount), {
+        .array(fc.tuple(fc.boolean(), amount, rateMillionths), {
           minLength: bounds.length,
           maxLength: bounds.length,
         })
@@ -205,7 +226,7 @@ describe("any quote", () => {
   test("adds up, is a safe integer, and finds the tier that a linear search finds", () => {
     fc.assert(
       fc.property(
-        fc.record({ baseFeeMinor: amount, ratePerKmMinor: amount, tiers }),
+        fc.record({ baseFeeMinor: amount, ratePerKmMillionths: rateMillionths, tiers }),
         fc.record({
           pickup: point,
           dropoff: point,
@@ -236,7 +257,8 @@ describe("any quote", () => {
   });
 
   test("stays a safe integer at every bound", () => {
-    const most = 10_000_000_000;
+    const mostMinor = 10_000_000_000;
+    const mostMillionths = 1_000_000_000_000;
     const everywhere = [
       [-180, -90],
       [180, -90],
@@ -246,9 +268,11 @@ describe("any quote", () => {
     ];
     const result = quoteWith(
       {
-        baseFeeMinor: most,
-        ratePerKmMinor: most,
-        tiers: [tier(0, 100_000, most, most)],
+        currency: "CLF",
+        minorDigits: 4,
+        baseFeeMinor: mostMinor,
+        ratePerKmMillionths: mostMillionths,
+        tiers: [tier(0, 100_000, mostMinor, mostMillionths)],
         zones: [{ name: "world", polygons: [[everywhere]] }],
       },
       100_000,
