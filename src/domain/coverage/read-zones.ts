@@ -4,6 +4,8 @@ import type { Zone } from "./coverage.ts";
 import { isObject, quoted } from "../faults.ts";
 import type { Faults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
+import { identifyZones } from "./zone-identities.ts";
+import type { ZoneIdentity } from "./zone-identities.ts";
 
 /** How many zones a tariff may have. */
 export const MAX_ZONES = 100_000;
@@ -11,16 +13,16 @@ export const MAX_ZONES = 100_000;
 /** How many positions all zones of a tariff may have together. */
 export const MAX_POSITIONS = 5_000_000;
 
-const MAX_NAME_CHARACTERS = 200;
-
 /**
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
- * every fault: those of the collection at `zones`, those of a shape at `zones[3].geometry`, the
- * first of each polygon. The zones refer to the document's positions, they do not copy them.
+ * every fault: those of the collection at `zones`, then those of names and ids (see
+ * `identifyZones`), then those of a shape at `zones[3].geometry`, the first of each polygon. The
+ * zones refer to the document's positions, they do not copy them.
  * The result is valid only when no fault was added.
  */
 export function readZones(document: unknown, faults: Faults): Zone[] {
   const features = readFeatures(document, faults);
+  const identities = identifyZones(features, faults);
   let positions = 0;
   const zones: Zone[] = [];
   for (const [index, feature] of features.entries()) {
@@ -29,7 +31,8 @@ export function readZones(document: unknown, faults: Faults): Zone[] {
       faults.add("zones", `the zones have more than ${MAX_POSITIONS} positions; simplify them`);
     }
     if (faults.full || positions > MAX_POSITIONS) return zones;
-    zones.push(readZone(feature, index, faults));
+    const polygons = readPolygons(feature, `zones[${index}]`, faults);
+    zones.push({ ...(identities[index] as ZoneIdentity), polygons });
   }
   return zones;
 }
@@ -76,28 +79,12 @@ function countAtDepth(list: unknown, depth: number): number {
   return list.reduce((count: number, item) => count + countAtDepth(item, depth - 1), 0);
 }
 
-function readZone(feature: unknown, index: number, faults: Faults): Zone {
-  const path = `zones[${index}]`;
-  const fallback = `zone ${index + 1}`;
+function readPolygons(feature: unknown, path: string, faults: Faults): readonly Polygon[] {
   if (!isObject(feature) || feature.type !== "Feature") {
     faults.add(path, 'must be a GeoJSON object of type "Feature"');
-    return { name: fallback, polygons: [] };
+    return [];
   }
-  return {
-    name: readName(feature.properties, fallback, path, faults),
-    polygons: readGeometry(feature.geometry, `${path}.geometry`, faults),
-  };
-}
-
-function readName(properties: unknown, fallback: string, path: string, faults: Faults): string {
-  const name = isObject(properties) ? (properties.name ?? "") : "";
-  if (typeof name === "string" && name.length <= MAX_NAME_CHARACTERS)
-    return name.trim() || fallback;
-  faults.add(
-    `${path}.properties.name`,
-    `must be text of at most ${MAX_NAME_CHARACTERS} characters; it is ${quoted(name)}`,
-  );
-  return fallback;
+  return readGeometry(feature.geometry, `${path}.geometry`, faults);
 }
 
 function readGeometry(geometry: unknown, path: string, faults: Faults): readonly Polygon[] {

@@ -27,7 +27,7 @@ const TARIFF: Tariff = {
   baseFeeMinor: 500,
   ratePerKmMillionths: 1_200_000,
   tiers: [tier(0, 5), tier(5, 30, 100, 400_000)],
-  zones: [{ name: "zone 1", polygons: [[BOX]] }],
+  zones: [{ id: "1", name: "zone 1", polygons: [[BOX]] }],
 };
 
 function quoteWith(change: Partial<Tariff>, weightKg: number, pickup = WEST, dropoff = EAST) {
@@ -117,7 +117,7 @@ describe("a covered route", () => {
       [49, 51],
       [49, 49],
     ];
-    const zones = [...TARIFF.zones, { name: "zone 2", polygons: [[there]] }];
+    const zones = [...TARIFF.zones, { id: "2", name: "zone 2", polygons: [[there]] }];
     expect(quoteWith({ zones }, 1, WEST, AWAY).covered).toBe(true);
   });
 });
@@ -273,7 +273,7 @@ describe("any quote", () => {
         baseFeeMinor: mostMinor,
         ratePerKmMillionths: mostMillionths,
         tiers: [tier(0, 100_000, mostMinor, mostMillionths)],
-        zones: [{ name: "world", polygons: [[everywhere]] }],
+        zones: [{ id: "1", name: "world", polygons: [[everywhere]] }],
       },
       100_000,
       { lat: 0, lng: 0 },

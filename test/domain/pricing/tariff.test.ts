@@ -35,7 +35,7 @@ test("readTariff reads fees in minor units and rates in millionths, and ignores 
       baseFeeMinor: 500,
       ratePerKmMillionths: 1_200_000,
       tiers: [{ minKg: 0, maxKg: 5, flatFeeMinor: 25, ratePerKgMillionths: 500_000 }],
-      zones: [{ name: "Kings", polygons: [[SQUARE]] }],
+      zones: [{ id: "z_b4b994a24501", name: "Kings", polygons: [[SQUARE]] }],
     },
   });
 });
