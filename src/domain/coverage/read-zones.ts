@@ -1,4 +1,5 @@
-import { polygonError } from "./polygon-error.ts";
+import type { EdgeVisits } from "./edge-index.ts";
+import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
 import { isObject, quoted } from "../faults.ts";
@@ -19,8 +20,14 @@ export const MAX_POSITIONS = 5_000_000;
  * `identifyZones`), then those of a shape at `zones[3].geometry`, the first of each polygon. The
  * zones refer to the document's positions, they do not copy them.
  * The result is valid only when no fault was added.
+ *
+ * @param visits how much work the checks of shapes may take (see `polygonError`)
  */
-export function readZones(document: unknown, faults: Faults): Zone[] {
+export function readZones(
+  document: unknown,
+  faults: Faults,
+  visits: EdgeVisits = { left: MAX_EDGE_VISITS },
+): Zone[] {
   const features = readFeatures(document, faults);
   const identities = identifyZones(features, faults);
   let positions = 0;
@@ -30,8 +37,8 @@ export function readZones(document: unknown, faults: Faults): Zone[] {
     if (positions > MAX_POSITIONS) {
       faults.add("zones", `the zones have more than ${MAX_POSITIONS} positions; simplify them`);
     }
-    if (faults.full || positions > MAX_POSITIONS) return zones;
-    const polygons = readPolygons(feature, `zones[${index}]`, faults);
+    if (faults.full || positions > MAX_POSITIONS || visits.left <= 0) return zones;
+    const polygons = readPolygons(feature, `zones[${index}]`, faults, visits);
     zones.push({ ...(identities[index] as ZoneIdentity), polygons });
   }
   return zones;
@@ -79,18 +86,28 @@ function countAtDepth(list: unknown, depth: number): number {
   return list.reduce((count: number, item) => count + countAtDepth(item, depth - 1), 0);
 }
 
-function readPolygons(feature: unknown, path: string, faults: Faults): readonly Polygon[] {
+function readPolygons(
+  feature: unknown,
+  path: string,
+  faults: Faults,
+  visits: EdgeVisits,
+): readonly Polygon[] {
   if (!isObject(feature) || feature.type !== "Feature") {
     faults.add(path, 'must be a GeoJSON object of type "Feature"');
     return [];
   }
-  return readGeometry(feature.geometry, `${path}.geometry`, faults);
+  return readGeometry(feature.geometry, `${path}.geometry`, faults, visits);
 }
 
-function readGeometry(geometry: unknown, path: string, faults: Faults): readonly Polygon[] {
+function readGeometry(
+  geometry: unknown,
+  path: string,
+  faults: Faults,
+  visits: EdgeVisits,
+): readonly Polygon[] {
   const { type, coordinates } = isObject(geometry) ? geometry : {};
   if (type === "Polygon") {
-    checkPolygon(coordinates, "", path, faults);
+    checkPolygon({ rings: coordinates, ofPolygon: "", path }, faults, visits);
     return [coordinates as Polygon];
   }
   if (type !== "MultiPolygon") {
@@ -102,14 +119,18 @@ function readGeometry(geometry: unknown, path: string, faults: Faults): readonly
     return [];
   }
   for (const [i, polygon] of coordinates.entries()) {
-    if (faults.full) break;
-    checkPolygon(polygon, ` of polygon ${i + 1}`, path, faults);
+    if (faults.full || visits.left <= 0) break;
+    checkPolygon({ rings: polygon, ofPolygon: ` of polygon ${i + 1}`, path }, faults, visits);
   }
   return coordinates as Polygon[];
 }
 
 /** Adds the first fault of a ring or, when each ring is sound by itself, of the whole shape. */
-function checkPolygon(rings: unknown, ofPolygon: string, path: string, faults: Faults): void {
+function checkPolygon(
+  { rings, ofPolygon, path }: { rings: unknown; ofPolygon: string; path: string },
+  faults: Faults,
+  visits: EdgeVisits,
+): void {
   if (!Array.isArray(rings) || rings.length === 0) {
     faults.add(path, `the coordinates${ofPolygon} must be a list of at least one ring`);
     return;
@@ -120,7 +141,7 @@ function checkPolygon(rings: unknown, ofPolygon: string, path: string, faults: F
     faults.add(path, `${i === 0 ? "the outer ring" : `hole ${i}`}${ofPolygon} ${error}`);
     return;
   }
-  const error = polygonError(rings as Polygon);
+  const error = polygonError(rings as Polygon, visits);
   if (error !== undefined)
     faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${error}` : error);
 }

@@ -425,6 +425,30 @@ describe("readZones limits the number of", () => {
     });
   });
 
+  test("edges that are looked at, and reads nothing beyond the shape that takes too many", () => {
+    const faults = createFaults(100);
+    const zones = readZones(
+      collection(
+        polygon(SQUARE),
+        featureOf({ type: "MultiPolygon", coordinates: [[SQUARE], [SQUARE]] }),
+        null,
+      ),
+      faults,
+      { left: 20 },
+    );
+    expect([zones.length, faults.list]).toEqual([
+      2,
+      [
+        {
+          path: "zones[1].geometry",
+          text:
+            "in polygon 1, too many long edges run side by side, here and in the zones before, for " +
+            "all to be checked; simplify them or split their polygons into smaller ones",
+        },
+      ],
+    ]);
+  });
+
   test("faults, and reads nothing beyond the last one it reports", () => {
     const many = collection(...Array.from({ length: 1000 }, () => null));
     expect(read(many, 3).faults.map((fault) => fault.path)).toEqual([
