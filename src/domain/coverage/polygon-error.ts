@@ -6,7 +6,7 @@ import { misplacedHoleError } from "./misplaced-hole-error.ts";
 import { cornersOf, outlineOf, ringName } from "./outline.ts";
 
 /**
- * How many edges the checks of a tariff's polygons may look at: half a minute's work at most. Maps
+ * How many edges the checks of a tariff's polygons may look at: about a minute's work at most. Maps
  * need 3 to 20 for each position, and a tariff has up to five million positions.
  */
 export const MAX_EDGE_VISITS = 300_000_000;
