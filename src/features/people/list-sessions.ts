@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   ListSessionsResponseSchema,
   type ListSessionsResponse,
@@ -11,9 +11,9 @@ import type { PersonCall } from "../../pipeline/call.ts";
 interface SessionRow {
   readonly id: number;
   readonly userAgent: string;
-  readonly createdAt: Date;
-  readonly lastSeenAt: Date;
-  readonly endsAt: Date;
+  readonly createdAtMs: number;
+  readonly lastSeenAtMs: number;
+  readonly endsAtMs: number;
 }
 
 /** How many sessions are listed; a person who has more sees those used last. */
@@ -26,20 +26,22 @@ export async function listSessions(
 ): Promise<ListSessionsResponse> {
   const rows = await runStatement<SessionRow>(
     em.fork(),
-    `select id::float8 as id, user_agent as "userAgent", created_at as "createdAt",
-       last_seen_at as "lastSeenAt",
-       least(ends_at, last_seen_at + interval '12 hours') as "endsAt"
+    `select id::float8 as id, user_agent as "userAgent",
+       extract(epoch from created_at)::float8 * 1000 as "createdAtMs",
+       extract(epoch from last_seen_at)::float8 * 1000 as "lastSeenAtMs",
+       extract(epoch from least(ends_at, last_seen_at + interval '12 hours'))::float8 * 1000
+         as "endsAtMs"
      from session
      where person_id = $1 and ends_at > now() and last_seen_at > now() - interval '12 hours'
      order by last_seen_at desc, id desc limit $2`,
     [personId, MAX_LISTED],
   );
-  const data = rows.map(({ id, userAgent, createdAt, lastSeenAt, endsAt }) => ({
+  const data = rows.map(({ id, userAgent, createdAtMs, lastSeenAtMs, endsAtMs }) => ({
     id: BigInt(id),
     userAgent,
-    createdAt: timestampFromDate(createdAt),
-    lastSeenAt: timestampFromDate(lastSeenAt),
-    endsAt: timestampFromDate(endsAt),
+    createdAt: timestampFromMs(createdAtMs),
+    lastSeenAt: timestampFromMs(lastSeenAtMs),
+    endsAt: timestampFromMs(endsAtMs),
     current: id === sessionId,
   }));
   return create(ListSessionsResponseSchema, { data });
