@@ -9,6 +9,7 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -130,12 +131,14 @@ function createStores(databaseUrl: string, log: Logger) {
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
   const events = createEventSignal({ em, log });
+  const tasks = createTariffTasks(databaseUrl);
   em.getEventManager().registerSubscriber(events.subscriber);
   return {
     orm,
     em,
     events,
-    tariffs: createTariffCache({ em, databaseUrl, log }),
+    tasks,
+    tariffs: createTariffCache({ em, tasks, log }),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     createGroup: createGroupCommit(em),
   };

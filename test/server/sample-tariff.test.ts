@@ -34,11 +34,11 @@ test("the sample tariff can be published", () => {
     currency: "USD",
     minorDigits: 2,
     baseFeeMinor: 500,
-    ratePerKmMinor: 120,
+    ratePerKmMillionths: 1_200_000,
     tiers: [
-      { minKg: 0, maxKg: 5, flatFeeMinor: 0, ratePerKgMinor: 50 },
-      { minKg: 5, maxKg: 20, flatFeeMinor: 150, ratePerKgMinor: 40 },
-      { minKg: 20, maxKg: 50, flatFeeMinor: 400, ratePerKgMinor: 35 },
+      { minKg: 0, maxKg: 5, flatFeeMinor: 0, ratePerKgMillionths: 500_000 },
+      { minKg: 5, maxKg: 20, flatFeeMinor: 150, ratePerKgMillionths: 400_000 },
+      { minKg: 20, maxKg: 50, flatFeeMinor: 400, ratePerKgMillionths: 350_000 },
     ],
   });
   expect(tariff?.zones.map((zone) => zone.name)).toEqual([

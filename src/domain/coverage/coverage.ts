@@ -5,10 +5,10 @@ import { metresToBoundary } from "./nearest-boundary.ts";
 import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
 import type { PackedPolygons } from "./packed-polygons.ts";
 import { scatteredOrder } from "./scattered-order.ts";
+import type { ZoneIdentity } from "./zone-identities.ts";
 
-/** A named area that is served: the union of its polygons. */
-export interface Zone {
-  readonly name: string;
+/** An area that is served, the union of its polygons, by an id and a name that no other has. */
+export interface Zone extends ZoneIdentity {
   readonly polygons: readonly Polygon[];
 }
 

@@ -19,8 +19,13 @@ export interface EdgeIndex {
   ): void;
 }
 
-/** Indexes the bounding boxes of an outline's edges. */
-export function indexEdges(outline: Outline): EdgeIndex {
+/** How many more edges searches may show, together; at 0 or less they show no more. */
+export interface EdgeVisits {
+  left: number;
+}
+
+/** Indexes the bounding boxes of an outline's edges; searches end where `visits` does. */
+export function indexEdges(outline: Outline, visits: EdgeVisits): EdgeIndex {
   const order = scatteredOrder(outline.start.length);
   const boxes = new Flatbush(order.length);
   for (const edge of order) {
@@ -30,7 +35,7 @@ export function indexEdges(outline: Outline): EdgeIndex {
   boxes.finish();
   return {
     visit(west, south, east, north, visit) {
-      boxes.collides(west, south, east, north, (i) => visit(at(order, i)));
+      boxes.collides(west, south, east, north, (i) => --visits.left <= 0 || visit(at(order, i)));
     },
   };
 }

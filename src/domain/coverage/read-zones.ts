@@ -1,9 +1,12 @@
-import { polygonError } from "./polygon-error.ts";
+import type { EdgeVisits } from "./edge-index.ts";
+import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
 import { isObject, quoted } from "../faults.ts";
 import type { Faults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
+import { identifyZones } from "./zone-identities.ts";
+import type { ZoneIdentity } from "./zone-identities.ts";
 
 /** How many zones a tariff may have. */
 export const MAX_ZONES = 100_000;
@@ -11,16 +14,22 @@ export const MAX_ZONES = 100_000;
 /** How many positions all zones of a tariff may have together. */
 export const MAX_POSITIONS = 5_000_000;
 
-const MAX_NAME_CHARACTERS = 200;
-
 /**
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
- * every fault: those of the collection at `zones`, those of a shape at `zones[3].geometry`, the
- * first of each polygon. The zones refer to the document's positions, they do not copy them.
+ * every fault: those of the collection at `zones`, then those of names and ids (see
+ * `identifyZones`), then those of a shape at `zones[3].geometry`, the first of each polygon. The
+ * zones refer to the document's positions, they do not copy them.
  * The result is valid only when no fault was added.
+ *
+ * @param visits how much work the checks of shapes may take (see `polygonError`)
  */
-export function readZones(document: unknown, faults: Faults): Zone[] {
+export function readZones(
+  document: unknown,
+  faults: Faults,
+  visits: EdgeVisits = { left: MAX_EDGE_VISITS },
+): Zone[] {
   const features = readFeatures(document, faults);
+  const identities = identifyZones(features, faults);
   let positions = 0;
   const zones: Zone[] = [];
   for (const [index, feature] of features.entries()) {
@@ -28,8 +37,9 @@ export function readZones(document: unknown, faults: Faults): Zone[] {
     if (positions > MAX_POSITIONS) {
       faults.add("zones", `the zones have more than ${MAX_POSITIONS} positions; simplify them`);
     }
-    if (faults.full || positions > MAX_POSITIONS) return zones;
-    zones.push(readZone(feature, index, faults));
+    if (faults.full || positions > MAX_POSITIONS || visits.left <= 0) return zones;
+    const polygons = readPolygons(feature, `zones[${index}]`, faults, visits);
+    zones.push({ ...(identities[index] as ZoneIdentity), polygons });
   }
   return zones;
 }
@@ -76,34 +86,28 @@ function countAtDepth(list: unknown, depth: number): number {
   return list.reduce((count: number, item) => count + countAtDepth(item, depth - 1), 0);
 }
 
-function readZone(feature: unknown, index: number, faults: Faults): Zone {
-  const path = `zones[${index}]`;
-  const fallback = `zone ${index + 1}`;
+function readPolygons(
+  feature: unknown,
+  path: string,
+  faults: Faults,
+  visits: EdgeVisits,
+): readonly Polygon[] {
   if (!isObject(feature) || feature.type !== "Feature") {
     faults.add(path, 'must be a GeoJSON object of type "Feature"');
-    return { name: fallback, polygons: [] };
+    return [];
   }
-  return {
-    name: readName(feature.properties, fallback, path, faults),
-    polygons: readGeometry(feature.geometry, `${path}.geometry`, faults),
-  };
+  return readGeometry(feature.geometry, `${path}.geometry`, faults, visits);
 }
 
-function readName(properties: unknown, fallback: string, path: string, faults: Faults): string {
-  const name = isObject(properties) ? (properties.name ?? "") : "";
-  if (typeof name === "string" && name.length <= MAX_NAME_CHARACTERS)
-    return name.trim() || fallback;
-  faults.add(
-    `${path}.properties.name`,
-    `must be text of at most ${MAX_NAME_CHARACTERS} characters; it is ${quoted(name)}`,
-  );
-  return fallback;
-}
-
-function readGeometry(geometry: unknown, path: string, faults: Faults): readonly Polygon[] {
+function readGeometry(
+  geometry: unknown,
+  path: string,
+  faults: Faults,
+  visits: EdgeVisits,
+): readonly Polygon[] {
   const { type, coordinates } = isObject(geometry) ? geometry : {};
   if (type === "Polygon") {
-    checkPolygon(coordinates, "", path, faults);
+    checkPolygon({ rings: coordinates, ofPolygon: "", path }, faults, visits);
     return [coordinates as Polygon];
   }
   if (type !== "MultiPolygon") {
@@ -115,14 +119,18 @@ function readGeometry(geometry: unknown, path: string, faults: Faults): readonly
     return [];
   }
   for (const [i, polygon] of coordinates.entries()) {
-    if (faults.full) break;
-    checkPolygon(polygon, ` of polygon ${i + 1}`, path, faults);
+    if (faults.full || visits.left <= 0) break;
+    checkPolygon({ rings: polygon, ofPolygon: ` of polygon ${i + 1}`, path }, faults, visits);
   }
   return coordinates as Polygon[];
 }
 
 /** Adds the first fault of a ring or, when each ring is sound by itself, of the whole shape. */
-function checkPolygon(rings: unknown, ofPolygon: string, path: string, faults: Faults): void {
+function checkPolygon(
+  { rings, ofPolygon, path }: { rings: unknown; ofPolygon: string; path: string },
+  faults: Faults,
+  visits: EdgeVisits,
+): void {
   if (!Array.isArray(rings) || rings.length === 0) {
     faults.add(path, `the coordinates${ofPolygon} must be a list of at least one ring`);
     return;
@@ -133,7 +141,7 @@ function checkPolygon(rings: unknown, ofPolygon: string, path: string, faults: F
     faults.add(path, `${i === 0 ? "the outer ring" : `hole ${i}`}${ofPolygon} ${error}`);
     return;
   }
-  const error = polygonError(rings as Polygon);
+  const error = polygonError(rings as Polygon, visits);
   if (error !== undefined)
     faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${error}` : error);
 }

@@ -1,6 +1,7 @@
 /**
  * Money is a whole number of minor units (cents, yen, fils) in a safe integer, always named
- * `...Minor`. Nothing here rounds through binary floating point.
+ * `...Minor`. A rate may be finer: it is a whole number of millionths of the major unit, always named
+ * `...Millionths`. Nothing here rounds through binary floating point.
  */
 
 /**
@@ -47,17 +48,17 @@ export function parseDecimal(text: string): Decimal | undefined {
   return match ? { whole: match[1] as string, fraction: match[2] ?? "" } : undefined;
 }
 
-/** Whether a decimal is written with no more decimals than a minor unit of that many has. */
-export function fitsMinorUnit(decimal: Decimal, minorDigits: number): boolean {
-  return decimal.fraction.length <= minorDigits;
+/** Whether a decimal is written with at most so many decimals. */
+export function fitsDecimals(decimal: Decimal, decimals: number): boolean {
+  return decimal.fraction.length <= decimals;
 }
 
 /**
- * A decimal that fits the minor unit, in minor units: 5.00 with two digits is 500. Exact up to
- * 2^53 − 1; a larger one comes back rounded, but still above any bound up to that.
+ * A decimal that fits so many decimals, in units of the last of them: 5.00 with two is 500. Exact up
+ * to 2^53 − 1; a larger one comes back rounded, but still above any bound up to that.
  */
-export function toMinor(decimal: Decimal, minorDigits: number): number {
-  return Number(decimal.whole + decimal.fraction.padEnd(minorDigits, "0"));
+export function toUnits(decimal: Decimal, decimals: number): number {
+  return Number(decimal.whole + decimal.fraction.padEnd(decimals, "0"));
 }
 
 /**
@@ -72,34 +73,60 @@ export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** minorDigits;
 }
 
+/** The decimals of a rate in the major unit, in every currency: rates are kept in millionths. */
+export const RATE_DECIMALS = 6;
+
 /**
- * quantity × rateMinor, rounded half up to a whole minor unit, without binary error: the quantity
- * counts as its shortest decimal text, so that a weight of 1.005 is 1005/1000 and not the nearest
- * double below it.
+ * What a quantity costs at a rate, rounded half up once, to a whole minor unit.
  *
- * @param quantity finite, 0 or more (kilometres, kilograms)
- * @param rateMinor minor units for each of them, a safe integer, 0 or more
- * @throws RangeError when an argument is out of range or the product is above 2^53 − 1.
+ * @param quantity finite, 0 or more (kilometres, kilograms); counts as its shortest decimal text
+ * @param rateMillionths millionths of the major unit for each of them, a safe integer, 0 or more
+ * @param minorDigits decimals of the currency's minor unit, 0 to 6
+ * @throws RangeError when an argument is out of range or the cost is above 2^53 − 1.
  */
-export function multiplyToMinor(quantity: number, rateMinor: number): number {
-  if (!(quantity >= 0 && quantity < Infinity)) throw new RangeError(`bad quantity ${quantity}`);
-  if (!(Number.isSafeInteger(rateMinor) && rateMinor >= 0)) {
-    throw new RangeError(`bad rate ${rateMinor}`);
-  }
-  const productMinor = roundIfClear(quantity * rateMinor) ?? multiplyExactly(quantity, rateMinor);
-  if (!Number.isSafeInteger(productMinor)) {
-    throw new RangeError(`${quantity} × ${rateMinor} is above ${Number.MAX_SAFE_INTEGER}`);
-  }
-  return productMinor;
+export function multiplyToMinor(
+  quantity: number,
+  rateMillionths: number,
+  minorDigits: number,
+): number {
+  return multiplyHalfUp(quantity, rateMillionths, RATE_DECIMALS - minorDigits);
 }
 
 /**
- * A product of doubles, rounded half up, when it is too far from a tie for the exact product to be
- * rounded otherwise; else undefined.
+ * quantity × factor ÷ 10^decimals, rounded half up to a whole number, without binary error: the
+ * quantity counts as its shortest decimal text, so that a weight of 1.005 is 1005/1000 and not the
+ * nearest double below it.
+ *
+ * @param quantity finite, 0 or more
+ * @param factor a safe integer, 0 or more
+ * @param decimals 0 to 6
+ * @throws RangeError when an argument is out of range or the result is above 2^53 − 1.
+ */
+export function multiplyHalfUp(quantity: number, factor: number, decimals: number): number {
+  if (!(quantity >= 0 && quantity < Infinity)) throw new RangeError(`bad quantity ${quantity}`);
+  if (!(Number.isSafeInteger(factor) && factor >= 0)) throw new RangeError(`bad factor ${factor}`);
+  const divisor = DIVISORS[decimals];
+  if (divisor === undefined) throw new RangeError(`bad decimals ${decimals}`);
+  const product =
+    roundIfClear((quantity * factor) / divisor) ?? multiplyExactly(quantity, factor, decimals);
+  if (!Number.isSafeInteger(product)) {
+    const exact = `${quantity} × ${factor} ÷ ${divisor}`;
+    throw new RangeError(`${exact} is above ${Number.MAX_SAFE_INTEGER}`);
+  }
+  return product;
+}
+
+/** 10^decimals, each of them exact. */
+const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+
+/**
+ * A product of doubles divided by an exact one, rounded half up, when it is too far from a tie for
+ * the exact result to be rounded otherwise; else undefined.
  *
  * The quantity differs from its shortest decimal by at most 2^-53 of it, since the decimal reads
- * back as the quantity, and the multiplication adds as much again: together less than 2^-51 of the
- * product. (Where doubles are subnormal, the absolute error is below 2^-1020, and no tie is near.)
+ * back as the quantity; the multiplication and the division add as much again each: together less
+ * than 2^-51 of the result. (Where doubles are subnormal, the absolute error is below 2^-1020, and
+ * no tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
@@ -111,9 +138,9 @@ function roundIfClear(product: number): number | undefined {
 /** Below it doubles are at most a 64th apart, so that a tie can be told from its neighbours. */
 const MOST_CLEAR = 2 ** 47;
 
-function multiplyExactly(quantity: number, rateMinor: number): number {
+function multiplyExactly(quantity: number, factor: number, decimals: number): number {
   const { digits, exponent } = shortestDecimal(quantity);
-  return Number(scaleHalfUp(digits * BigInt(rateMinor), exponent));
+  return Number(scaleHalfUp(digits * BigInt(factor), exponent - decimals));
 }
 
 /** A number as ECMAScript prints it, which is the shortest text that reads back: digits × 10^exponent. */
@@ -130,7 +157,7 @@ function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   };
 }
 
-/** value × 10^exponent, rounded half up. Doubles keep the exponent between −340 and 308. */
+/** value × 10^exponent, rounded half up. Doubles keep the exponent between −346 and 308. */
 function scaleHalfUp(value: bigint, exponent: number): bigint {
   if (exponent >= 0) return value * powerOfTen(exponent);
   const divisor = powerOfTen(-exponent);

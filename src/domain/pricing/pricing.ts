@@ -2,7 +2,7 @@ import { createCoverage } from "../coverage/coverage.ts";
 import type { Coverage } from "../coverage/coverage.ts";
 import { haversineKm } from "../coverage/geo.ts";
 import type { Point } from "../coverage/geo.ts";
-import { multiplyToMinor } from "./money.ts";
+import { multiplyHalfUp, multiplyToMinor } from "./money.ts";
 import type { Fees, Tariff, Tier } from "./tariff.ts";
 
 /** A tariff made ready for quoting; build it once for each version with `createPricing`. */
@@ -88,9 +88,11 @@ export function quote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): Q
  * units, so at most 20,016 km make 2.1e14, and 100,000 kg with the flat fee make 1.1e15.
  */
 function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): CoveredQuote {
-  const distanceFeeMinor = multiplyToMinor(distanceKm, fees.ratePerKmMinor);
+  const { minorDigits } = fees;
+  const distanceFeeMinor = multiplyToMinor(distanceKm, fees.ratePerKmMillionths, minorDigits);
   // The flat fee is whole, so rounding the other part rounds the sum.
-  const weightFeeMinor = tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMinor);
+  const weightFeeMinor =
+    tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMillionths, minorDigits);
   const subtotalMinor = distanceFeeMinor + weightFeeMinor;
   return {
     covered: true,
@@ -106,7 +108,7 @@ function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): Co
 
 /** A distance rounded half up to three decimals, as it is shown; fees use the unrounded one. */
 export function roundKm(distanceKm: number): number {
-  return multiplyToMinor(distanceKm, 1000) / 1000;
+  return multiplyHalfUp(distanceKm, 1000, 0) / 1000;
 }
 
 /** The tier that serves a weight, or undefined. Binary search: tiers are in ascending order. */

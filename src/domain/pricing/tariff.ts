@@ -1,7 +1,8 @@
 import type { Zone } from "../coverage/coverage.ts";
 import { createFaults, isObject, quoted } from "../faults.ts";
 import type { Fault, Faults } from "../faults.ts";
-import { fitsMinorUnit, minorDigitsOf, parseDecimal, toMinor } from "./money.ts";
+import { RATE_DECIMALS, fitsDecimals, minorDigitsOf, parseDecimal, toUnits } from "./money.ts";
+import type { Decimal } from "./money.ts";
 import type { Polygon } from "../coverage/geo.ts";
 import { polygonsOfSoundZones, readZones } from "../coverage/read-zones.ts";
 
@@ -10,18 +11,21 @@ export interface Tier {
   readonly minKg: number;
   readonly maxKg: number;
   readonly flatFeeMinor: number;
-  /** Minor units for each kilogram; exact, because a published rate fits the minor unit. */
-  readonly ratePerKgMinor: number;
+  /** Millionths of the currency's major unit for each kilogram. */
+  readonly ratePerKgMillionths: number;
 }
 
-/** Everything in a tariff that makes up a price. Every amount is in minor units of the currency. */
+/**
+ * Everything in a tariff that makes up a price. Fees are in minor units of the currency; rates, which
+ * may be finer, in millionths of its major unit.
+ */
 export interface Fees {
   /** ISO 4217 code. */
   readonly currency: string;
   /** Decimals of the currency's minor unit: 0, 2, 3 or 4. */
   readonly minorDigits: number;
   readonly baseFeeMinor: number;
-  readonly ratePerKmMinor: number;
+  readonly ratePerKmMillionths: number;
   /** In ascending order and without overlap; gaps are allowed, and so is no tier at all. */
   readonly tiers: readonly Tier[];
 }
@@ -89,15 +93,15 @@ function readFees(document: Readonly<Record<string, unknown>>, faults: Faults): 
   const currency = readCurrency(document.currency, faults);
   return {
     ...currency,
-    baseFeeMinor: readAmount(document.base_fee, "base_fee", currency, faults),
-    ratePerKmMinor: readAmount(document.rate_per_km, "rate_per_km", currency, faults),
+    baseFeeMinor: readFee(document.base_fee, "base_fee", currency, faults),
+    ratePerKmMillionths: readRate(document.rate_per_km, "rate_per_km", faults),
     tiers: readTiers(document.tiers, currency, faults),
   };
 }
 
 type Currency = Pick<Fees, "currency" | "minorDigits">;
 
-/** Accepts any number of decimals, so that an unknown currency is the only fault. */
+/** Accepts any number of decimals in fees, so that an unknown currency is the only fault. */
 const UNKNOWN_CURRENCY: Currency = { currency: "", minorDigits: Infinity };
 
 function readCurrency(value: unknown, faults: Faults): Currency {
@@ -110,29 +114,47 @@ function readCurrency(value: unknown, faults: Faults): Currency {
   return UNKNOWN_CURRENCY;
 }
 
-/** An amount in minor units, or 0 with a fault. */
-function readAmount(value: unknown, path: string, currency: Currency, faults: Faults): number {
+/** A fee in minor units, or 0 with a fault. */
+function readFee(value: unknown, path: string, currency: Currency, faults: Faults): number {
   const { minorDigits } = currency;
+  const decimal = readAmount(value, path, faults);
+  if (decimal === undefined) return 0;
+  if (!fitsDecimals(decimal, minorDigits)) {
+    const most = minorDigits === 0 ? "no" : `at most ${minorDigits}`;
+    faults.add(
+      path,
+      `must have ${most} decimals in ${currency.currency}; it is ${quoted(value)}; ` +
+        "round it, as only rates may be finer than the minor unit",
+    );
+    return 0;
+  }
+  return currency === UNKNOWN_CURRENCY ? 0 : toUnits(decimal, minorDigits);
+}
+
+/** A rate in millionths of the major unit, or 0 with a fault. */
+function readRate(value: unknown, path: string, faults: Faults): number {
+  const decimal = readAmount(value, path, faults);
+  if (decimal === undefined) return 0;
+  if (fitsDecimals(decimal, RATE_DECIMALS)) return toUnits(decimal, RATE_DECIMALS);
+  faults.add(path, `must have at most ${RATE_DECIMALS} decimals; it is ${quoted(value)}; round it`);
+  return 0;
+}
+
+/** An amount in the major unit as it is written, or undefined with a fault. */
+function readAmount(value: unknown, path: string, faults: Faults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
     faults.add(
       path,
       `must be a decimal of 0 or more in quotes, such as "5.00"; it is ${quoted(value)}`,
     );
-    return 0;
+    return undefined;
   }
   if (Number(value) > MAX_AMOUNT) {
     faults.add(path, `must be at most ${MAX_AMOUNT}; it is ${quoted(value)}`);
-    return 0;
+    return undefined;
   }
-  if (!fitsMinorUnit(decimal, minorDigits)) {
-    faults.add(
-      path,
-      `must have at most ${minorDigits} decimals in ${currency.currency}; it is ${quoted(value)}`,
-    );
-    return 0;
-  }
-  return currency === UNKNOWN_CURRENCY ? 0 : toMinor(decimal, minorDigits);
+  return decimal;
 }
 
 function readTiers(value: unknown, currency: Currency, faults: Faults): Tier[] {
@@ -151,7 +173,7 @@ function sizeOf(value: unknown): string {
 
 function readTier(value: unknown, path: string, currency: Currency, faults: Faults): Tier {
   if (!isObject(value)) faults.add(path, `must be an object; it is ${quoted(value)}`);
-  if (!isObject(value)) return { minKg: NaN, maxKg: NaN, flatFeeMinor: 0, ratePerKgMinor: 0 };
+  if (!isObject(value)) return { minKg: NaN, maxKg: NaN, flatFeeMinor: 0, ratePerKgMillionths: 0 };
   const minKg = readWeight(value.min_kg, `${path}.min_kg`, faults);
   const maxKg = readWeight(value.max_kg, `${path}.max_kg`, faults);
   if (maxKg <= minKg) {
@@ -160,8 +182,8 @@ function readTier(value: unknown, path: string, currency: Currency, faults: Faul
   return {
     minKg,
     maxKg,
-    flatFeeMinor: readAmount(value.flat_fee, `${path}.flat_fee`, currency, faults),
-    ratePerKgMinor: readAmount(value.rate_per_kg, `${path}.rate_per_kg`, currency, faults),
+    flatFeeMinor: readFee(value.flat_fee, `${path}.flat_fee`, currency, faults),
+    ratePerKgMillionths: readRate(value.rate_per_kg, `${path}.rate_per_kg`, faults),
   };
 }
 

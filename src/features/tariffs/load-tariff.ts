@@ -1,27 +1,14 @@
-import { once } from "node:events";
-import { Worker } from "node:worker_threads";
 import type { EntityManager } from "../../db/orm.ts";
-import { coverageOf, indexPolygons, type IndexedPolygons } from "../../domain/coverage/coverage.ts";
+import { coverageOf } from "../../domain/coverage/coverage.ts";
 import { pricingOf, type Pricing } from "../../domain/pricing/pricing.ts";
-import { readSoundTariff, type Fees } from "../../domain/pricing/tariff.ts";
+import { indexTariff } from "./load-task.ts";
+import type { TariffTasks } from "./run-tariff-task.ts";
 
 /**
  * How large a document may be, in bytes as PostgreSQL stores it, to be read in this thread. It takes
  * some milliseconds; a worker takes longer to start.
  */
 const MAX_BYTES_HERE = 32 * 1024;
-
-/** What a worker is asked for. */
-export interface LoadRequest {
-  readonly databaseUrl: string;
-  readonly version: number;
-}
-
-/** What a worker gives: fees, and arrays that it no longer has. */
-export interface LoadedTariff {
-  readonly fees: Fees;
-  readonly indexed: IndexedPolygons | undefined;
-}
 
 /**
  * Loads a published version for quoting. A large one is read, parsed and indexed in a worker thread,
@@ -32,12 +19,12 @@ export interface LoadedTariff {
  */
 export async function loadTariff(
   em: EntityManager,
-  databaseUrl: string,
+  tasks: TariffTasks,
   version: number,
 ): Promise<Pricing> {
   const document = await readSmall(em, version);
   const { fees, indexed } =
-    document === undefined ? await loadInWorker({ databaseUrl, version }) : read(document);
+    document === undefined ? await tasks.runAtOnce("load", { version }) : indexTariff(document);
   return pricingOf(fees, coverageOf(indexed));
 }
 
@@ -51,18 +38,4 @@ async function readSmall(em: EntityManager, version: number): Promise<object | u
   );
   if (row === undefined) throw new Error(`there is no tariff version ${version}`);
   return row.document ?? undefined;
-}
-
-function read(document: object): LoadedTariff {
-  const { fees, polygons } = readSoundTariff(document);
-  return { fees, indexed: indexPolygons(polygons) };
-}
-
-async function loadInWorker(request: LoadRequest): Promise<LoadedTariff> {
-  const worker = new Worker(new URL("load-tariff-worker.ts", import.meta.url), {
-    workerData: request,
-  });
-  // Rejects when the worker fails.
-  const [loaded] = (await once(worker, "message")) as [LoadedTariff];
-  return loaded;
 }

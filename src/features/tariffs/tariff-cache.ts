@@ -4,6 +4,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { Pricing } from "../../domain/pricing/pricing.ts";
 import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { loadTariff } from "./load-tariff.ts";
+import type { TariffTasks } from "./run-tariff-task.ts";
 
 /** A published tariff, ready for quoting. */
 export interface PricedTariff {
@@ -50,16 +51,16 @@ const KEEP_PREVIOUS_MS = 10_000;
  */
 export function createTariffCache(options: {
   readonly em: EntityManager;
-  readonly databaseUrl: string;
+  readonly tasks: TariffTasks;
   readonly log: Pick<Logger, "warn">;
 }): TariffCache {
-  const { em, databaseUrl, log } = options;
+  const { em, tasks, log } = options;
   const loads = new Map<number, Promise<PricedTariff>>();
   let newest: PricedTariff | undefined;
   let previous: PricedTariff | undefined;
 
   async function load(version: number): Promise<PricedTariff> {
-    const loaded = { version, pricing: await loadTariff(em, databaseUrl, version) };
+    const loaded = { version, pricing: await loadTariff(em, tasks, version) };
     if (version > (newest?.version ?? 0)) replaceNewest(loaded);
     return loaded;
   }

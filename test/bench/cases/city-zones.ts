@@ -25,7 +25,7 @@ export function cityZones(count: number): Zone[] {
       const reach = NEAREST + random() * (FARTHEST - NEAREST);
       return [lng + Math.cos(angle) * reach * width, lat + Math.sin(angle) * reach * height];
     });
-    return { name: `Zone ${i + 1}`, polygons: [[[...ring, ring[0]!]]] };
+    return { id: String(i + 1), name: `Zone ${i + 1}`, polygons: [[[...ring, ring[0]!]]] };
   });
 }
 

@@ -15,7 +15,7 @@ function box(west: number, south: number, east: number, north: number): number[]
 }
 
 function zone(...polygons: number[][][][]): Zone {
-  return { name: "a zone", polygons };
+  return { id: "1", name: "a zone", polygons };
 }
 
 test("no point is covered when there are no zones", () => {

@@ -188,6 +188,29 @@ test("polygonFault checks a ring of 100,000 positions with 1,000 holes within se
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
+describe("polygonFault of long parallel diagonals", () => {
+  const count = 2000;
+  const zigzag = Array.from({ length: count }, (_, i) => {
+    const lng = (i / count) * 10;
+    return i % 2 === 0 ? [lng, 0] : [lng + 60, 60];
+  });
+  const polygon = [[[-10, -5], ...zigzag, [80, -5], [-10, -5]]];
+
+  test("accepts a few thousand", () => {
+    expect(polygonError(polygon)).toBeUndefined();
+  });
+
+  test("refuses more than it can compare, over several polygons", () => {
+    const visits = { left: 6_000_000 };
+    const errors = [polygon, polygon].map((it) => polygonError(it, visits));
+    expect(errors).toEqual([
+      undefined,
+      "too many long edges run side by side, here and in the zones before, for all to be checked; " +
+        "simplify them or split their polygons into smaller ones",
+    ]);
+  });
+});
+
 describe("polygonFault agrees with comparing every pair of edges", () => {
   const grid = fc.integer({ min: 0, max: 8 });
   const corner = fc.tuple(grid, grid);

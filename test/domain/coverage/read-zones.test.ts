@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
@@ -27,9 +28,20 @@ function featureOf(geometry: unknown, properties: unknown = {}) {
   return { type: "Feature", properties, geometry };
 }
 
+function derivedId(name: string) {
+  return `z_${createHash("sha256").update(name).digest("hex").slice(0, 12)}`;
+}
+
 function polygon(...coordinates: unknown[]) {
   return featureOf({ type: "Polygon", coordinates });
 }
+
+const PROPERTIES = {
+  name: " Yakima ",
+  depot: { city: "Union Gap", docks: [1, 2] },
+  notes: null,
+  id: "not the feature's",
+};
 
 describe("readZones reads", () => {
   test("no zones", () => {
@@ -48,13 +60,28 @@ describe("readZones reads", () => {
     };
     expect(read(document)).toEqual({
       zones: [
-        { name: "Kings", polygons: [[SQUARE]] },
-        { name: "zone 2", polygons: [[SQUARE], [SQUARE]] },
-        { name: "zone 3", polygons: [[SQUARE]] },
-        { name: "zone 4", polygons: [[SQUARE]] },
+        { id: derivedId("Kings"), name: "Kings", polygons: [[SQUARE]] },
+        { id: derivedId("zone 2"), name: "zone 2", polygons: [[SQUARE], [SQUARE]] },
+        { id: "7", name: "zone 3", polygons: [[SQUARE]] },
+        { id: derivedId("zone 4"), name: "zone 4", polygons: [[SQUARE]] },
       ],
       faults: [],
     });
+  });
+
+  test("all of a document without changing it", () => {
+    const document = collection(
+      { ...featureOf({ type: "Polygon", coordinates: [SQUARE] }, PROPERTIES), id: 53_077 },
+      featureOf({ type: "Polygon", coordinates: [SQUARE] }, PROPERTIES),
+      { ...featureOf({ type: "Polygon", coordinates: [SQUARE] }), bbox: [0, 0, 1, 1], id: "" },
+    );
+    const before = structuredClone(document);
+    expect(read(document).zones.map(({ id, name }) => [id, name])).toEqual([
+      ["53077", "Yakima (53077)"],
+      [derivedId("Yakima"), "Yakima"],
+      [derivedId("zone 3"), "zone 3"],
+    ]);
+    expect(document).toEqual(before);
   });
 
   test.each([
@@ -345,22 +372,27 @@ describe("refuses, saying where, what and how to fix it", () => {
     expect(read(document).faults).toEqual([{ path, text }]);
   });
 
-  test("all faults together, each by its feature's place", () => {
+  test("all faults together, each by its feature's place, those of names and ids first", () => {
     const document = collection(
       polygon(SQUARE),
       null,
       polygon(SQUARE.slice(1), SQUARE.slice(0, 2)),
       featureOf({ type: "MultiPolygon", coordinates: [[], [SQUARE]] }, { name: [] }),
+      { ...polygon(SQUARE), id: [] },
     );
     expect(read(document).faults).toEqual([
+      {
+        path: "zones[3].properties.name",
+        text: "must be text of at most 200 characters; it is a list",
+      },
+      {
+        path: "zones[4].id",
+        text: "must be a number or text of at most 100 characters; it is a list",
+      },
       { path: "zones[1]", text: 'must be a GeoJSON object of type "Feature"' },
       {
         path: "zones[2].geometry",
         text: "the outer ring is not closed; repeat its first position as its last",
-      },
-      {
-        path: "zones[3].properties.name",
-        text: "must be text of at most 200 characters; it is a list",
       },
       {
         path: "zones[3].geometry",
@@ -382,7 +414,7 @@ describe("readZones limits the number of", () => {
     expect(
       read(collection(polygon(half), featureOf({ type: "MultiPolygon", coordinates: [[half]] }))),
     ).toEqual({
-      zones: [{ name: "zone 1", polygons: [[half]] }],
+      zones: [{ id: derivedId("zone 1"), name: "zone 1", polygons: [[half]] }],
       faults: [
         {
           path: "zones[0].geometry",
@@ -391,6 +423,30 @@ describe("readZones limits the number of", () => {
         { path: "zones", text: "the zones have more than 5000000 positions; simplify them" },
       ],
     });
+  });
+
+  test("edges that are looked at, and reads nothing beyond the shape that takes too many", () => {
+    const faults = createFaults(100);
+    const zones = readZones(
+      collection(
+        polygon(SQUARE),
+        featureOf({ type: "MultiPolygon", coordinates: [[SQUARE], [SQUARE]] }),
+        null,
+      ),
+      faults,
+      { left: 20 },
+    );
+    expect([zones.length, faults.list]).toEqual([
+      2,
+      [
+        {
+          path: "zones[1].geometry",
+          text:
+            "in polygon 1, too many long edges run side by side, here and in the zones before, for " +
+            "all to be checked; simplify them or split their polygons into smaller ones",
+        },
+      ],
+    ]);
   });
 
   test("faults, and reads nothing beyond the last one it reports", () => {

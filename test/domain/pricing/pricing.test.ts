@@ -17,17 +17,17 @@ const BOX = [
   [0, -10],
 ];
 
-function tier(minKg: number, maxKg: number, flatFeeMinor = 0, ratePerKgMinor = 50): Tier {
-  return { minKg, maxKg, flatFeeMinor, ratePerKgMinor };
+function tier(minKg: number, maxKg: number, flatFeeMinor = 0, ratePerKgMillionths = 500_000): Tier {
+  return { minKg, maxKg, flatFeeMinor, ratePerKgMillionths };
 }
 
 const TARIFF: Tariff = {
   currency: "USD",
   minorDigits: 2,
   baseFeeMinor: 500,
-  ratePerKmMinor: 120,
-  tiers: [tier(0, 5), tier(5, 30, 100, 40)],
-  zones: [{ name: "zone 1", polygons: [[BOX]] }],
+  ratePerKmMillionths: 1_200_000,
+  tiers: [tier(0, 5), tier(5, 30, 100, 400_000)],
+  zones: [{ id: "1", name: "zone 1", polygons: [[BOX]] }],
 };
 
 function quoteWith(change: Partial<Tariff>, weightKg: number, pickup = WEST, dropoff = EAST) {
@@ -63,13 +63,13 @@ describe("a covered route", () => {
 
   test("multiplies the unrounded distance", () => {
     // A rounded 111.195 would make 111,195,000.
-    expect(quoteWith({ ratePerKmMinor: 1_000_000 }, 1)).toMatchObject({
+    expect(quoteWith({ ratePerKmMillionths: 10_000_000_000 }, 1)).toMatchObject({
       distanceFeeMinor: 111_195_080,
     });
   });
 
   test("takes the weight as written", () => {
-    expect(quoteWith({ tiers: [tier(0, 5, 0, 100)] }, 1.005)).toMatchObject({
+    expect(quoteWith({ tiers: [tier(0, 5, 0, 1_000_000)] }, 1.005)).toMatchObject({
       weightFeeMinor: 101,
     });
   });
@@ -89,6 +89,26 @@ describe("a covered route", () => {
     },
   );
 
+  test("rounds each fee once where rates are finer than the minor unit", () => {
+    const change = {
+      currency: "JPY",
+      minorDigits: 0,
+      baseFeeMinor: 0,
+      ratePerKmMillionths: 33_300_000,
+      tiers: [tier(0, 5, 100, 1_250)],
+    };
+    expect(quoteWith(change, 4.8)).toEqual({
+      covered: true,
+      distanceKm: expect.closeTo(111.1950802, 7),
+      distanceFeeMinor: 3703, // 111.195… × 33.3 = 3702.796…; a rate of 33 would make 3669
+      weightFeeMinor: 100, // 100 + 4.8 × 0.00125 = 100.006
+      baseFeeMinor: 0,
+      subtotalMinor: 3803,
+      totalMinor: 3803,
+      currency: "JPY",
+    });
+  });
+
   test("may start and end in different zones", () => {
     const there = [
       [49, 49],
@@ -97,7 +117,7 @@ describe("a covered route", () => {
       [49, 51],
       [49, 49],
     ];
-    const zones = [...TARIFF.zones, { name: "zone 2", polygons: [[there]] }];
+    const zones = [...TARIFF.zones, { id: "2", name: "zone 2", polygons: [[there]] }];
     expect(quoteWith({ zones }, 1, WEST, AWAY).covered).toBe(true);
   });
 });
@@ -183,6 +203,7 @@ describe("an uncovered route", () => {
 
 describe("any quote", () => {
   const amount = fc.nat({ max: 10_000_000_000 });
+  const rateMillionths = fc.maxSafeNat().map((n) => n % 1_000_000_000_001);
   const lat = fc.double({ min: -20, max: 20, noNaN: true });
   const point = fc.record({ lat, lng: lat });
   const tiers = fc
@@ -190,7 +211,7 @@ describe("any quote", () => {
     .map((bounds) => bounds.toSorted((a, b) => a - b))
     .chain((bounds) =>
       fc
-        .array(fc.tuple(fc.boolean(), amount, amount), {
+        .array(fc.tuple(fc.boolean(), amount, rateMillionths), {
           minLength: bounds.length,
           maxLength: bounds.length,
         })
@@ -205,7 +226,7 @@ describe("any quote", () => {
   test("adds up, is a safe integer, and finds the tier that a linear search finds", () => {
     fc.assert(
       fc.property(
-        fc.record({ baseFeeMinor: amount, ratePerKmMinor: amount, tiers }),
+        fc.record({ baseFeeMinor: amount, ratePerKmMillionths: rateMillionths, tiers }),
         fc.record({
           pickup: point,
           dropoff: point,
@@ -236,7 +257,8 @@ describe("any quote", () => {
   });
 
   test("stays a safe integer at every bound", () => {
-    const most = 10_000_000_000;
+    const mostMinor = 10_000_000_000;
+    const mostMillionths = 1_000_000_000_000;
     const everywhere = [
       [-180, -90],
       [180, -90],
@@ -246,10 +268,12 @@ describe("any quote", () => {
     ];
     const result = quoteWith(
       {
-        baseFeeMinor: most,
-        ratePerKmMinor: most,
-        tiers: [tier(0, 100_000, most, most)],
-        zones: [{ name: "world", polygons: [[everywhere]] }],
+        currency: "CLF",
+        minorDigits: 4,
+        baseFeeMinor: mostMinor,
+        ratePerKmMillionths: mostMillionths,
+        tiers: [tier(0, 100_000, mostMinor, mostMillionths)],
+        zones: [{ id: "1", name: "world", polygons: [[everywhere]] }],
       },
       100_000,
       { lat: 0, lng: 0 },

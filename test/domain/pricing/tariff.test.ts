@@ -27,15 +27,15 @@ const DOCUMENT = {
   zones: ZONES,
 };
 
-test("readTariff converts a document to minor units, and ignores unknown keys", () => {
+test("readTariff reads fees in minor units and rates in millionths, and ignores unknown keys", () => {
   expect(readTariff({ ...DOCUMENT, source: "a map", tiers: [{ ...TIER, note: 1 }] })).toEqual({
     tariff: {
       currency: "USD",
       minorDigits: 2,
       baseFeeMinor: 500,
-      ratePerKmMinor: 120,
-      tiers: [{ minKg: 0, maxKg: 5, flatFeeMinor: 25, ratePerKgMinor: 50 }],
-      zones: [{ name: "Kings", polygons: [[SQUARE]] }],
+      ratePerKmMillionths: 1_200_000,
+      tiers: [{ minKg: 0, maxKg: 5, flatFeeMinor: 25, ratePerKgMillionths: 500_000 }],
+      zones: [{ id: "z_b4b994a24501", name: "Kings", polygons: [[SQUARE]] }],
     },
   });
 });
@@ -53,6 +53,22 @@ test.each([
     expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
   },
 );
+
+test.each([
+  ["JPY", "33.3", 33_300_000],
+  ["JPY", "33", 33_000_000],
+  ["USD", "0.00125", 1250],
+  ["USD", "0.000001", 1],
+  ["KWD", "1.2", 1_200_000],
+  ["CLF", "1000000.000000", 1_000_000_000_000],
+])("readTariff reads rates in %s of %s, whatever the minor unit", (currency, rate, millionths) => {
+  const tiers = [{ ...TIER, flat_fee: "0", rate_per_kg: rate }];
+  const document = { ...DOCUMENT, currency, base_fee: "5", rate_per_km: rate, tiers };
+  expect(readTariff(document).tariff).toMatchObject({
+    ratePerKmMillionths: millionths,
+    tiers: [{ ratePerKgMillionths: millionths }],
+  });
+});
 
 test("readTariff accepts a suspended service, without tiers or zones", () => {
   const { tariff } = readTariff({ ...DOCUMENT, tiers: [], zones: { ...ZONES, features: [] } });
@@ -72,6 +88,7 @@ test("readTariff accepts tiers that touch, leave gaps, start above 0 and have fr
 });
 
 const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"';
+const ROUND_FEE = "round it, as only rates may be finer than the minor unit";
 const ORDER = "put the tiers in ascending order and without overlap";
 
 describe("refuses, saying where, what and how to fix it", () => {
@@ -108,13 +125,13 @@ describe("refuses, saying where, what and how to fix it", () => {
       "too many decimals",
       { base_fee: "5.001" },
       "base_fee",
-      'must have at most 2 decimals in USD; it is "5.001"',
+      `must have at most 2 decimals in USD; it is "5.001"; ${ROUND_FEE}`,
     ],
     [
       "decimals of yen",
       { currency: "JPY", rate_per_km: "1", tiers: [], base_fee: "5.0" },
       "base_fee",
-      'must have at most 0 decimals in JPY; it is "5.0"',
+      `must have no decimals in JPY; it is "5.0"; ${ROUND_FEE}`,
     ],
     [
       "too large an amount",
@@ -135,10 +152,28 @@ describe("refuses, saying where, what and how to fix it", () => {
       `${AMOUNT}; it is 1`,
     ],
     [
-      "a rate of a tier",
-      { tiers: [{ ...TIER, rate_per_kg: "0.005" }] },
+      "a fee of a tier finer than the minor unit",
+      { tiers: [{ ...TIER, flat_fee: "0.005" }] },
+      "tiers[0].flat_fee",
+      `must have at most 2 decimals in USD; it is "0.005"; ${ROUND_FEE}`,
+    ],
+    [
+      "a rate finer than a millionth",
+      { rate_per_km: "0.0000005" },
+      "rate_per_km",
+      'must have at most 6 decimals; it is "0.0000005"; round it',
+    ],
+    [
+      "a rate of a tier finer than a millionth",
+      { tiers: [{ ...TIER, rate_per_kg: "0.1234567" }] },
       "tiers[0].rate_per_kg",
-      'must have at most 2 decimals in USD; it is "0.005"',
+      'must have at most 6 decimals; it is "0.1234567"; round it',
+    ],
+    [
+      "too high a rate",
+      { rate_per_km: "1000000.000001" },
+      "rate_per_km",
+      'must be at most 1000000; it is "1000000.000001"',
     ],
     [
       "no tiers at all",

@@ -8,6 +8,7 @@ import {
 import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { createTariffTasks } from "../../../src/features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
 import { createBookings } from "../../../src/features/shipments/create-shipment.ts";
 import { BOOKING } from "../../support/bookings.ts";
@@ -326,7 +327,8 @@ test("prices are stored and answered exactly, in the currency's minor unit", asy
 test("a booking is priced with the tariff in force, although this replica caches an older one", async () => {
   const { app, databaseUrl } = service;
   const { id: workspaceId } = await service.addWorkspace();
-  const tariffs = createTariffCache({ em: app.em, databaseUrl, log: { warn: () => undefined } });
+  const tasks = createTariffTasks(databaseUrl);
+  const tariffs = createTariffCache({ em: app.em, tasks, log: { warn: () => undefined } });
   const deps = { createGroup: createGroupCommit(app.em), tariffs, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);

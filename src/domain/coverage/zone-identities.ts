@@ -1,0 +1,140 @@
+import { hash } from "node:crypto";
+import { isObject, quoted } from "../faults.ts";
+import type { Faults } from "../faults.ts";
+
+/** What a zone is called by: each id and each name belongs to one zone of its tariff. */
+export interface ZoneIdentity {
+  /** Stays the same from version to version as long as the feature's id, or else the name, does. */
+  readonly id: string;
+  /** For people: the feature's name, with an addition where several have it. */
+  readonly name: string;
+}
+
+const MAX_NAME_CHARACTERS = 200;
+const MAX_ID_CHARACTERS = 100;
+
+/** 48 bits: two of 100,000 names have the same with a probability of 1 in 56,000. */
+const DERIVED_ID_DIGITS = 12;
+
+/**
+ * The identities of a tariff's zones, in the order of the features, which are not changed.
+ *
+ * A name is `properties.name`, trimmed, or else `zone 3` for the third feature. Where several
+ * features have a name, those with an `id` get it behind theirs, as in `Washington (53077)`; of the
+ * others the first keeps the name and the rest are numbered, as in `Washington (2)`. Numbers that
+ * make the name of another zone are skipped.
+ *
+ * An id is the feature's own, as text, or else derived from the unique name.
+ *
+ * Faults are added at `zones[3].properties.name` and `zones[3].id`. The identities are unique even
+ * where there are faults: such a name or id counts as missing. Takes linear time.
+ *
+ * @param features the features of a GeoJSON FeatureCollection, checked or not
+ */
+export function identifyZones(features: readonly unknown[], faults: Faults): ZoneIdentity[] {
+  const givenNames = features.map((feature, i) => readName(feature, i, faults));
+  const ownIds = readOwnIds(features, faults);
+  const names = uniqueNames(givenNames, ownIds);
+  const takenIds = new Set(ownIds.filter((id) => id !== undefined));
+  return names.map((name, i) => ({ id: ownIds[i] ?? deriveId(name, takenIds), name }));
+}
+
+function readName(feature: unknown, index: number, faults: Faults): string {
+  const fallback = `zone ${index + 1}`;
+  const properties = isObject(feature) ? feature.properties : undefined;
+  const name = isObject(properties) ? (properties.name ?? "") : "";
+  if (typeof name === "string" && name.length <= MAX_NAME_CHARACTERS)
+    return name.trim() || fallback;
+  faults.add(
+    `zones[${index}].properties.name`,
+    `must be text of at most ${MAX_NAME_CHARACTERS} characters; it is ${quoted(name)}`,
+  );
+  return fallback;
+}
+
+/** The features' own ids as text, each once; undefined where there is none, or a fault. */
+function readOwnIds(features: readonly unknown[], faults: Faults): (string | undefined)[] {
+  const ownerOf = new Map<string, number>();
+  return features.map((feature, index) => {
+    const id = readId(feature, index, faults);
+    if (id === undefined) return undefined;
+    const owner = ownerOf.get(id);
+    if (owner === undefined) {
+      ownerOf.set(id, index);
+      return id;
+    }
+    faults.add(
+      `zones[${index}].id`,
+      `must differ from that of every other zone; zones[${owner}] has ${quoted(id)} too; ` +
+        "give one of them another, or none",
+    );
+    return undefined;
+  });
+}
+
+function readId(feature: unknown, index: number, faults: Faults): string | undefined {
+  const id = isObject(feature) ? (feature.id ?? "") : "";
+  if (id === "") return undefined;
+  if (typeof id === "string" && id.length <= MAX_ID_CHARACTERS) return id;
+  if (Number.isFinite(id)) return String(id as number);
+  faults.add(
+    `zones[${index}].id`,
+    `must be a number or text of at most ${MAX_ID_CHARACTERS} characters; it is ${quoted(id)}`,
+  );
+  return undefined;
+}
+
+/** Zones with ids come first, so that a name made of an id does not depend on zones without one. */
+function uniqueNames(
+  names: readonly string[],
+  ids: readonly (string | undefined)[],
+): readonly string[] {
+  const taken = createTakenNames(names);
+  const repeated = repeatedNames(names);
+  const withIds = names.map((name, i) =>
+    ids[i] === undefined || !repeated.has(name) ? name : taken.claim(`${name} (${ids[i]})`),
+  );
+  const kept = new Set<string>();
+  return withIds.map((name, i) => {
+    if (ids[i] !== undefined) return name;
+    if (kept.has(name)) return taken.claim(name);
+    kept.add(name);
+    return name;
+  });
+}
+
+function repeatedNames(names: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const name of names) (seen.has(name) ? repeated : seen).add(name);
+  return repeated;
+}
+
+/** Names that zones have, to which `claim` adds the wanted one, numbered if it is taken. */
+function createTakenNames(names: readonly string[]) {
+  const taken = new Set(names);
+  // The next number to try, so that no number is tried twice for one name.
+  const nextNumbers = new Map<string, number>();
+  return {
+    claim(wanted: string): string {
+      let name = wanted;
+      let number = nextNumbers.get(wanted) ?? 2;
+      for (; taken.has(name); number++) name = `${wanted} (${number})`;
+      nextNumbers.set(wanted, number);
+      taken.add(name);
+      return name;
+    },
+  };
+}
+
+/** An id from a name's SHA-256 that no other zone has; adds it to those taken. */
+function deriveId(name: string, taken: Set<string>): string {
+  let id = idFrom(name);
+  for (let attempt = 2; taken.has(id); attempt++) id = idFrom(`${name} (${attempt})`);
+  taken.add(id);
+  return id;
+}
+
+function idFrom(text: string): string {
+  return `z_${hash("sha256", text, "hex").slice(0, DERIVED_ID_DIGITS)}`;
+}
