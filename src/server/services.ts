@@ -99,12 +99,12 @@ export function implementServices(given: ServiceDeps): {
 }
 
 function shipmentFunctions(
-  deps: ShipmentDeps & PaymentDeps,
+  deps: ShipmentDeps & PaymentDeps & Pick<ServiceDeps, "events">,
 ): ServiceFunctions<typeof ShipmentService> {
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
     batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
-    createShipment: createBookings(deps),
+    createShipment: createBookings(deps, deps.events.announce),
     getShipment: (request, call) => getShipment(request, call, deps),
     listShipments: (request, call) => listShipments(request, call, deps),
     updateShipment: (request, call) => updateShipment(request, call, deps),

@@ -11,7 +11,7 @@ import { shipmentNotFoundError } from "./find-shipment.ts";
 import { lockShipments } from "./lock-shipments.ts";
 import { shipmentEvents } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
-import { writeShipments, type ChangedShipment } from "./write-shipments.ts";
+import { updateShipments, type ChangedShipment } from "./write-shipments.ts";
 
 /** A change of one shipment that a call asks for. */
 export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
@@ -103,7 +103,7 @@ async function makeChanges(
       outcomes.push({ refused: error });
     }
   }
-  await writeShipments(tx, changed);
+  await updateShipments(tx, changed);
   return outcomes;
 }
 
