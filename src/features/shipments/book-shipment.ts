@@ -29,7 +29,7 @@ export function bookShipment(
   const row = {
     reference: mintReference(),
     ...BOOKED,
-    createdBy: null,
+    createdBy: call.caller.member?.email ?? null,
     customer,
     pickupAddress: request.pickupAddress,
     pickupLat: request.pickupLat,
@@ -50,5 +50,5 @@ export function bookShipment(
     version: 1,
     eventCount: 0,
   };
-  return { workspace, ...shipmentEvents(workspace, undefined, row) };
+  return { workspace, ...shipmentEvents(undefined, row, call) };
 }

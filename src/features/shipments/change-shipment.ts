@@ -92,7 +92,7 @@ async function makeChanges(
       const before = rows[i];
       if (before === undefined) throw shipmentNotFoundError();
       const after = await change.change(before, tx);
-      const made = after === before ? undefined : record(keyOf(change).workspace, before, after);
+      const made = after === before ? undefined : record(change.call, before, after);
       if (made !== undefined) {
         changed.push(made);
         written.add(change);
@@ -112,7 +112,7 @@ function keyOf({ call, request }: ShipmentChange) {
 }
 
 /** Counts a change in the row's version, and in its events. */
-function record(workspace: number, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
+function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const counted = { ...after, version: before.version + 1 };
-  return { workspace, ...shipmentEvents(workspace, before, counted) };
+  return { workspace: call.caller.workspaceId, ...shipmentEvents(before, counted, call) };
 }
