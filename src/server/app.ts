@@ -10,7 +10,6 @@ import { eventMessage, type EventContent } from "../features/events/event-messag
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createSessionLookup } from "../features/people/session-lookup.ts";
-import { signInByLink, signOut } from "../features/people/sign-in.ts";
 import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
@@ -20,7 +19,6 @@ import type { Limiter } from "../pipeline/limiter.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
 import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
-import type { SignIn } from "../transport/http/sign-in.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
@@ -30,6 +28,7 @@ import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices } from "./admin-services.ts";
+import { createSignIn } from "./sign-in.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
@@ -49,6 +48,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     Pick<
       Config,
       | "publicUrl"
+      | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
       | "eventRetentionDays"
@@ -72,7 +72,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, people, events, createGroup } = stores;
+  const { orm, em, tariffs, keys, sessions, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -93,8 +93,8 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
       allowLoopbackHttp,
     }),
     keys,
-    ...people,
-    isHttps: config.publicUrl?.startsWith("https:") ?? false,
+    sessions,
+    ...createSignIn(em, config, log),
     readiness,
     limiter,
     log,
@@ -129,14 +129,6 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
 }
 
-/** How people sign in, in the words of the HTTP server. */
-function createSignIn(em: EntityManager): SignIn {
-  return {
-    byLink: (token, userAgent) => signInByLink(em, token, userAgent),
-    signOut: (session) => signOut(em, session),
-  };
-}
-
 /** Every RPC of every service, with its function. */
 function implementAll(deps: ServiceDeps) {
   const { rpcs, streams } = implementServices(deps);
@@ -160,7 +152,7 @@ function createStores(databaseUrl: string, log: Logger) {
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
-    people: { sessions: createSessionLookup(em), signIn: createSignIn(em) },
+    sessions: createSessionLookup(em),
     createGroup: createGroupCommit(em),
     reader: createReader(orm),
   };

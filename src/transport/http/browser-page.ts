@@ -24,19 +24,28 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** The headers of every page. */
+export const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+} as const;
+
 const PAGES = {
   200: page("Shipment booking", CONTENT),
   404: page("There is nothing at this path", CONTENT),
 } as const;
 
-function page(title: string, content: string): Buffer {
+/** A page without a script; `head` is what its head has beyond the usual. */
+export function page(title: string, content: string, head = ""): Buffer {
   return Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${STYLE}</style>${head}
 </head>
 <body>
 <h1>${title}</h1>
@@ -44,6 +53,15 @@ ${content}
 </body>
 </html>
 `);
+}
+
+/** Text as it stands in HTML, between tags or between double quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }
 
 /**
@@ -72,11 +90,8 @@ function weightOf(type: string, accept: string): number {
 export function sendPage(response: ServerResponse, status: 200 | 404, requestId: string): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
-    "content-type": "text/html; charset=utf-8",
+    ...PAGE_HEADERS,
     "content-length": PAGES[status].length,
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
     vary: "Accept",
     "x-request-id": requestId,
   });
