@@ -71,8 +71,8 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, sessions, events, createGroup } = stores;
+  const stores = createStores(config, log);
+  const { orm, em, tariffs, keys, people, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -93,8 +93,8 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
       allowLoopbackHttp,
     }),
     keys,
-    sessions,
-    ...createSignIn(em, config, log),
+    ...people,
+    isHttps: config.publicUrl?.startsWith("https:") ?? false,
     readiness,
     limiter,
     log,
@@ -139,7 +139,8 @@ function implementAll(deps: ServiceDeps) {
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(databaseUrl: string, log: Logger) {
+function createStores(config: AppConfig, log: Logger) {
+  const { databaseUrl } = config;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
   const events = createEventSignal({ em, log });
@@ -152,7 +153,7 @@ function createStores(databaseUrl: string, log: Logger) {
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
-    sessions: createSessionLookup(em),
+    people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
     createGroup: createGroupCommit(em),
     reader: createReader(orm),
   };

@@ -8,18 +8,17 @@ import { createOidcClient } from "../oidc/oidc-client.ts";
 import type { OidcSignIn } from "../transport/http/sign-in-oidc.ts";
 import type { SignIn } from "../transport/http/sign-in.ts";
 
-/** How people sign in, in the words of the HTTP server, and whether browsers reach it over https. */
+/** How people sign in, in the words of the HTTP server. */
 export function createSignIn(
   em: EntityManager,
   config: Partial<Pick<Config, "publicUrl" | "oidc">>,
   log: Logger,
-): { readonly signIn: SignIn; readonly isHttps: boolean } {
-  const signIn: SignIn = {
+): SignIn {
+  return {
     byLink: (token, userAgent) => signInByLink(em, token, userAgent),
     signOut: (session) => signOut(em, session),
     oidc: createOidcSignIn(em, config, log),
   };
-  return { signIn, isHttps: config.publicUrl?.startsWith("https:") ?? false };
 }
 
 function createOidcSignIn(
