@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
 import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
@@ -10,11 +11,28 @@ import { listOperators } from "../features/operators/list-operators.ts";
 import { revokeOperator } from "../features/operators/revoke-operator.ts";
 import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
 import { updateOperator } from "../features/operators/update-operator.ts";
+import { connectPaymentProvider } from "../features/workspace-admin/connect-payment-provider.ts";
+import { createWorkspaceApiKey } from "../features/workspace-admin/create-workspace-api-key.ts";
+import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
+import { disconnectPaymentProvider } from "../features/workspace-admin/disconnect-payment-provider.ts";
+import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
+import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace-api-keys.ts";
+import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
+import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts";
+import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts";
+import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
+import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
+import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
+import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
 import type { OperatorCall } from "../pipeline/call.ts";
 import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
 
 /** The services that callers with an operator's key can call. */
-export const ADMIN_SERVICES: readonly DescService[] = [OperatorService, AuditService];
+export const ADMIN_SERVICES: readonly DescService[] = [
+  OperatorService,
+  AuditService,
+  WorkspaceAdminService,
+];
 
 /** What the RPCs of operators work with. */
 export interface AdminDeps {
@@ -27,6 +45,7 @@ export function implementAdminServices(deps: AdminDeps): readonly Rpc[] {
   return [
     ...listRpcs(OperatorService, operatorFunctions(deps)),
     ...listRpcs(AuditService, auditFunctions(deps)),
+    ...listRpcs(WorkspaceAdminService, workspaceFunctions(deps)),
   ];
 }
 
@@ -46,4 +65,24 @@ function operatorFunctions({
 
 function auditFunctions({ em }: AdminDeps): ServiceFunctions<typeof AuditService, OperatorCall> {
   return { listAuditEntries: (request) => listAuditEntries(request, em) };
+}
+
+function workspaceFunctions({
+  em,
+}: AdminDeps): ServiceFunctions<typeof WorkspaceAdminService, OperatorCall> {
+  return {
+    createWorkspace: (request, call) => createWorkspace(request, call, em),
+    listWorkspaces: (request) => listWorkspaces(request, em),
+    getWorkspace: (request) => getWorkspace(request, em),
+    renameWorkspace: (request, call) => renameWorkspace(request, call, em),
+    suspendWorkspace: (request, call) => suspendWorkspace(request, call, em),
+    resumeWorkspace: (request, call) => resumeWorkspace(request, call, em),
+    connectPaymentProvider: (request, call) => connectPaymentProvider(request, call, em),
+    disconnectPaymentProvider: (request, call) => disconnectPaymentProvider(request, call, em),
+    updateWorkspaceLimits: (request, call) => updateWorkspaceLimits(request, call, em),
+    listWorkspaceApiKeys: (request) => listWorkspaceApiKeys(request, em),
+    createWorkspaceApiKey: (request, call) => createWorkspaceApiKey(request, call, em),
+    rotateWorkspaceApiKeys: (request, call) => rotateWorkspaceApiKeys(request, call, em),
+    revokeWorkspaceApiKey: (request, call) => revokeWorkspaceApiKey(request, call, em),
+  };
 }

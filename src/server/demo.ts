@@ -1,4 +1,9 @@
 import { resolve } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import {
+  CreateWorkspaceRequestSchema,
+  WorkspaceAdminService,
+} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { publishTariff } from "../features/tariffs/publish-tariff.ts";
@@ -6,6 +11,7 @@ import sampleTariff from "./sample-tariff.json" with { type: "json" };
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
+import { localCall } from "../pipeline/local-call.ts";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
 const SAMPLE_ROUTE = {
@@ -47,7 +53,10 @@ async function fillIfEmpty(em: EntityManager): Promise<string | undefined> {
     return undefined;
   }
   await publishTariff(em, sampleTariff, "sample: the five counties of New York City");
-  const { apiKey } = await createWorkspace(em, { name: "Demo", paymentProvider: "manual" });
+  const fields = { name: "Demo", paymentProvider: "manual" };
+  const request = create(CreateWorkspaceRequestSchema, fields);
+  const call = localCall(WorkspaceAdminService.method.createWorkspace, "service", "demo");
+  const { apiKey } = await createWorkspace(request, call, em);
   return apiKey;
 }
 

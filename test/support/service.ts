@@ -6,9 +6,9 @@ import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
 import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { makeWorkspace } from "./platform.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 
 /** A workspace of a test's own. */
@@ -97,13 +97,8 @@ export async function startReplica(
     ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
     databaseUrl,
-    async addWorkspace({ paymentProvider } = { paymentProvider: "manual" }) {
-      const { workspace, apiKey } = await createWorkspace(app.em, {
-        name: "Test",
-        paymentProvider,
-      });
-      return { id: workspace.id, apiKey };
-    },
+    addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
+      makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),
     close: () => app.close(),
   };

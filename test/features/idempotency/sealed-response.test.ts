@@ -18,7 +18,7 @@ import {
   sealResponse,
   type SealedFor,
 } from "../../../src/features/idempotency/sealed-response.ts";
-import { addKey } from "../../../src/features/api-keys/add-key.ts";
+import { rotateKeys } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 
 import { startService, type TestService } from "../../support/service.ts";
@@ -115,7 +115,7 @@ describe("of a call that makes a secret, the database", () => {
     for (const response of await stored("kept_answer")) expect(response).not.toContain(secret);
     expect((await create(apiKey)).text).toBe(first.text);
 
-    const otherKey = await service.app.em.fork().transactional((tx) => addKey(tx, id));
+    const otherKey = await rotateKeys(service.app.em, id, 60);
     const message =
       "This idempotency key came with another secret key before, and the answer, which holds a secret, is given to that key alone; use a new idempotency key.";
     const { status, body } = await create(otherKey);
