@@ -2,9 +2,9 @@ import type { Client } from "pg";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Pricing } from "../../domain/pricing/pricing.ts";
-import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { loadTariff } from "./load-tariff.ts";
 import type { TariffTasks } from "./run-tariff-task.ts";
+import { noTariffError } from "./tariff-refusals.ts";
 
 /** A published tariff, ready for quoting. */
 export interface PricedTariff {
@@ -114,7 +114,3 @@ export function createTariffCache(options: {
 }
 
 const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";
-
-function noTariffError(): Refusal {
-  return unavailable("No tariff has been published yet; the operator publishes one.");
-}
