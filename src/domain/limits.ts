@@ -15,3 +15,7 @@ export const MAX_BATCH_ROUTES = 100;
 export const MAX_WEBHOOKS = 20;
 /** The most notes on one shipment. */
 export const MAX_METADATA_KEYS = 20;
+/** The most tariffs that are being prepared at a time. */
+export const MAX_TARIFF_DRAFTS = 50;
+/** The most bytes of zones of one tariff, as GeoJSON. */
+export const MAX_ZONES_BYTES = 64 * 1024 * 1024;
