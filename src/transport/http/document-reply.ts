@@ -53,7 +53,8 @@ function acceptsGzip(accepted: string): boolean {
   return weight > 0 && weight >= (weights.get("identity") ?? 0);
 }
 
-const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
+/** A little more than RFC 9110 allows: also blanks in it. */
+const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /** Whether one of the listed entity tags is this one by the weak comparison, or any will do. */
 function matches(ifNoneMatch: string | undefined, tag: string): boolean {
