@@ -1,6 +1,6 @@
 /** What one call may ask for, over gRPC and JSON alike. */
 
-/** The largest request body or message, in bytes. */
+/** The largest request body or message, in bytes, of an RPC that does not say otherwise. */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 /** The most results of one page. */
 export const MAX_PAGE_SIZE = 100;
