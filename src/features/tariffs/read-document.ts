@@ -42,7 +42,7 @@ export async function readDraftDocument(
 ): Promise<DraftDocument | undefined> {
   const { rows } = await client.query<DraftRow>(
     `select fees, revision,
-       (select string_agg(data, '' order by begin) from tariff_draft_piece where draft = id) as zones
+       (select string_agg(data, '' order by begin) from tariff_draft_piece where draft_id = tariff_draft.id) as zones
      from tariff_draft where id = $1`,
     [draftId],
   );
