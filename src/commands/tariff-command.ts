@@ -17,7 +17,7 @@ import { publishDocument } from "../features/tariffs/publish-document.ts";
 import { rollBackTariff } from "../features/tariffs/roll-back-tariff.ts";
 import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { showTariff } from "../features/tariffs/show-tariff.ts";
-import { commandCall } from "./command-call.ts";
+import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, readWholeNumber } from "./options.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
 
@@ -54,7 +54,7 @@ function publishCommand(): Command {
       await runCommand(json, async (em, _, databaseUrl) => {
         const deps = { em, tasks: createTariffTasks(databaseUrl), now: () => new Date() };
         const { data } = await orRefused(
-          publishDocument(deps, { document, name, note, callOf: commandCall }),
+          publishDocument(deps, { document, name, note, callOf: commandLineCall }),
         );
         return publication(data!);
       });
@@ -103,7 +103,7 @@ function rollBackCommand(): Command {
       runCommand(options.json, async (em) => {
         const { version, note } = options;
         const request = create(RollBackTariffRequestSchema, { version, note });
-        const call = commandCall(TariffService.method.rollBackTariff);
+        const call = commandLineCall(TariffService.method.rollBackTariff);
         const { data } = await orRefused(rollBackTariff(request, call, { em }));
         return publication(data!);
       }),
