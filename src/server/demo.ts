@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
+import type { App } from "./app.ts";
 import { fillEmptyDatabase, type FirstKeys } from "./fill-empty-database.ts";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
@@ -28,11 +29,12 @@ type DatabasePlace = Pick<Config, "databaseUrl" | "dataDir">;
  * of the new workspace and the new owner, or, when the database was not empty, with one to paste.
  */
 export async function introduce(
-  em: EntityManager,
+  app: Pick<App, "em" | "tasks">,
   place: DatabasePlace,
   { http, grpc }: Addresses,
 ): Promise<string> {
-  const keys = await fillEmptyDatabase(em);
+  const { em } = app;
+  const keys = await fillEmptyDatabase(app);
   const lines =
     keys === undefined
       ? withoutKeys(http, {

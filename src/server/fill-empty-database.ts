@@ -11,12 +11,13 @@ import {
 import type { EntityManager } from "../db/orm.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
-import { publishTariff } from "../features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../features/tariffs/publish-document.ts";
 import sampleTariff from "./sample-tariff.json" with { type: "json" };
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { localCall } from "../pipeline/local-call.ts";
+import type { App } from "./app.ts";
 
 /** The keys of those who were made, which cannot be read again. */
 export interface FirstKeys {
@@ -32,9 +33,20 @@ export interface FirstKeys {
  *
  * @returns undefined when it has one, and nothing was done
  */
-export async function fillEmptyDatabase(em: EntityManager): Promise<FirstKeys | undefined> {
+export async function fillEmptyDatabase({
+  em,
+  tasks,
+}: Pick<App, "em" | "tasks">): Promise<FirstKeys | undefined> {
   if (!(await isEmpty(em.fork()))) return undefined;
-  await publishTariff(em, sampleTariff, "sample: the five counties of New York City");
+  await publishDocument(
+    { em, tasks, now: () => new Date() },
+    {
+      document: sampleTariff,
+      name: "Sample",
+      note: "sample: the five counties of New York City",
+      callOf: (method) => localCall(method, "service", "demo"),
+    },
+  );
   return { apiKey: await makeWorkspace(em), operatorKey: await makeOwner(em) };
 }
 
