@@ -10,7 +10,7 @@ import { eventMessage, type EventContent } from "../features/events/event-messag
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createSessionLookup } from "../features/people/session-lookup.ts";
-import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createTariffTasks, type TariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -27,7 +27,7 @@ import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
-import { implementAdminServices } from "./admin-services.ts";
+import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
 import { createSignIn } from "./sign-in.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
@@ -38,6 +38,7 @@ export interface App extends Lifecycle {
   /** Whether a tariff is in force. */
   hasTariff(): boolean;
   readonly em: EntityManager;
+  readonly tasks: TariffTasks;
   /** How many connections to the database it holds at most. */
   readonly maxDatabaseConnections: number;
 }
@@ -72,7 +73,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(config, log);
-  const { orm, em, tariffs, keys, people, events, createGroup } = stores;
+  const { orm, em, tasks, tariffs, keys, people, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -126,11 +127,11 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   const hasTariff = () => tariffVersion() !== undefined;
-  return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
+  return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(deps: ServiceDeps) {
+function implementAll(deps: ServiceDeps & AdminDeps) {
   const { rpcs, streams } = implementServices(deps);
   return {
     rpcs: [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)],

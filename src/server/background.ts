@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
+import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-key-cache.ts";
@@ -17,13 +18,13 @@ import { purgeRegularly } from "./purge-regularly.ts";
 /** What one process does besides answering calls. */
 export interface Background {
   /**
-   * Follows changes made by other processes, delivers webhooks and purges what has expired. Resolves
-   * once keys and the tariff have been read for the first time.
+   * Follows changes made by other processes, delivers webhooks, records which keys are used and purges
+   * what has expired. Resolves once keys and the tariff have been read for the first time.
    */
   start(): Promise<void>;
   /** Starts no more deliveries, and waits for those in flight; they take 3 seconds at most. */
   stopDeliveries(): Promise<void>;
-  /** Stops following changes. */
+  /** Records the last uses of keys, and stops following changes. */
   close(): Promise<void>;
 }
 
@@ -44,6 +45,11 @@ export function createBackground(options: {
   const { databaseUrl, em, log, tariffs, keys, events, shutdownSignal } = options;
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
+  const keyUse = createKeyUseRecorder({
+    em,
+    log,
+    keys: { api_key: keys.workspace, operator_key: keys.operator },
+  });
 
   function follow(): Promise<void> {
     return new Promise((resolve) => {
@@ -73,11 +79,13 @@ export function createBackground(options: {
       deliveries = runDeliveries(log, { ...options.deliver, em, events });
       void purgeRegularly({ ...options, now: options.deliver.now });
       void options.feedMonitor.run(shutdownSignal);
+      void keyUse.run(shutdownSignal);
     },
     async stopDeliveries() {
       await deliveries?.close();
     },
     async close() {
+      await keyUse.record();
       await feed?.close();
       await events.close();
     },

@@ -1,9 +1,15 @@
+import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import type { EntityManager } from "../db/orm.ts";
+import { createApiKey } from "../features/api-keys/create-api-key.ts";
+import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
+import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
+import { rotateApiKey } from "../features/api-keys/rotate-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
@@ -25,6 +31,7 @@ import { listShipments } from "../features/shipments/list-shipments.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
+import { hasTariffInForce } from "../features/tariffs/has-tariff-in-force.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
 import { getWebhook } from "../features/webhooks/get-webhook.ts";
@@ -57,6 +64,7 @@ export const SERVICES = [
   EventService,
   WebhookService,
   MemberService,
+  ApiKeyService,
 ];
 
 /** What the RPCs work with. */
@@ -84,7 +92,9 @@ export function implementServices(given: ServiceDeps): {
         getCustomer: (request, call) => getCustomer(request, call, deps.em),
         listCustomers: (request, call) => listCustomers(request, call, deps.em),
       }),
-      ...listRpcs(WorkspaceService, { getWorkspace: (_, call) => getWorkspace(call, deps.em) }),
+      ...listRpcs(WorkspaceService, {
+        getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),
+      }),
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
       ...listRpcs(MemberService, {
@@ -93,6 +103,7 @@ export function implementServices(given: ServiceDeps): {
         updateMember: (request, call) => updateMember(request, call, deps.em),
         removeMember: (request, call) => removeMember(request, call, deps.em),
       }),
+      ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
     ],
     streams: listStreams(EventService, events),
   };
@@ -135,5 +146,14 @@ function webhookFunctions(deps: WebhookDeps): ServiceFunctions<typeof WebhookSer
     redeliverEvent: (request, call) => redeliverEvent(request, call, deps),
     listWebhookDeliveries: (request, call) => listWebhookDeliveries(request, call, deps.em),
     listWebhookAttempts: (request, call) => listWebhookAttempts(request, call, deps.em),
+  };
+}
+
+function apiKeyFunctions(em: EntityManager): ServiceFunctions<typeof ApiKeyService> {
+  return {
+    listApiKeys: (_, call) => listApiKeys(call, em),
+    createApiKey: (request, call) => createApiKey(request, call, em),
+    rotateApiKey: (request, call) => rotateApiKey(request, call, em),
+    revokeApiKey: (request, call) => revokeApiKey(request, call, em),
   };
 }

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { book, bookAnd, BOOKING, COVERED_ROUTE, PAYMENT } from "../support/bookings.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
-import { describedServices, httpCalls } from "../support/described-services.ts";
+import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { startReplica, type TestService } from "../support/service.ts";
 import { startStatementLog, type StatementLog } from "../support/statement-log.ts";
@@ -35,7 +35,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   overlap_seconds: 60,
 };
 
-const METHODS = (await describedServices()).flatMap(({ methods }) => methods);
+const METHODS = await describedMethods("workspace");
 
 let database: TestDatabase;
 let log: StatementLog;

@@ -6,10 +6,10 @@ import { hashKey, lastFour, mintKey, mintKeyId } from "../../src/domain/secret-k
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
+import { publishDocument } from "./publish-document.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { makeWorkspace } from "./platform.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 
 /** A workspace of a test's own. */
@@ -97,20 +97,14 @@ export async function startReplica(
   });
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
-  const { faults } = await publishTariff(app.em, tariff, undefined);
-  if (faults !== undefined) throw new Error(`the test's tariff: ${JSON.stringify(faults)}`);
+  await publishDocument(app.em, tariff);
   await app.prepare();
   return {
     ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
     databaseUrl,
-    async addWorkspace({ paymentProvider } = { paymentProvider: "manual" }) {
-      const { workspace, apiKey } = await createWorkspace(app.em, {
-        name: "Test",
-        paymentProvider,
-      });
-      return { id: workspace.id, apiKey };
-    },
+    addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
+      makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),
     close: () => app.close(),
   };
@@ -120,7 +114,7 @@ async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestO
   const tx = em.fork();
   const key = mintKey("sho_");
   const operator = { name: `Test ${role}`, kind: "machine", role, createdAt: new Date() } as const;
-  const id = await tx.insert(Operator, operator);
+  const id = Number(await tx.insert(Operator, operator));
   await tx.insert(OperatorKey, {
     hash: hashKey(key),
     operator: id,

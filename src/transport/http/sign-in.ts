@@ -24,6 +24,9 @@ export interface SignIn {
 /** Answers what browsers send to sign in and out, if that is what the request is. */
 export type SignInPages = (request: IncomingMessage, response: ServerResponse) => boolean;
 
+/** A form is small, so that nothing has to be reserved for it. */
+const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
+
 /** How often an address may fail to sign in, by links and a provider together. */
 const ATTEMPTS = { rate: 1, burst: 20 };
 
@@ -60,7 +63,7 @@ export function createSignInPages(options: {
     };
     try {
       assertSameSite(headers);
-      readBody(request, headers, (body) => void answer(body).catch(failed), failed);
+      readBody(request, headers, FORM_BOUNDS, (body) => void answer(body).catch(failed), failed);
     } catch (error) {
       failed(error);
     }
