@@ -108,7 +108,7 @@ async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestO
   const tx = em.fork();
   const key = mintKey("sho_");
   const operator = { name: `Test ${role}`, kind: "machine", role, createdAt: new Date() } as const;
-  const id = await tx.insert(Operator, operator);
+  const id = Number(await tx.insert(Operator, operator));
   await tx.insert(OperatorKey, {
     hash: hashKey(key),
     operator: id,
