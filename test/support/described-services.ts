@@ -2,13 +2,17 @@ import { readdirSync } from "node:fs";
 import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
 
-const GENERATED = new URL("../../gen/shipments/v1/", import.meta.url);
+const GENERATED = new URL("../../gen/shipments/", import.meta.url);
 
-/** Every service of ours that the proto files describe, whether or not a test knows of it. */
-export async function describedServices(): Promise<DescService[]> {
-  const files = readdirSync(GENERATED).filter((name) => name.endsWith("_pb.js"));
+/**
+ * Every service of ours that the proto files of a package describe, whether or not a test knows of
+ * it: those of workspaces unless told otherwise, or those of operators.
+ */
+export async function describedServices(folder: "v1" | "admin/v1" = "v1"): Promise<DescService[]> {
+  const generated = new URL(`${folder}/`, GENERATED);
+  const files = readdirSync(generated).filter((name) => name.endsWith("_pb.js"));
   const modules = await Promise.all(
-    files.map((name) => import(new URL(name, GENERATED).href) as Promise<Record<string, unknown>>),
+    files.map((name) => import(new URL(name, generated).href) as Promise<Record<string, unknown>>),
   );
   return modules.flatMap((module) => Object.values(module).filter(isService));
 }
