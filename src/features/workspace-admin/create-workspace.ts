@@ -31,7 +31,8 @@ export async function createWorkspace(
   const method = WorkspaceAdminService.method.createWorkspace;
   const { name, paymentProvider } = request;
   return withIdempotency(em, method, request, call, async (tx) => {
-    const id = await tx.insert(Workspace, { name, createdAt: sql`now()` });
+    // What an insert gives is the text of a bigint.
+    const id = Number(await tx.insert(Workspace, { name, createdAt: sql`now()` }));
     if (paymentProvider !== undefined) {
       // One of the names that the request's rule lists.
       const provider = paymentProvider as PaymentProviderName;
