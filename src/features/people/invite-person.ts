@@ -50,7 +50,7 @@ export async function invitePerson(
     workspaceId,
     changes: changesBetween(before, { role: membership.role }),
   });
-  const signInPath = await addSignInLink(tx, person.id);
+  const signInPath = await addSignInLink(tx, person.id, workspaceId);
   return { data: memberMessage(membership, person), signInPath };
 }
 
