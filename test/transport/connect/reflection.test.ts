@@ -117,6 +117,12 @@ test.each([
   ["an extension", "shipments.v1.success_status", "shipments/v1/options.proto"],
   ["another package's extension", "google.api.http", "google/api/annotations.proto"],
   ["a rule", "buf.validate.DoubleRules", "buf/validate/validate.proto"],
+  [
+    "a service of operators",
+    "shipments.admin.v1.OperatorService",
+    "shipments/admin/v1/operator_service.proto",
+  ],
+  ["the role it needs", "shipments.admin.v1.minimum_role", "shipments/admin/v1/options.proto"],
   ["a well-known type", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
   ["an error's detail", "google.rpc.ErrorInfo", "google/rpc/error_details.proto"],
   ["another detail", "google.rpc.BadRequest", "google/rpc/error_details.proto"],
