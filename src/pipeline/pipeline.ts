@@ -1,9 +1,11 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
+import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import { readCallHeaders } from "./call-headers.ts";
 import { receivedCall, type KeyLookups, type Peer, type ReceivedCall } from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
+import { createMemoryBudget } from "./memory-budget.ts";
 import type { Observer } from "./observe.ts";
 import { createPlaces } from "./places.ts";
 import { createRefusalFor, type RefusalFor } from "./refusal-for.ts";
@@ -30,6 +32,18 @@ export interface Pipeline {
   /** `admit`, read, `execute` and answer, for servers that read and write by themselves. */
   readonly serveUnary: ServeUnary;
   readonly refusalFor: RefusalFor;
+  /**
+   * Takes memory for a request until the call is finished, when it is larger than most RPCs allow.
+   *
+   * @throws Refusal UNAVAILABLE when such requests take too much already
+   */
+  reserveRequest(call: ReceivedCall, bytes: number): void;
+  /**
+   * The same for an answer that is made for this call alone.
+   *
+   * @throws Refusal UNAVAILABLE
+   */
+  reserveAnswer(call: ReceivedCall, bytes: number): void;
   /** Writes an answer together with the others of this tick; `write` must not throw. */
   answer(write: () => void): void;
   /**
@@ -40,6 +54,11 @@ export interface Pipeline {
    */
   finish(call: ReceivedCall, httpStatus: number): void;
 }
+
+/** How much memory large requests take together, in bytes: enough for two of the largest. */
+const MAX_LARGE_REQUEST_BYTES = 130 * 1024 * 1024;
+/** The same of large answers that are not shared by calls. */
+const MAX_LARGE_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: {
@@ -61,6 +80,8 @@ export function createPipeline(options: {
   const admit = createAdmit({ ...options, places });
   const execute = createExecute({ validatorOf, places });
   const refusalFor = createRefusalFor(options.transientMessage, options.log);
+  const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
+  const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);
@@ -72,8 +93,16 @@ export function createPipeline(options: {
     executeStream: createExecuteStream({ ...options, validatorOf }),
     serveUnary: createServeUnary({ admit, execute, refusalFor, tickBatcher }),
     refusalFor,
+    reserveRequest(call, bytes) {
+      if (bytes > MAX_REQUEST_BYTES) requests.reserve(call, bytes);
+    },
+    reserveAnswer: answers.reserve,
     answer: tickBatcher.answer,
-    finish: observer.end,
+    finish(call, httpStatus) {
+      requests.release(call);
+      answers.release(call);
+      observer.end(call, httpStatus);
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
-import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createTariffTasks, type TariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -25,7 +25,7 @@ import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
-import { implementAdminServices } from "./admin-services.ts";
+import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
@@ -35,6 +35,7 @@ export interface App extends Lifecycle {
   /** Whether a tariff is in force. */
   hasTariff(): boolean;
   readonly em: EntityManager;
+  readonly tasks: TariffTasks;
   /** How many connections to the database it holds at most. */
   readonly maxDatabaseConnections: number;
 }
@@ -64,7 +65,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, events, createGroup } = stores;
+  const { orm, em, tasks, tariffs, keys, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -117,11 +118,11 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const hasTariff = () => tariffVersion() !== undefined;
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
-  return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
+  return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(deps: ServiceDeps) {
+function implementAll(deps: ServiceDeps & AdminDeps) {
   const { rpcs, streams } = implementServices(deps);
   return { rpcs: [...rpcs, ...implementAdminServices(deps)], streams };
 }

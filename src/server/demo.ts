@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { publishTariff } from "../features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../features/tariffs/publish-document.ts";
 import sampleTariff from "./sample-tariff.json" with { type: "json" };
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
+import { localCall } from "../pipeline/local-call.ts";
+import type { App } from "./app.ts";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
 const SAMPLE_ROUTE = {
@@ -28,11 +30,12 @@ export interface Addresses {
  * not empty, with one to paste.
  */
 export async function introduce(
-  em: EntityManager,
+  app: Pick<App, "em" | "tasks">,
   config: Pick<Config, "databaseUrl" | "dataDir">,
   addresses: Addresses,
 ): Promise<string> {
-  const apiKey = await fillIfEmpty(em);
+  const { em } = app;
+  const apiKey = await fillIfEmpty(app);
   const lines =
     apiKey === undefined
       ? withoutKey(addresses.http, await newKeyCommand(em, config))
@@ -41,12 +44,20 @@ export async function introduce(
   return ["", ...servers, "", ...lines, "", ""].join("\n");
 }
 
-async function fillIfEmpty(em: EntityManager): Promise<string | undefined> {
+async function fillIfEmpty({ em, tasks }: Pick<App, "em" | "tasks">): Promise<string | undefined> {
   const reading = em.fork();
   if ((await reading.count(TariffVersion)) > 0 || (await reading.count(Workspace)) > 0) {
     return undefined;
   }
-  await publishTariff(em, sampleTariff, "sample: the five counties of New York City");
+  await publishDocument(
+    { em, tasks, now: () => new Date() },
+    {
+      document: sampleTariff,
+      name: "Sample",
+      note: "sample: the five counties of New York City",
+      callOf: (method) => localCall(method, "service", "demo"),
+    },
+  );
   const { apiKey } = await createWorkspace(em, { name: "Demo", paymentProvider: "manual" });
   return apiKey;
 }

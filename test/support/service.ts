@@ -5,7 +5,7 @@ import { hashKey, lastFour, mintKey, mintKeyId } from "../../src/domain/secret-k
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "./publish-document.ts";
 import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
@@ -90,8 +90,7 @@ export async function startReplica(
   });
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
-  const { faults } = await publishTariff(app.em, tariff, undefined);
-  if (faults !== undefined) throw new Error(`the test's tariff: ${JSON.stringify(faults)}`);
+  await publishDocument(app.em, tariff);
   await app.prepare();
   return {
     ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),

@@ -7,6 +7,7 @@ import {
 import { routeOf } from "../../domain/pricing/route-of.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
+import { draftEtag } from "./draft-etag.ts";
 import { quoteMessage } from "./quote-message.ts";
 import { replayMessage } from "./replay-message.ts";
 import type { TariffTasks } from "./run-tariff-task.ts";
@@ -41,7 +42,7 @@ export async function replayTariff(
       throw noTariffError();
     case "replayed":
       return create(ReplayTariffResponseSchema, {
-        etag: String(replayed.revision),
+        etag: draftEtag({ id: draft, revision: replayed.revision }),
         inForce: replayed.version,
         shipments: replayMessage(replayed.shipments),
         routes: replayed.routes.map(({ inForce, ofDraft }) => ({

@@ -11,6 +11,11 @@ export function draftNotFoundError(): Refusal {
   return refuse("TARIFF_DRAFT_NOT_FOUND", "There is no such draft.");
 }
 
+/** The refusal of a version that there is not. */
+export function versionNotFoundError(version: number): Refusal {
+  return refuse("TARIFF_VERSION_NOT_FOUND", `There is no tariff version ${version}.`);
+}
+
 /** The refusal of a draft that has faults, at least one, each of them under its path. */
 export function faultyTariffError(faults: readonly Fault[]): Refusal {
   const problems = faults.map(({ path, text }): Problem => ({

@@ -3,12 +3,18 @@ import type { Fault } from "../../domain/faults.ts";
 import type { TariffDifferences } from "../../domain/pricing/compare-tariffs.ts";
 import type { Quote, Route } from "../../domain/pricing/pricing.ts";
 import type { Replay } from "../../domain/pricing/replay.ts";
+import type { CheckedDraft } from "./check-task.ts";
 import type { LoadedTariff } from "./load-task.ts";
 
 /** Work on tariffs that is done in a thread of its own: what each task is given, and what it gives. */
 export interface Tasks {
   /** Reads a version and indexes its zones. */
   readonly load: { readonly input: { readonly version: number }; readonly output: LoadedTariff };
+  /** Finds everything that is wrong with a draft; gives undefined when there is no such draft. */
+  readonly check: {
+    readonly input: { readonly draft: number };
+    readonly output: CheckedDraft | undefined;
+  };
   /** Prices shipments and routes by a draft and by the tariff in force. */
   readonly replay: { readonly input: ReplayInput; readonly output: ReplayOutput };
   /** Finds how two versions differ. */

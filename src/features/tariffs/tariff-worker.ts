@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
+import { checkTask } from "./check-task.ts";
 import { compareTask } from "./compare-task.ts";
 import { loadTask } from "./load-task.ts";
 import { replayTask } from "./replay-task.ts";
@@ -12,6 +13,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 
 const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {
   load: loadTask,
+  check: checkTask,
   replay: replayTask,
   compare: compareTask,
 };

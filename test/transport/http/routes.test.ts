@@ -69,7 +69,7 @@ describe("routes are read from the RPCs' options", () => {
           { kind: "literal", text: "parcels" },
           { kind: "variable", field: "parcel" },
         ],
-        takesBody: false,
+        body: "none",
         successStatus: 200,
       },
       {
@@ -79,7 +79,7 @@ describe("routes are read from the RPCs' options", () => {
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },
         ],
-        takesBody: true,
+        body: "json",
         successStatus: 201,
       },
     ]);
