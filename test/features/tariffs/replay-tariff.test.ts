@@ -5,7 +5,6 @@ import {
   ReplayTariffResponseSchema,
   TariffService,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
@@ -13,6 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 import { insertDraft } from "../../support/insert-draft.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { naiveReplay, type ReplayedRow, type SquareTariff } from "../../support/naive-replay.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -72,11 +72,8 @@ function replay(draft: number | string, body: object = {}, apiKey = viewer) {
   return service.request(`/admin/v1/tariff_drafts/${draft}/replay`, { apiKey, body });
 }
 
-async function publish(document: object): Promise<number> {
-  const published = await publishTariff(service.app.em, document, undefined);
-  if (published.faults !== undefined) throw new Error(JSON.stringify(published.faults));
-  return published.version;
-}
+const publish = async (document: unknown) =>
+  (await publishDocument(service.app.em, document)).version;
 
 /** A tariff of the whole world that charges by weight alone. */
 function perKg(rate: string, changes: object = {}): object {
@@ -146,7 +143,7 @@ describe("a replay of shipments", () => {
         const { status, body } = await replay(draft, { shipments: 250 });
         expect(status).toBe(200);
         expect(body).toEqual({
-          etag: "1",
+          etag: `${draft}-1`,
           in_force: version,
           shipments: naiveReplay(inForce, ofDraft, rows),
           routes: [],
@@ -229,11 +226,8 @@ describe("a replay of shipments", () => {
     const { status, body } = await replay(draft);
     await database.query("update tariff_version set called_off_at = null");
     expect({ status, body }).toEqual({
-      status: 503,
-      body: {
-        message: "No tariff has been published yet; the operator publishes one.",
-        errors: {},
-      },
+      status: 404,
+      body: { message: "No tariff is in force yet.", errors: {} },
     });
   });
 });
@@ -345,6 +339,19 @@ describe("a draft", () => {
       status: 422,
       errors: { zones: [expect.stringMatching(text)] },
     });
+  });
+});
+
+test("a draft that could not be stored as a version is refused", async () => {
+  const zones = zonesOf(square(0, 0, 1, 1)) as { features: { properties: object }[] };
+  zones.features[0]!.properties = { name: "a", note: "\0" };
+  const { status, body } = await replay(await insertDraft(database, perKg("1", { zones })));
+  const path = "zones.features[0].properties.note";
+  expect({ status, errors: body.errors }).toEqual({
+    status: 422,
+    errors: {
+      [path]: [`${path} must be text without NUL and without half of a surrogate pair`],
+    },
   });
 });
 
