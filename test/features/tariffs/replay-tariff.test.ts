@@ -38,6 +38,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await database.query("delete from shipment");
+  await database.query("delete from tariff_draft");
 });
 
 /** Writes shipments of both workspaces in turn, the last the newest, on the given route. */
@@ -138,6 +139,8 @@ describe("a replay of shipments", () => {
     );
     await fc.assert(
       fc.asyncProperty(pair, async ([inForce, ofDraft]) => {
+        // Publishing needs one too, and there can be 50.
+        await database.query("delete from tariff_draft");
         const version = await publish(documentOf(inForce));
         const draft = await insertDraft(database, documentOf(ofDraft));
         const { status, body } = await replay(draft, { shipments: 250 });
