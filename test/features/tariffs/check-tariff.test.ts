@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { startService, type TestService } from "../../support/service.ts";
 import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
@@ -89,7 +89,7 @@ test.each([
   ["that are not JSON", '{"type":', /^must be JSON text in UTF-8: /],
   ["that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), /^must be JSON text in UTF-8: /],
   ["with a byte order mark", "\uFEFF{}", /^must be JSON text in UTF-8: /],
-  ["that were never uploaded", undefined, /it is missing$/],
+  ["that were never uploaded", undefined, /^must be a GeoJSON object/],
 ])(
   "zones %s are a fault of the zones, found together with those of the fees",
   async (_, data, text) => {
@@ -128,14 +128,14 @@ test("what the database cannot store although no fault is found is refused as a 
   expect({ status, keys: Object.keys(body.errors) }).toEqual({ status: 422, keys: ["document"] });
 });
 
-test("a large draft is checked outside of the thread that answers calls, as a small one is in it", async () => {
+test("a large draft is not parsed in the thread that answers calls, and checked as a small one", async () => {
   const many = Array.from({ length: 1_000 }, (_, i) => square(i / 10, 0, i / 10 + 0.05, 1));
   const large = await drafts.begin(worldTariff({ zones: zonesOf(...many) }));
   const client = service.grpcClient(key, TariffService);
-  expect(await client.checkTariff({ draft: BigInt(large.id) })).toMatchObject({
-    faults: [],
-    zones: 1_000,
-    tiers: 1,
-    etag: large.etag,
-  });
+  const parse = vi.spyOn(JSON, "parse");
+  const checked = await client.checkTariff({ draft: BigInt(large.id) });
+  const longest = Math.max(0, ...parse.mock.calls.map(([text]) => text.length));
+  parse.mockRestore();
+  expect(longest).toBeLessThan(32 * 1024);
+  expect(checked).toMatchObject({ faults: [], zones: 1_000, tiers: 1, etag: large.etag });
 });
