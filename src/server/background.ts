@@ -85,8 +85,7 @@ export function createBackground(options: {
       await deliveries?.close();
     },
     async close() {
-      await keyUse.record();
-      await feed?.close();
+      await Promise.all([keyUse.record(), feed?.close()]);
       await events.close();
     },
   };
