@@ -9,6 +9,7 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import { createCoverageDocuments } from "../features/tariffs/coverage-documents.ts";
 import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
@@ -139,6 +140,7 @@ function createStores(databaseUrl: string, log: Logger) {
     events,
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
+    coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     createGroup: createGroupCommit(em),
   };

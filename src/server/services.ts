@@ -1,3 +1,4 @@
+import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
@@ -24,6 +25,7 @@ import { listShipments } from "../features/shipments/list-shipments.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
+import { getCoverage, type CoverageDeps } from "../features/tariffs/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
 import { getWebhook } from "../features/webhooks/get-webhook.ts";
@@ -49,6 +51,7 @@ export const SERVICES = [
   ShipmentService,
   CustomerService,
   WorkspaceService,
+  CoverageService,
   EventService,
   WebhookService,
 ];
@@ -56,6 +59,7 @@ export const SERVICES = [
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
+  CoverageDeps &
   WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
@@ -79,6 +83,7 @@ export function implementServices(given: ServiceDeps): {
         listCustomers: (request, call) => listCustomers(request, call, deps.em),
       }),
       ...listRpcs(WorkspaceService, { getWorkspace: (_, call) => getWorkspace(call, deps.em) }),
+      ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
     ],

@@ -5,6 +5,11 @@ import type { LoadedTariff } from "./load-task.ts";
 export interface Tasks {
   /** Reads a version and indexes its zones. */
   readonly load: { readonly input: { readonly version: number }; readonly output: LoadedTariff };
+  /** Makes the GeoJSON of a version's zones, to a tolerance in metres. */
+  readonly coverage: {
+    readonly input: { readonly version: number; readonly toleranceM: number };
+    readonly output: Uint8Array<ArrayBuffer>;
+  };
 }
 
 /** A task in its thread, on a connection of its own. */

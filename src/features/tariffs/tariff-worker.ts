@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
+import { coverageTask } from "./coverage-task.ts";
 import { loadTask } from "./load-task.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./tariff-tasks.ts";
 
@@ -8,7 +9,10 @@ const QUERY_TIMEOUT_MS = 30_000;
 /** How long connecting may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2_000;
 
-const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = { load: loadTask };
+const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {
+  load: loadTask,
+  coverage: coverageTask,
+};
 
 /** Runs one task on a connection of its own, and ends. */
 async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promise<void> {
