@@ -85,7 +85,7 @@ describe("a document of the zones", () => {
       }),
       feature("b", {
         type: "Polygon",
-        coordinates: [[...Array.from({ length: 4 }, expectPosition)]],
+        coordinates: [Array.from({ length: 4 }, expectPosition)],
       }),
     ]);
     expect(features[1].geometry.coordinates[0][0][0]).toBeCloseTo(5.1, 2);

@@ -100,6 +100,17 @@ describe("the coverage of a tariff in force", () => {
     expect((await rpcError(client.getCoverage({}))).code).toBe("Unauthenticated");
   });
 
+  test("is refused to a suspended workspace", async () => {
+    const suspended = await service.addWorkspace();
+    const sql = "update workspace set suspended_at = now() where id = ?";
+    await service.app.em.fork().execute(sql, [suspended.id]);
+    const { status, body } = await service.request("/v1/coverage", { apiKey: suspended.apiKey });
+    const text = "The workspace is suspended: its calls are refused until the platform resumes it.";
+    expect([status, body]).toEqual([403, { message: text, errors: {} }]);
+    const client = service.grpcClient(suspended.apiKey, CoverageService);
+    expect((await rpcError(client.getCoverage({}))).code).toBe("PermissionDenied");
+  });
+
   test("is counted as a read", async () => {
     const { headers } = await get();
     expect(headers.get("ratelimit-policy")).toMatch(/^"read";/);
