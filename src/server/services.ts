@@ -1,4 +1,5 @@
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
@@ -32,6 +33,7 @@ import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
 import { hasTariffInForce } from "../features/tariffs/has-tariff-in-force.ts";
+import { getCoverage, type CoverageDeps } from "../features/tariffs/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
 import { getWebhook } from "../features/webhooks/get-webhook.ts";
@@ -61,6 +63,7 @@ export const SERVICES = [
   ShipmentService,
   CustomerService,
   WorkspaceService,
+  CoverageService,
   EventService,
   WebhookService,
   MemberService,
@@ -70,6 +73,7 @@ export const SERVICES = [
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
+  CoverageDeps &
   WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
@@ -95,6 +99,7 @@ export function implementServices(given: ServiceDeps): {
       ...listRpcs(WorkspaceService, {
         getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),
       }),
+      ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
       ...listRpcs(MemberService, {

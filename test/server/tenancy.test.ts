@@ -158,6 +158,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     answered: ["email"],
   },
   "WorkspaceService/GetWorkspace": { names: {}, pairs: {}, plain: [] },
+  "CoverageService/GetCoverage": { names: {}, pairs: {}, plain: ["tolerance_m"] },
   "EventService/ListShipmentEvents": {
     names: {
       shipment: (shipment) => ({ shipment }),
