@@ -63,10 +63,12 @@ export function createPipeline(options: {
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
   readonly observer: Observer;
+  /** Counts what workspaces use; called once for each call that has ended. */
+  readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }): Pipeline {
-  const { observer, tickBatcher } = options;
+  const { observer, tickBatcher, countUsage } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
   const places = createPlaces();
   const authenticate = createAuthenticate(options);
@@ -87,7 +89,10 @@ export function createPipeline(options: {
     refusalFor,
     refusalOf,
     answer: tickBatcher.answer,
-    finish: observer.end,
+    finish(call, httpStatus) {
+      observer.end(call, httpStatus);
+      countUsage(call);
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
+import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
@@ -11,6 +13,9 @@ import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createSessionLookup } from "../features/people/session-lookup.ts";
 import { signInByLink, signOut } from "../features/people/sign-in.ts";
+import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
+import { createSlowAnswers } from "../features/reports/slow-answers.ts";
+import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
@@ -29,7 +34,7 @@ import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
-import { implementAdminServices } from "./admin-services.ts";
+import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
@@ -72,7 +77,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, people, events, createGroup } = stores;
+  const { orm, em, tariffs, keys, people, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -97,17 +102,15 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     isHttps: config.publicUrl?.startsWith("https:") ?? false,
     readiness,
     limiter,
+    countUsage: stores.usage.count,
     log,
     registry,
   });
   const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
+    ...stores,
     databaseUrl,
-    em,
     log,
-    tariffs,
-    keys,
-    events,
     feedMonitor,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
@@ -138,7 +141,7 @@ function createSignIn(em: EntityManager): SignIn {
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(deps: ServiceDeps) {
+function implementAll(deps: ServiceDeps & AdminDeps) {
   const { rpcs, streams } = implementServices(deps);
   return {
     rpcs: [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)],
@@ -163,6 +166,10 @@ function createStores(databaseUrl: string, log: Logger) {
     people: { sessions: createSessionLookup(em), signIn: createSignIn(em) },
     createGroup: createGroupCommit(em),
     reader: createReader(orm),
+    usage: createUsageCounter(),
+    overviews: createSlowAnswers<Overview>(),
+    platformOverviews: createSlowAnswers<GetPlatformOverviewResponse>(),
+    backlogs: createSlowAnswers<WebhookBacklog>(),
   };
 }
 
