@@ -235,6 +235,8 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     pairs: { webhook: "webhook", delivery: "delivery" },
     plain: [],
   },
+  "ReportService/GetUsage": { names: {}, pairs: {}, plain: [] },
+  "ReportService/GetOverview": { names: {}, pairs: {}, plain: ["from_date", "to_date"] },
 };
 
 const SERVICES = await describedServices();

@@ -1,5 +1,8 @@
-/** The day in UTC on which a shipment was booked, as `2026-11-01`. */
-export const BOOKED_DATE = "(created_at at time zone 'UTC')::date::text";
+/**
+ * The day in UTC on which a shipment was booked. Group by it, and cast only what has been grouped to text:
+ * writing the day of every shipment as text takes half of the time.
+ */
+export const BOOKED_DATE = "(created_at at time zone 'UTC')::date";
 
 /**
  * The figures of a group of shipments, as in `Booked`. A shipment that is paid or awaits its payment has

@@ -15,11 +15,11 @@ import { readReportDays, type ReportDays } from "./report-days.ts";
 import type { SlowAnswers } from "./slow-answers.ts";
 
 const READ_BOOKED = `
-  select ${BOOKED_DATE} as date, currency, ${BOOKED_FIGURES}
+  select (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
   from shipment
   where workspace_id = $1 and created_at >= $2 and created_at < $3
     and ${indexPredicate("shipment_by_age")}
-  group by 1, 2`;
+  group by ${BOOKED_DATE}, currency`;
 
 const READ_QUOTES = `
   select (hour at time zone 'UTC')::date::text as date, sum(calls)::float8 as quotes

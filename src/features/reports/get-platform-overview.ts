@@ -27,7 +27,7 @@ const READ_BOOKED = `
     select workspace_id as id, row_number() over (order by sum(bookings) desc, workspace_id) as rank
     from counted group by workspace_id order by rank limit 10
   )
-  select date, null::float8 as workspace, null::text as name, null::int as rank, currency,
+  select date::text as date, null::float8 as workspace, null as name, null::int as rank, currency,
     sum(bookings) as bookings, sum(cancellations) as cancellations,
     sum("paidMinor") as "paidMinor", sum("awaitingMinor") as "awaitingMinor"
   from counted group by date, currency
