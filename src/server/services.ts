@@ -3,6 +3,7 @@ import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
+import { ReportService } from "../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
@@ -20,6 +21,9 @@ import { createFindProvider } from "../features/payments/find-provider.ts";
 import type { PaymentDeps } from "../features/payments/payment-deps.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
+import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
+import { getUsage } from "../features/reports/get-usage.ts";
+import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { advanceShipment } from "../features/shipments/advance-shipment.ts";
 import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
 import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
@@ -68,13 +72,18 @@ export const SERVICES = [
   WebhookService,
   MemberService,
   ApiKeyService,
+  ReportService,
 ];
 
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
   CoverageDeps &
-  WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
+  WebhookDeps &
+  OverviewDeps & {
+    readonly events: Pick<EventSignal, "announce">;
+    readonly usage: UsageCounter;
+  };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -109,6 +118,10 @@ export function implementServices(given: ServiceDeps): {
         removeMember: (request, call) => removeMember(request, call, deps.em),
       }),
       ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
+      ...listRpcs(ReportService, {
+        getUsage: (_, call) => getUsage(call, deps),
+        getOverview: (request, call) => getOverview(request, call, deps),
+      }),
     ],
     streams: listStreams(EventService, events),
   };

@@ -249,6 +249,8 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     pairs: { key: "apiKey" },
     plain: [],
   },
+  "ReportService/GetUsage": { names: {}, pairs: {}, plain: [] },
+  "ReportService/GetOverview": { names: {}, pairs: {}, plain: ["from_date", "to_date"] },
 };
 
 const SERVICES = await describedServices("workspace");

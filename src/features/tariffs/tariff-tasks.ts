@@ -23,6 +23,7 @@ export interface Tasks {
   readonly coverage: {
     readonly input: { readonly version: number; readonly toleranceM: number };
     readonly output: Uint8Array<ArrayBuffer>;
+  };
 }
 
 /** What to replay. */

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { coverageDocument } from "../../../src/domain/coverage/coverage-document.ts";
 import { soundZones } from "../../../src/domain/coverage/read-zones.ts";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { countyTariff } from "../../bench/county-tariff.ts";
 import { eventually } from "../../support/eventually.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -126,8 +126,7 @@ test("a new version's coverage is served by every replica soon after it is publi
     const before = await ask(first);
     expect(before.headers.get("etag")).toMatch(/^"1-0-/);
     const zones = zonesOf(square(1, 2, 3, 4));
-    const { faults } = await publishTariff(first.app.em, worldTariff({ zones }), undefined);
-    expect(faults).toBeUndefined();
+    await publishDocument(first.app.em, worldTariff({ zones }));
     for (const replica of [first, second]) {
       await eventually(
         "the new coverage",
