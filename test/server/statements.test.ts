@@ -103,7 +103,6 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "operator_stored_response",
     "shipment",
     "tariff_draft",
-    "tariff_draft_piece",
     "webhook",
     "webhook_attempt",
     "workspace",
@@ -175,7 +174,7 @@ async function scheduleVersion(): Promise<number> {
     apiKey: operatorKey,
     body,
   });
-  expect(answer.status, answer.text).toBe(200);
+  expect(answer.status, answer.text).toBe(201);
   return answer.body.data.version;
 }
 
