@@ -44,7 +44,11 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
       Config,
-      "redisUrl" | "webhookAllowLoopbackHttp" | "eventRetentionDays" | "maxEventDelaySeconds"
+      | "redisUrl"
+      | "webhookAllowLoopbackHttp"
+      | "eventRetentionDays"
+      | "maxEventDelaySeconds"
+      | "dashboard"
     >
   > & { readonly databaseUrl: string };
 
@@ -90,6 +94,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     limiter,
     log,
     registry,
+    dashboard: config.dashboard ?? false,
   });
   const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({

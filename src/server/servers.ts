@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
@@ -15,12 +16,16 @@ import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
+import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
 import type { Readiness } from "./readiness.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
 import { SERVICES } from "./services.ts";
+
+/** Where `npm run build` puts the dashboard. */
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
 
 /** Builds the two servers on one pipeline; neither listens yet. */
 export function createServers(options: {
@@ -31,6 +36,8 @@ export function createServers(options: {
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly registry: Registry;
+  /** Whether the HTTP server serves the dashboard. */
+  readonly dashboard: boolean;
 }): {
   readonly http: TransportServer;
   readonly grpc: TransportServer;
@@ -69,6 +76,7 @@ export function createServers(options: {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
+      dashboard: options.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,

@@ -65,6 +65,8 @@ interface ServiceOptions {
   readonly eventRetentionDays?: number;
   /** How long an event may be held back before the service is not ready, in seconds. */
   readonly maxEventDelaySeconds?: number;
+  /** Whether the dashboard is served; it is not unless told otherwise. */
+  readonly dashboard?: boolean;
 }
 
 /** Starts a service with the tariff published, on a database that stays there when it is closed. */
@@ -73,7 +75,7 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
-  const { eventRetentionDays, maxEventDelaySeconds } = options;
+  const { eventRetentionDays, maxEventDelaySeconds, dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
     port: 0,
@@ -82,6 +84,7 @@ export async function startReplica(
     webhookAllowLoopbackHttp,
     redisUrl,
     eventRetentionDays,
+    dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
   const app = createApp(config, pino({ level: "silent" }), {
