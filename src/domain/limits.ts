@@ -13,5 +13,7 @@ export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 export const MAX_BATCH_ROUTES = 100;
 /** The most webhooks of one workspace. */
 export const MAX_WEBHOOKS = 20;
+/** The most members of one workspace. */
+export const MAX_MEMBERS = 200;
 /** The most notes on one shipment. */
 export const MAX_METADATA_KEYS = 20;

@@ -3,12 +3,13 @@ import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
+import { purgeSignIns } from "../features/people/purge-sign-ins.ts";
 import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
 
 /** How often to purge, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
 
-/** Purges stored responses, deliveries and events that have expired, until the signal aborts. */
+/** Purges stored responses, deliveries, sign-ins and events that have expired, until the signal aborts. */
 export async function purgeRegularly(options: {
   readonly em: EntityManager;
   readonly log: Logger;
@@ -22,6 +23,7 @@ export async function purgeRegularly(options: {
   while (!shutdownSignal.aborted) {
     await purgeStoredResponses(em).catch(warn);
     await purgeDeliveries(em, now()).catch(warn);
+    await purgeSignIns(em).catch(warn);
     if (eventRetentionDays !== undefined) await purgeEvents(em, eventRetentionDays).catch(warn);
     await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(() => undefined);
   }

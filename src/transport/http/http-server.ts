@@ -16,6 +16,7 @@ import type { DashboardFiles } from "./dashboard-files.ts";
 import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
+import type { SignInPages } from "./sign-in.ts";
 import { sendJson } from "./send-json.ts";
 
 /** Bounds on what one connection may send and for how long. */
@@ -43,12 +44,14 @@ export function createHttpServer(options: {
   readonly handleRpc: RpcHandler;
   readonly gateway: JsonGateway;
   readonly probes: Probes;
+  readonly signInPages: SignInPages;
   readonly dashboard?: DashboardFiles | undefined;
   readonly limits?: Partial<ConnectionLimits>;
 }): TransportServer {
-  const { handleRpc, gateway, probes, dashboard, limits } = options;
+  const { handleRpc, gateway, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const hostFault = createHostFault();
+  const answerOutsideApi = createOutsideApi(options);
   let closing = false;
 
   const handle: JsonGateway = (request, response, calls) => {
@@ -63,16 +66,6 @@ export function createHttpServer(options: {
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
     else if (!answerOutsideApi(request, response)) gateway(request, response, calls);
   };
-
-  /** Answers probes and browsers; false when the request is for neither. */
-  function answerOutsideApi(request: IncomingMessage, response: ServerResponse): boolean {
-    const requestId = requestIdOf(request);
-    if (probes(request, response, requestId)) return true;
-    if (dashboard?.(request, response, requestId)) return true;
-    if (request.url !== "/" || !prefersPage(request)) return false;
-    sendPage(response, dashboard === undefined ? "start" : "unbuilt", requestId);
-    return true;
-  }
 
   const connections = createHttpConnections({ ...CONNECTIONS, ...limits });
 
@@ -110,6 +103,24 @@ export function createHttpServer(options: {
         });
         server.closeIdleConnections();
       }),
+  };
+}
+
+/** Builds the answers to probes and browsers; they are false when the request is for the API. */
+function createOutsideApi(options: {
+  readonly probes: Probes;
+  readonly signInPages: SignInPages;
+  readonly dashboard?: DashboardFiles | undefined;
+}): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { probes, signInPages, dashboard } = options;
+  return (request, response) => {
+    if (signInPages(request, response)) return true;
+    const requestId = requestIdOf(request);
+    if (probes(request, response, requestId)) return true;
+    if (dashboard?.(request, response, requestId)) return true;
+    if (request.url !== "/" || !prefersPage(request)) return false;
+    sendPage(response, dashboard === undefined ? "start" : "unbuilt", requestId);
+    return true;
   };
 }
 
