@@ -18,8 +18,8 @@
  */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { AccountService } from "../../gen/shipments/account/v1/account_service_pb.js";
-import { clientFor, WorkspaceId } from "./api/clients.ts";
+import { WorkspaceId } from "./api/clients.ts";
+import { loadAccount } from "./api/sign-in.ts";
 import { account, SignedIn } from "./api/session.ts";
 import { connected } from "./api/connection.ts";
 import { useStore } from "./api/store.ts";
@@ -62,15 +62,6 @@ function followAccount(): () => void {
   return connected.subscribe(() => {
     if (connected.get()) void loadAccount();
   });
-}
-
-async function loadAccount(): Promise<void> {
-  try {
-    const { data } = await clientFor(AccountService).getAccount({});
-    account.set(data);
-  } catch {
-    // Without a session the sign-in page is shown by now, and without a connection a note says so.
-  }
 }
 
 /** The workspace that a path is in. */

@@ -30,3 +30,8 @@ export const PAGES: readonly Page[] = [
   }),
   page(paths.shipment, () => import("./pages/shipment.tsx").then((it) => it.ShipmentPage)),
 ];
+
+/** The address of the platform's first page; undefined while it has none. */
+export function firstPlatformPage(): string | undefined {
+  return PAGES.find(({ menu }) => menu?.section === "Platform")?.path({});
+}

@@ -95,12 +95,11 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     }),
     keys,
     ...people,
-    isHttps: config.publicUrl?.startsWith("https:") ?? false,
+    config,
     readiness,
     limiter,
     log,
     registry,
-    dashboard: config.dashboard ?? false,
   });
   const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({

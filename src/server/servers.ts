@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { KeyLookups, SessionLookup } from "../pipeline/call.ts";
@@ -36,20 +37,17 @@ export function createServers(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
-  /** Whether browsers reach the service over https. */
-  readonly isHttps: boolean;
+  readonly config: Partial<Pick<Config, "publicUrl" | "dashboard">>;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly registry: Registry;
-  /** Whether the HTTP server serves the dashboard. */
-  readonly dashboard: boolean;
 }): {
   readonly http: TransportServer;
   readonly grpc: TransportServer;
   readonly inFlight: () => number;
 } {
-  const { rpcs, streams, log, registry } = options;
+  const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
@@ -82,8 +80,12 @@ export function createServers(options: {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
-      dashboard: options.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: createSignInPages({ ...options, refusalFor: pipeline.refusalOf }),
+      dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
+      signInPages: createSignInPages({
+        signIn: options.signIn,
+        isHttps: config.publicUrl?.startsWith("https:") ?? false,
+        refusalFor: pipeline.refusalOf,
+      }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,

@@ -1,5 +1,6 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useAccount } from "../api/session.ts";
+import { firstPlatformPage } from "../pages.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { paths } from "../paths.ts";
@@ -8,10 +9,11 @@ import { takeReturnAddress } from "./return-address.ts";
 
 /** The start: leads on to where the reader was before signing in, or to the first workspace. */
 export function HomePage() {
-  const { workspaces, email } = useAccount();
+  const { workspaces, email, operatorRole } = useAccount();
   const first = workspaces.find(({ suspended }) => !suspended) ?? workspaces[0];
-  const target =
-    takeReturnAddress() ?? (first && paths.shipments({ workspace: first.id })) ?? undefined;
+  const platform = operatorRole === undefined ? undefined : firstPlatformPage();
+  const start = first === undefined ? platform : paths.shipments({ workspace: first.id });
+  const [target] = useState(() => takeReturnAddress() ?? start);
   useEffect(() => {
     if (target !== undefined) navigate(target, { replace: true });
   }, [target]);

@@ -1,6 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import icon from "../icon.svg";
+import { signIn } from "../api/sign-in.ts";
+import { useAction } from "../api/use-action.ts";
+import { Form } from "../parts/form.tsx";
 import { useTitle } from "../parts/page.tsx";
+import { paths } from "../paths.ts";
+import { navigate } from "../router.ts";
 import { keepReturnAddress } from "./return-address.ts";
 
 /**
@@ -23,26 +28,20 @@ export function SignInPage() {
 }
 
 function WithLink({ token }: { readonly token: string }) {
+  const enter = useAction(async () => {
+    await signIn(token);
+    navigate(paths.home({}), { replace: true });
+  });
   return (
-    <form method="post" action="/sign-in">
-      <input type="hidden" name="token" value={token} />
-      <p>You opened a sign-in link. It works once, on this device, within 15 minutes.</p>
-      <button type="submit" class="button primary">
-        Sign in
-      </button>
-    </form>
+    <Form action={enter} submit="Sign in">
+      <p>You opened a sign-in link. It works once, within 15 minutes of being made.</p>
+    </Form>
   );
 }
 
 function WithoutLink() {
-  const { search } = location;
   return (
     <>
-      {new URLSearchParams(search).has("failed") && (
-        <p role="alert" class="problem">
-          This link has been used already or is too old. Ask for a new one.
-        </p>
-      )}
       <p>You sign in by a link that works once, for 15 minutes. You get one</p>
       <ul>
         <li>from an admin of your workspace, on the page Settings → Members;</li>

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
+import type { Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { WorkspaceId } from "../api/clients.ts";
 import icon from "../icon.svg";
+import { signOut } from "../api/sign-in.ts";
+import { useAction } from "../api/use-action.ts";
 import { hasRole, useAccount } from "../api/session.ts";
-import { PAGES, type MenuEntry, type Page } from "../pages.ts";
+import { firstPlatformPage, PAGES, type MenuEntry, type Page } from "../pages.ts";
 import { NotFoundPage } from "../pages/not-found.tsx";
 import { paths } from "../paths.ts";
 import { navigate, usePlace } from "../router.ts";
@@ -26,20 +29,48 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           <span aria-hidden="true">☰</span>
           <span class="visually-hidden">Navigation</span>
         </button>
-        <a class="home" href={paths.home({})}>
+        <a class="home" aria-label="Shipments: start" href={paths.home({})}>
           <img src={icon} alt="" width="22" height="22" />
           <span>Shipments</span>
         </a>
         <WorkspaceSwitcher current={workspace} />
-        <span class="person" title={account.email}>
-          {account.name}
-        </span>
+        <PersonMenu account={account} />
       </header>
       <Navigation pathname={pathname} current={workspace} />
       <main id="main" ref={main} tabIndex={-1}>
         {isMember ? children : <NotFoundPage />}
       </main>
     </div>
+  );
+}
+
+/** Who has signed in, and what they can do about that. */
+function PersonMenu({ account }: { readonly account: Account }) {
+  const leave = useAction(async () => {
+    await signOut();
+    navigate(paths.signIn({}));
+  });
+  return (
+    <>
+      <button type="button" class="person button quiet" popovertarget="person-menu">
+        {account.name}
+      </button>
+      <div id="person-menu" class="person-menu" popover="auto">
+        <p>
+          {account.name}
+          <br />
+          <span class="minor">{account.email}</span>
+        </p>
+        <button type="button" class="button" onClick={() => void leave.run()}>
+          Sign out
+        </button>
+        {leave.problem && (
+          <p class="field-error" role="alert">
+            {leave.problem.message}
+          </p>
+        )}
+      </div>
+    </>
   );
 }
 
@@ -82,12 +113,8 @@ function WorkspaceSwitcher({ current }: { readonly current: string | undefined }
 
 /** Goes to the first page of a workspace, or with no id of the platform. */
 function enter(workspace: string): void {
-  navigate(workspace === "" ? firstPlatformPage() : paths.shipments({ workspace }));
-}
-
-function firstPlatformPage(): string {
-  const page = PAGES.find(({ menu }) => menu?.section === "Platform");
-  return page === undefined ? paths.home({}) : page.path({});
+  if (workspace !== "") navigate(paths.shipments({ workspace }));
+  else navigate(firstPlatformPage() ?? paths.home({}));
 }
 
 type Entry = Page & { readonly menu: MenuEntry };
