@@ -27,24 +27,39 @@ import { navigate, usePlace } from "../router.ts";
 const ANY = ["", "Any"] as const;
 
 const COLUMNS: readonly Column<Shipment>[] = [
-  { header: "Reference", cell: ({ reference }) => <code>{reference}</code> },
-  { header: "Status", cell: ({ status }) => <ShipmentBadge status={status} /> },
-  { header: "Payment", cell: ({ paymentStatus }) => <PaymentBadge status={paymentStatus} /> },
-  { header: "Customer", cell: ({ customer }) => customer?.name },
+  {
+    header: "Reference",
+    selfEvident: true,
+    cell: ({ reference }) => <code>{reference}</code>,
+  },
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: ({ status }) => <ShipmentBadge status={status} />,
+  },
+  {
+    header: "Payment",
+    selfEvident: true,
+    cell: ({ paymentStatus }) => <PaymentBadge status={paymentStatus} />,
+  },
+  { header: "Customer", selfEvident: true, cell: ({ customer }) => customer?.name },
   {
     header: "From → to",
-    cell: (it) => (
-      <span class="route">
-        {it.pickupAddress} → {it.dropoffAddress}
-      </span>
-    ),
+    selfEvident: true,
+    cell: ({ pickupAddress, dropoffAddress }) => `${pickupAddress} → ${dropoffAddress}`,
   },
   {
     header: "Total",
     align: "end",
+    selfEvident: true,
     cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
   },
-  { header: "Booked", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    header: "Booked",
+    align: "end",
+    selfEvident: true,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ];
 
 /** The shipments of a workspace, the newest first, with filters that are in the address. */
@@ -151,13 +166,7 @@ function Search({ workspace }: { readonly workspace: string }) {
       navigate(paths.shipments({ workspace }, { external_reference: text }));
     }
   });
-  return (
-    <SearchBox
-      action={search}
-      label="Find a shipment"
-      placeholder="SHP-…, own reference or email"
-    />
-  );
+  return <SearchBox action={search} label="Find a shipment" placeholder="Reference or email" />;
 }
 
 function NoShipments(props: { readonly filtered: boolean; readonly workspace: string }) {

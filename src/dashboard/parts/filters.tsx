@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { changeQuery, usePlace } from "../router.ts";
 import { textOf } from "./form.tsx";
 import { FIRST_PAGE } from "./pager.tsx";
@@ -15,6 +16,9 @@ export function Filters(props: {
   const { names } = props;
   const { query } = usePlace();
   const given = names.map((name) => query.get(name) ?? "");
+  const count = given.filter((text) => text !== "").length;
+  // On a narrow screen the fields are hidden until they are asked for.
+  const [isOpen, setOpen] = useState(false);
   const apply = (form: HTMLFormElement) => {
     const data = new FormData(form);
     const typed = names.map((name) => textOf(data, name));
@@ -36,8 +40,16 @@ export function Filters(props: {
         apply(event.currentTarget);
       }}
     >
+      <button
+        type="button"
+        class="button disclose"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        Filters{count > 0 && ` (${count})`}
+      </button>
       {props.children}
-      {given.some((text) => text !== "") && (
+      {count > 0 && (
         <button type="button" class="button quiet" onClick={clear}>
           Clear
         </button>

@@ -8,12 +8,14 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
   /** Amounts and counts stand at the end, so that their digits are below each other. */
   readonly align?: "end";
+  /** Whether a value says by itself what it is; then it stands without its heading on narrow screens. */
+  readonly selfEvident?: boolean;
 }
 
 /**
  * Rows under a heading each. Where `href` is given, a row leads there: its first cell is a link that
  * covers the row, and `j`, `k` and the arrow keys go from row to row, Enter opens one. On a narrow
- * screen each row becomes a block with its headings beside the values.
+ * screen each row becomes a block, with the headings beside the values that need them.
  */
 export function Table<T>(props: {
   /** What the rows are, for screen readers. */
@@ -44,8 +46,13 @@ export function Table<T>(props: {
       <tbody role="rowgroup" ref={body}>
         {props.rows.map((row) => (
           <tr key={props.keyOf(row)} role="row" class={href && "leads"}>
-            {columns.map(({ header, align, cell }, i) => (
-              <td key={header} role="cell" class={align} data-label={header}>
+            {columns.map(({ header, align, cell, selfEvident }, i) => (
+              <td
+                key={header}
+                role="cell"
+                class={align}
+                data-label={selfEvident ? undefined : header}
+              >
                 {href && i === 0 ? (
                   <a class="row-link" href={href(row)}>
                     {cell(row)}
