@@ -15,6 +15,8 @@ export default defineConfig({
     target: "es2023",
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // How long plugins took says nothing on a busy machine.
+    rolldownOptions: { checks: { bundlerTimings: false } },
     // Data addresses would need a wider policy than the server's.
     assetsInlineLimit: 0,
   },
