@@ -171,6 +171,27 @@ describeDashboard("shipments", (dashboard) => {
     });
   });
 
+  test("what others do is shown without loading the page anew", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const { apiKey } = own;
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, own);
+    await page.getByText("No shipments yet").waitFor();
+    const booked = await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
+    const made = rows(page).filter({ hasText: booked.body.data.reference });
+    await made.getByText("Pending").waitFor();
+    await made.getByRole("link").click();
+    await page.getByText("Awaiting payment").waitFor();
+    const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
+    await dashboard.service.request(path, { apiKey, body: { reason: "other", note: "By hand" } });
+    await page.getByText("Voided").waitFor();
+    await page.getByText("By hand").waitFor();
+    expect(await page.locator(".timeline li > span").allTextContents()).toEqual([
+      "Cancelled",
+      "Booked",
+    ]);
+  });
+
   test("a lost connection is said, and heals by itself", async () => {
     const page = await openList();
     await expect.poll(() => rows(page).count()).toBe(50);

@@ -14,16 +14,18 @@ import { noteConnectionLost } from "./connection.ts";
 import { isLost } from "./problem.ts";
 import { noteSignedOut } from "./session.ts";
 
-/** Tells the page around the calls what their errors mean for all of it. */
+/** Tells the page around a call what its error means for all of it. */
+export function noteError(thrown: unknown): void {
+  const error = ConnectError.from(thrown);
+  if (isLost(error)) noteConnectionLost();
+  if (error.code === Code.Unauthenticated) noteSignedOut();
+}
+
 const noteErrors: Interceptor = (next) => async (request) => {
   try {
     return await next(request);
-  } catch (thrown) {
-    const error = ConnectError.from(thrown);
-    if (!request.signal.aborted) {
-      if (isLost(error)) noteConnectionLost();
-      if (error.code === Code.Unauthenticated) noteSignedOut();
-    }
+  } catch (error) {
+    if (!request.signal.aborted) noteError(error);
     throw error;
   }
 };

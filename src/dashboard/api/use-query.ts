@@ -5,7 +5,10 @@ import { problemOf, type Problem } from "./problem.ts";
 
 /** What a query has come to. */
 export interface Query<T> {
-  /** What was loaded last; still there while it is loaded anew, and after that failed. */
+  /**
+   * What was loaded last; still there while something is loaded, and after the same failed to be
+   * loaded anew.
+   */
   readonly data: T | undefined;
   /** Why the last load failed; undefined when it did not. */
   readonly problem: Problem | undefined;
@@ -36,6 +39,8 @@ export function useQuery<T>(
   const reload = useCallback(() => setRound((it) => it + 1), []);
   const latest = useRef(load);
   latest.current = load;
+  // What the data was loaded with: after a failure, data of other inputs would be taken for these.
+  const loadedWith = useRef<readonly unknown[]>([]);
 
   useEffect(() => {
     const controller = new AbortController();
@@ -44,10 +49,14 @@ export function useQuery<T>(
     const loadOnce = async () => {
       try {
         const data = await latest.current(signal);
-        if (!signal.aborted) setState({ data, problem: undefined, isLoading: false });
+        if (signal.aborted) return;
+        loadedWith.current = inputs;
+        setState({ data, problem: undefined, isLoading: false });
       } catch (error) {
         if (signal.aborted || isCancelled(error)) return;
-        setState(({ data }) => ({ data, problem: problemOf(error), isLoading: false }));
+        const isSame = inputs.every((input, i) => Object.is(input, loadedWith.current[i]));
+        const problem = problemOf(error);
+        setState(({ data }) => ({ data: isSame ? data : undefined, problem, isLoading: false }));
       }
     };
     void loadOnce();

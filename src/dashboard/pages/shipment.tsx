@@ -1,11 +1,15 @@
 import { Code } from "@connectrpc/connect";
 import type { ComponentChildren } from "preact";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
-import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import {
+  EventService,
+  type ListShipmentEventsResponse,
+} from "../../../gen/shipments/v1/event_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useLive } from "../api/live.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -26,6 +30,14 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
   const query = useQuery(
     (signal) => shipments.getShipment({ shipment: reference }, { signal }),
     [shipments, reference],
+  );
+  const events = useEvents(reference);
+  useLive(
+    () => {
+      query.reload();
+      events.reload();
+    },
+    (event) => event.shipment === reference,
   );
   const shipment = query.data?.data;
   const up = { label: "Shipments", href: paths.shipments({ workspace }) };
@@ -57,7 +69,7 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
               </div>
               <div>
                 <Price shipment={data} />
-                <Events reference={reference} />
+                <Events query={events} />
               </div>
             </div>
           )
@@ -180,12 +192,16 @@ const EVENT_TEXTS: Readonly<Record<string, string>> = {
   "shipment.refunded": "Refunded",
 };
 
-function Events({ reference }: { readonly reference: string }) {
+/** What happened to a shipment. */
+function useEvents(reference: string): Query<ListShipmentEventsResponse> {
   const events = useClient(EventService);
-  const query = useQuery(
+  return useQuery(
     (signal) => events.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
     [events, reference],
   );
+}
+
+function Events({ query }: { readonly query: Query<ListShipmentEventsResponse> }) {
   return (
     <Section title="Timeline">
       <Loaded query={query}>
@@ -195,6 +211,6 @@ function Events({ reference }: { readonly reference: string }) {
   );
 }
 
-function entryOf({ id, type, timestamp }: Event): TimelineEntry {
-  return { key: id, title: EVENT_TEXTS[type] ?? type, at: timestamp };
+function entryOf({ id, type, timestamp, actor }: Event): TimelineEntry {
+  return { key: id, title: EVENT_TEXTS[type] ?? type, at: timestamp, detail: actor };
 }

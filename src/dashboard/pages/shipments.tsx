@@ -3,6 +3,7 @@ import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.j
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -72,6 +73,7 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
       shipments.listShipments({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
     [shipments, query.toString()],
   );
+  useLive(list.reload);
   return (
     <Page title="Shipments" actions={<Search workspace={workspace} />}>
       <ShipmentFilters />
