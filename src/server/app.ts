@@ -60,6 +60,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "webhookAllowLoopbackHttp"
       | "eventRetentionDays"
       | "maxEventDelaySeconds"
+      | "dashboard"
     >
   > & { readonly databaseUrl: string };
 
@@ -101,7 +102,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     }),
     keys,
     ...people,
-    isHttps: config.publicUrl?.startsWith("https:") ?? false,
+    config,
     readiness,
     limiter,
     countUsage: stores.usage.count,
