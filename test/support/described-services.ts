@@ -7,6 +7,7 @@ import type { Audience } from "../../src/pipeline/call.ts";
 const GENERATED: Readonly<Record<Audience, URL>> = {
   workspace: new URL("../../gen/shipments/v1/", import.meta.url),
   operator: new URL("../../gen/shipments/admin/v1/", import.meta.url),
+  person: new URL("../../gen/shipments/account/v1/", import.meta.url),
 };
 
 /** Every service that the proto files describe for an audience, whether or not a test knows of it. */

@@ -12,6 +12,7 @@ const ACTOR: Readonly<Record<AuditActorName, AuditActorKind>> = {
   command_line: AuditActorKind.COMMAND_LINE,
   api_key: AuditActorKind.API_KEY,
   service: AuditActorKind.SERVICE,
+  person: AuditActorKind.PERSON,
 };
 
 /** An entry of the audit log as callers see it. */
