@@ -25,6 +25,8 @@ export interface Config {
    * How long an event may be held back, in seconds, before the service is not ready; 0 for ever.
    */
   readonly maxEventDelaySeconds: number;
+  /** Whether the HTTP server serves the dashboard. */
+  readonly dashboard: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
@@ -87,6 +89,7 @@ const environment = z.object({
   WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool({ error: "must be true or false" }).default(false),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   MAX_EVENT_DELAY_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_EVENT_DELAY_SECONDS),
+  DASHBOARD: oneOf(["on", "off"]).default("on"),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
 });
@@ -157,6 +160,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     eventRetentionDays: EVENT_RETENTION_DAYS,
     maxEventDelaySeconds: read.data.MAX_EVENT_DELAY_SECONDS,
+    dashboard: read.data.DASHBOARD === "on",
     logLevel: LOG_LEVEL,
     logFormat: LOG_FORMAT,
   });

@@ -37,6 +37,7 @@ test("help exits with 0", async () => {
 const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [
   ["PORT", "abc", "must be a whole number from 0 to 65535"],
   ["GRPC_PORT", "65536", "must be a whole number from 0 to 65535"],
+  ["DASHBOARD", "yes", "must be on or off"],
   ["LOG_LEVEL", "loud", "must be fatal, error, warn, info, debug, trace or silent"],
   ["LOG_FORMAT", "xml", "must be json or text"],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],

@@ -82,10 +82,12 @@ export function createPipeline(options: {
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
   readonly observer: Observer;
+  /** Counts what workspaces use; called once for each call that has ended. */
+  readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }): Pipeline {
-  const { observer, tickBatcher } = options;
+  const { observer, tickBatcher, countUsage } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
   const places = createPlaces();
   const authenticate = createAuthenticate(options);
@@ -116,6 +118,7 @@ export function createPipeline(options: {
       requests.release(call);
       answers.release(call);
       observer.end(call, httpStatus);
+      countUsage(call);
     },
   };
 }

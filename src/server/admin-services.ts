@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
 import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
@@ -12,6 +13,11 @@ import { listOperators } from "../features/operators/list-operators.ts";
 import { revokeOperator } from "../features/operators/revoke-operator.ts";
 import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
 import { updateOperator } from "../features/operators/update-operator.ts";
+import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
+import {
+  getPlatformOverview,
+  type PlatformOverviewDeps,
+} from "../features/reports/get-platform-overview.ts";
 import { callOffTariff } from "../features/tariffs/call-off-tariff.ts";
 import { checkTariff } from "../features/tariffs/check-tariff.ts";
 import { compareTariffVersions } from "../features/tariffs/compare-tariff-versions.ts";
@@ -53,10 +59,11 @@ export const ADMIN_SERVICES: readonly DescService[] = [
   AuditService,
   WorkspaceAdminService,
   TariffService,
+  PlatformReportService,
 ];
 
 /** What the RPCs of operators work with. */
-export type AdminDeps = TariffDeps;
+export type AdminDeps = TariffDeps & PlatformOverviewDeps & HealthDeps;
 
 /** Pairs every RPC of `ADMIN_SERVICES` with the function that performs it. */
 export function implementAdminServices(deps: AdminDeps): readonly Rpc[] {
@@ -65,6 +72,10 @@ export function implementAdminServices(deps: AdminDeps): readonly Rpc[] {
     ...listRpcs(AuditService, auditFunctions(deps)),
     ...listRpcs(WorkspaceAdminService, workspaceFunctions(deps)),
     ...listRpcs(TariffService, tariffFunctions(deps)),
+    ...listRpcs<typeof PlatformReportService, OperatorCall>(PlatformReportService, {
+      getPlatformOverview: (request) => getPlatformOverview(request, deps),
+      getHealth: () => getHealth(deps),
+    }),
   ];
 }
 

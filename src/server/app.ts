@@ -1,7 +1,9 @@
 import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
+import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
@@ -10,7 +12,11 @@ import { eventMessage, type EventContent } from "../features/events/event-messag
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createSessionLookup } from "../features/people/session-lookup.ts";
+import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
+import { createSlowAnswers } from "../features/reports/slow-answers.ts";
+import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createCoverageDocuments } from "../features/tariffs/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -54,6 +60,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "webhookAllowLoopbackHttp"
       | "eventRetentionDays"
       | "maxEventDelaySeconds"
+      | "dashboard"
     >
   > & { readonly databaseUrl: string };
 
@@ -73,7 +80,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(config, log);
-  const { orm, em, tasks, tariffs, keys, people, events, createGroup } = stores;
+  const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -95,20 +102,18 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     }),
     keys,
     ...people,
-    isHttps: config.publicUrl?.startsWith("https:") ?? false,
+    config,
     readiness,
     limiter,
+    countUsage: stores.usage.count,
     log,
     registry,
   });
   const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
+    ...stores,
     databaseUrl,
-    em,
     log,
-    tariffs,
-    keys,
-    events,
     feedMonitor,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
@@ -153,10 +158,15 @@ function createStores(config: AppConfig, log: Logger) {
     events,
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
+    coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
     createGroup: createGroupCommit(em),
     reader: createReader(orm),
+    usage: createUsageCounter(),
+    overviews: createSlowAnswers<Overview>(),
+    platformOverviews: createSlowAnswers<GetPlatformOverviewResponse>(),
+    backlogs: createSlowAnswers<WebhookBacklog>(),
   };
 }
 

@@ -259,6 +259,15 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     updated_at: NOW,
   },
   tariff_draft_piece: { draft_id: 1, begin: 0, data: Buffer.from("{}") },
+  usage_hour: { workspace_id: 1, hour: "2026-11-01T07:00:00Z", limit_class: "read", calls: 1 },
+  replica: {
+    id: "0198c0de-0000-4000-8000-000000000000",
+    host_name: "one.example.org",
+    version: "0.1.0",
+    node_version: "26.10.0",
+    started_at: NOW,
+    seen_at: NOW,
+  },
 };
 
 /** What makes a good row a bad one: the constraint that must refuse it, the table, the change. */
@@ -388,6 +397,17 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["shipment_amounts_positive", "shipment", other({ base_fee_minor: -1 })],
   ["shipment_amounts_add_up", "shipment", other({ subtotal_minor: 1268, total_minor: 1268 })],
   ["shipment_amounts_add_up", "shipment", other({ base_fee_minor: 2_000 })],
+  ["usage_hour_pkey", "usage_hour", { calls: 2 }],
+  ["usage_hour_workspace_id_foreign", "usage_hour", { workspace_id: 2 }],
+  ["usage_hour_class", "usage_hour", { limit_class: "everything" }],
+  ["usage_hour_whole", "usage_hour", { hour: "2026-11-01T07:00:01Z" }],
+  ["usage_hour_calls_counted", "usage_hour", { limit_class: "write", calls: 0 }],
+  ["replica_pkey", "replica", {}],
+  [
+    "replica_seen_after_start",
+    "replica",
+    { id: "0198c0de-0000-4000-8000-000000000001", seen_at: "2000-01-01T00:00:00Z" },
+  ],
 ];
 
 test.each(BAD_ROWS)(

@@ -1,6 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { createTariffTasks } from "../../src/features/tariffs/run-tariff-task.ts";
+import { introduce } from "../../src/server/demo.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { signInByPath } from "../support/browser.ts";
 import { runCommand, type Environment } from "../support/command.ts";
@@ -104,6 +108,39 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   expect(cancelled.body.data).toMatchObject({ reference, status: "cancelled" });
   second.process.kill("SIGINT");
   expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("the demo's workspace is recorded as made by the service itself", async () => {
+  const database = await createDatabase();
+  const orm = createOrm(database.url, { entities: ENTITIES });
+  onTestFinished(async () => {
+    await orm.close();
+    await database.drop();
+  });
+  const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
+  const said = await introduce(
+    { em: orm.em, tasks: createTariffTasks(database.url) },
+    { databaseUrl: database.url, dataDir: "" },
+    addresses,
+  );
+  // There is no dashboard here to sign in to.
+  expect(said).not.toContain("#token=");
+  const [apiKey = ""] = KEY.exec(said) ?? [];
+  const entries = await orm.em.execute(
+    "select actor, actor_name, action, subject, changes from audit_entry",
+  );
+  expect(entries).toContainEqual({
+    actor: "service",
+    actor_name: "demo",
+    action: "CreateWorkspace",
+    subject: "workspace/1",
+    changes: [
+      { field: "name", before: null, after: "Demo" },
+      { field: "payment_provider", before: null, after: "manual" },
+      { field: "api_key", before: null, after: expect.stringMatching(/^key_/) },
+    ],
+  });
+  expect(JSON.stringify(entries)).not.toContain(apiKey.slice(4, -4));
 });
 
 test("the demo changes nothing in a database that has a workspace", async () => {

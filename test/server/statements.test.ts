@@ -101,9 +101,9 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "kept_answer",
     "operator",
     "operator_stored_response",
+    "person",
     "shipment",
     "tariff_draft",
-    "tariff_draft_piece",
     "webhook",
     "webhook_attempt",
     "workspace",
@@ -175,7 +175,7 @@ async function scheduleVersion(): Promise<number> {
     apiKey: operatorKey,
     body,
   });
-  expect(answer.status, answer.text).toBe(200);
+  expect(answer.status, answer.text).toBe(201);
   return answer.body.data.version;
 }
 

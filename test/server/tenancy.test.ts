@@ -158,6 +158,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     answered: ["email"],
   },
   "WorkspaceService/GetWorkspace": { names: {}, pairs: {}, plain: [] },
+  "CoverageService/GetCoverage": { names: {}, pairs: {}, plain: ["tolerance_m"] },
   "EventService/ListShipmentEvents": {
     names: {
       shipment: (shipment) => ({ shipment }),
@@ -248,6 +249,8 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     pairs: { key: "apiKey" },
     plain: [],
   },
+  "ReportService/GetUsage": { names: {}, pairs: {}, plain: [] },
+  "ReportService/GetOverview": { names: {}, pairs: {}, plain: ["from_date", "to_date"] },
 };
 
 const SERVICES = await describedServices("workspace");

@@ -73,6 +73,7 @@ export async function startOwnService(options: {
       operator: { recall: () => undefined, find: async () => undefined },
     },
     sessions: { find: async () => undefined },
+    countUsage: () => undefined,
     closedBecause: () => undefined,
     transientMessage: () => undefined,
     limiter: createMemoryLimiter(() => performance.now()),

@@ -70,6 +70,8 @@ interface ServiceOptions {
   readonly publicUrl?: string;
   /** The identity provider at which people may sign in. */
   readonly oidc?: OidcConfig;
+  /** Whether the dashboard is served; it is not unless told otherwise. */
+  readonly dashboard?: boolean;
 }
 
 /** Starts a service with the tariff published, on a database that stays there when it is closed. */
@@ -79,6 +81,7 @@ export async function startReplica(
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
   const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc } = options;
+  const { dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
     port: 0,
@@ -89,6 +92,7 @@ export async function startReplica(
     eventRetentionDays,
     publicUrl,
     oidc,
+    dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
   const app = createApp(config, pino({ level: "silent" }), {

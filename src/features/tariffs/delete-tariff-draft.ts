@@ -5,9 +5,8 @@ import {
   type DeleteTariffDraftRequest,
   type DeleteTariffDraftResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { changesBetween, recordChange, type RecordedChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { auditedFees } from "./draft-fees.ts";
 import { findDraft } from "./find-draft.ts";
@@ -27,20 +26,14 @@ export function deleteTariffDraft(
   const method = TariffService.method.deleteTariffDraft;
   return withIdempotency(em, method, request, call, async (tx) => {
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
-    await removeDraft(tx, call, draft);
+    await tx.nativeDelete(TariffDraft, { id: draft.id });
+    await recordChange(tx, call, removal(draft));
     return create(DeleteTariffDraftResponseSchema);
   });
 }
 
-/** Removes a draft whose row is locked, and records it. */
-export async function removeDraft(
-  tx: EntityManager,
-  call: OperatorCall,
-  { id, name, fees }: TariffDraft,
-): Promise<void> {
-  await tx.nativeDelete(TariffDraft, { id });
-  await recordChange(tx, call, {
-    subject: `tariff_draft/${id}`,
-    changes: changesBetween({ name, ...auditedFees(fees) }, {}),
-  });
+/** The removal of a draft for the audit log. */
+export function removal({ id, name, fees }: TariffDraft): RecordedChange {
+  const changes = changesBetween({ name, ...auditedFees(fees) }, {});
+  return { subject: `tariff_draft/${id}`, changes };
 }

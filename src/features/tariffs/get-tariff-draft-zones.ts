@@ -5,7 +5,7 @@ import {
   type GetTariffDraftZonesResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runSlowStatement } from "../../db/statement.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { DocumentAnswer } from "../../pipeline/answer.ts";
 import { draftEtag } from "./draft-etag.ts";
@@ -22,7 +22,9 @@ export async function getTariffDraftZones(
   em: EntityManager,
 ): Promise<DocumentAnswer<GetTariffDraftZonesResponse>> {
   const id = readRecordId(draft) ?? 0;
-  const rows = await runStatement<PieceRow>(em.fork(), READ_ZONES, [id]);
+  const rows = await em
+    .fork()
+    .transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [id]));
   const [first] = rows;
   if (first === undefined) throw draftNotFoundError();
   const geojson = Buffer.concat(rows.flatMap(({ data }) => data ?? []));

@@ -5,7 +5,7 @@ import {
   type GetTariffVersionZonesResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runSlowStatement } from "../../db/statement.ts";
 import { DocumentAnswer } from "../../pipeline/answer.ts";
 import { GEOJSON } from "./geojson.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
@@ -20,7 +20,9 @@ export async function getTariffVersionZones(
   { version }: GetTariffVersionZonesRequestValid,
   em: EntityManager,
 ): Promise<DocumentAnswer<GetTariffVersionZonesResponse>> {
-  const rows = await runStatement<PieceRow>(em.fork(), READ_ZONES, [version]);
+  const rows = await em
+    .fork()
+    .transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [version]));
   const [first] = rows;
   if (first === undefined) throw versionNotFoundError(version);
   const geojson = Buffer.concat(rows.map(({ piece }) => piece));

@@ -11,17 +11,18 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { changesBetween, recordChange, type RecordedChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { addVersion, lockPublishing } from "./add-version.ts";
 import { checkStoredDraft } from "./check-stored-draft.ts";
 import type { CheckedDraft } from "./check-task.ts";
-import { removeDraft } from "./delete-tariff-draft.ts";
+import { removal } from "./delete-tariff-draft.ts";
 import { assertDraftEtag, staleEtagError } from "./draft-etag.ts";
 import { findDraft, findDraftIfAny } from "./find-draft.ts";
 import type { TariffDeps } from "./tariff-deps.ts";
+import { TariffDraft } from "./tariff-draft.entity.ts";
 import { draftNotFoundError, faultyTariffError } from "./tariff-refusals.ts";
-import { versionMessage } from "./version-row.ts";
+import { versionMessage, type VersionRow } from "./version-row.ts";
 
 /**
  * Checks a draft, puts it in force as the next version, at once or at a time, and removes it. A draft
@@ -101,22 +102,18 @@ async function publishChecked(
       await runSlowStatement(tx, INSERT, values);
     },
   });
-  await removeDraft(tx, call, draft);
-  if (added) {
-    await recordChange(tx, call, {
-      subject: `tariff_version/${row.version}`,
-      changes: changesBetween(
-        {},
-        {
-          draft: draft.name,
-          note,
-          replaces: row.replaces,
-          effective_at: new Date(row.effectiveAtMs),
-        },
-      ),
-    });
-  }
+  await tx.nativeDelete(TariffDraft, { id: draft.id });
+  await recordChange(tx, call, added ? publication(draft, row) : removal(draft));
   return create(PublishTariffResponseSchema, { data: versionMessage(row), published: added });
+}
+
+function publication(
+  { id, name }: TariffDraft,
+  { version, note, replaces, effectiveAtMs }: VersionRow,
+): RecordedChange {
+  const effective_at = new Date(effectiveAtMs);
+  const after = { draft: `tariff_draft/${id}`, name, note, replaces, effective_at };
+  return { subject: `tariff_version/${version}`, changes: changesBetween({}, after) };
 }
 
 /**

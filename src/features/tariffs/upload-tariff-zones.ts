@@ -13,7 +13,7 @@ import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { assertDraftEtag } from "./draft-etag.ts";
+import { assertDraftEtag, draftEtag } from "./draft-etag.ts";
 import { draftMessage } from "./draft-message.ts";
 import { findDraft } from "./find-draft.ts";
 import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
@@ -37,7 +37,7 @@ export async function uploadTariffZones(
   return withIdempotency(em, method, identified, call, async (tx) => {
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
     assertDraftEtag(draft, request.etag);
-    const before = draft.zonesBytes;
+    const before = auditedZones(draft);
     const offset = readOffset(draft, request);
     if (offset === 0) await runStatement(tx, DELETE_PIECES, [draft.id]);
     await insertPieces(tx, draft.id, offset, request.data);
@@ -47,13 +47,15 @@ export async function uploadTariffZones(
     await tx.flush();
     await recordChange(tx, call, {
       subject: `tariff_draft/${draft.id}`,
-      changes: changesBetween(
-        { zones_bytes: before, etag: draft.revision - 1 },
-        { zones_bytes: draft.zonesBytes, etag: draft.revision },
-      ),
+      changes: changesBetween(before, auditedZones(draft)),
     });
     return create(UploadTariffZonesResponseSchema, { data: draftMessage(draft) });
   });
+}
+
+/** The zones of a draft for the audit log; their etag changes even where their size does not. */
+function auditedZones(draft: TariffDraft) {
+  return { zones_bytes: draft.zonesBytes, etag: draftEtag(draft) };
 }
 
 /** The request by which a repetition is known: of many megabytes a digest, made in another thread. */

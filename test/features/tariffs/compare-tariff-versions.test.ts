@@ -3,8 +3,8 @@ import {
   CompareTariffVersionsResponseSchema,
   TariffService,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -16,8 +16,8 @@ beforeAll(async () => {
   ({ key: viewer } = await service.addOperator("viewer"));
   // Version 1 is the sample.
   const zones = zonesOf(square(0, 0, 1, 1), square(2, 0, 3, 1));
-  await publishTariff(service.app.em, worldTariff({ zones, base_fee: "31.00" }), undefined);
-  await publishTariff(service.app.em, SAMPLE_TARIFF, undefined);
+  await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }));
+  await publishDocument(service.app.em, SAMPLE_TARIFF);
 });
 afterAll(() => service.close());
 
