@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
 
 /** Where Debian puts its browser. */
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 
 /** A real service with its dashboard, and browsers that look at it. */
 export interface TestDashboard {

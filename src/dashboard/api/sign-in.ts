@@ -15,6 +15,16 @@ export async function loadAccount(): Promise<void> {
 }
 
 /**
+ * Asks for the name of the identity provider at which people can sign in too; undefined for none.
+ * Rejects when there is no answer.
+ */
+export async function fetchProvider(): Promise<string | undefined> {
+  const response = await fetch("/sign-in/options");
+  const { oidc } = (await response.json()) as { readonly oidc: { readonly name: string } | null };
+  return oidc?.name;
+}
+
+/**
  * Begins a session by the token of a sign-in link.
  *
  * @throws ConnectError with the service's words when the link does not work

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import icon from "../icon.svg";
-import { signIn } from "../api/sign-in.ts";
+import { fetchProvider, signIn } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { Form } from "../parts/form.tsx";
 import { useTitle } from "../parts/page.tsx";
@@ -40,8 +40,10 @@ function WithLink({ token }: { readonly token: string }) {
 }
 
 function WithoutLink() {
+  const provider = useProvider();
   return (
     <>
+      {provider !== undefined && <ProviderLink name={provider} />}
       <p>You sign in by a link that works once, for 15 minutes. You get one</p>
       <ul>
         <li>from an admin of your workspace, on the page Settings → Members;</li>
@@ -55,6 +57,32 @@ function WithoutLink() {
       <p>Open the link in this browser, and you come back to where you were.</p>
     </>
   );
+}
+
+/** Leads to the identity provider, and from there back to where the reader is. */
+function ProviderLink({ name }: { readonly name: string }) {
+  const { pathname, search } = location;
+  const query = new URLSearchParams({
+    return_to: pathname === "/sign-in" ? "/" : pathname + search,
+  });
+  // With a target, so that the browser follows it, and not this page's own navigation.
+  return (
+    <p>
+      <a class="button primary" href={`/sign-in/oidc?${query}`} target="_self">
+        Sign in at {name}
+      </a>
+    </p>
+  );
+}
+
+/** The name of the identity provider; undefined while it is not known, and when there is none. */
+function useProvider(): string | undefined {
+  const [name, setName] = useState<string>();
+  useEffect(() => {
+    // Without an answer, links still work.
+    fetchProvider().then(setName, () => undefined);
+  }, []);
+  return name;
 }
 
 /** The token in the address; taken out of it, so that it is neither seen nor kept in the history. */
