@@ -261,10 +261,11 @@ const CASES: Readonly<Record<string, Case>> = {
       replaces: await inForce(),
       note: "Dearer",
     }),
-    entry: ({ replaces }, { data }) => ({
+    entry: ({ draft, replaces }, { data }) => ({
       subject: `tariff_version/${data.version}`,
       changes: {
-        draft: [null, "Winter"],
+        draft: [null, `tariff_draft/${draft}`],
+        name: [null, "Winter"],
         note: [null, "Dearer"],
         replaces: [null, String(replaces)],
         effective_at: [null, data.effective_at],
