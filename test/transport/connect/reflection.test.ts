@@ -21,6 +21,8 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ADMIN_SERVICES } from "../../../src/server/admin-services.ts";
+import { SERVICES } from "../../../src/server/services.ts";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -97,11 +99,7 @@ test("reflection lists the services", async () => {
   expect(answer?.case).toBe("listServicesResponse");
   const listed = answer?.value as { service: { name: string }[] } | undefined;
   expect(listed?.service.map(({ name }) => name)).toEqual([
-    "shipments.v1.ShipmentService",
-    "shipments.v1.CustomerService",
-    "shipments.v1.WorkspaceService",
-    "shipments.v1.EventService",
-    "shipments.v1.WebhookService",
+    ...[...SERVICES, ...ADMIN_SERVICES].map(({ typeName }) => typeName),
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
     "grpc.reflection.v1alpha.ServerReflection",
