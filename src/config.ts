@@ -7,6 +7,8 @@ export interface Config {
   /** The port of the gRPC server; 0 for any free one. */
   readonly grpcPort: number;
   readonly host: string;
+  /** Where browsers reach the service, such as `https://book.example.org`; undefined when not said. */
+  readonly publicUrl: string | undefined;
   /** A PostgreSQL of the operator's; undefined for the embedded one. */
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
@@ -57,6 +59,11 @@ const environment = z.object({
       error: "must be an address such as postgres://user:password@host:5432/database",
     })
     .optional(),
+  PUBLIC_URL: z
+    .string()
+    .refine(isOrigin, { error: "must be an origin such as https://book.example.org" })
+    .transform((text) => new URL(text).origin)
+    .optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
@@ -79,6 +86,13 @@ function isDatabaseUrl(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether it is the origin of a site: a scheme, a host, perhaps a port, and nothing more. */
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin, href } = new URL(text);
+  return /^https?:$/.test(protocol) && href === `${origin}/`;
 }
 
 /** What is wrong with the environment, said variable by variable. */
@@ -108,6 +122,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     grpcPort: GRPC_PORT,
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
+    publicUrl: read.data.PUBLIC_URL,
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,

@@ -17,5 +17,7 @@ export const MAX_WEBHOOKS = 20;
 export const MAX_API_KEYS = 10;
 /** The most API keys of one workspace that work, with those that are to end. */
 export const MAX_WORKING_API_KEYS = 20;
+/** The most members of one workspace. */
+export const MAX_MEMBERS = 200;
 /** The most notes on one shipment. */
 export const MAX_METADATA_KEYS = 20;

@@ -1,12 +1,20 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
+import { createAuthenticate } from "./authenticate.ts";
 import { readCallHeaders } from "./call-headers.ts";
-import { receivedCall, type KeyLookups, type Peer, type ReceivedCall } from "./call.ts";
+import {
+  receivedCall,
+  type KeyLookups,
+  type Peer,
+  type ReceivedCall,
+  type SessionLookup,
+} from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Observer } from "./observe.ts";
 import { createPlaces } from "./places.ts";
-import { createRefusalFor, type RefusalFor } from "./refusal-for.ts";
+import type { Refusal } from "../domain/refusal.ts";
+import { createRefusalFor, createRefusalOf, type RefusalFor } from "./refusal-for.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
 import { createExecuteStream, type ExecuteStream } from "./streams.ts";
@@ -30,6 +38,8 @@ export interface Pipeline {
   /** `admit`, read, `execute` and answer, for servers that read and write by themselves. */
   readonly serveUnary: ServeUnary;
   readonly refusalFor: RefusalFor;
+  /** As `refusalFor`, where there is no call. */
+  refusalOf(error: unknown, requestId: string): Refusal;
   /** Writes an answer together with the others of this tick; `write` must not throw. */
   answer(write: () => void): void;
   /**
@@ -46,6 +56,7 @@ export function createPipeline(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
+  readonly sessions: SessionLookup;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
@@ -58,9 +69,11 @@ export function createPipeline(options: {
   const { observer, tickBatcher } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
   const places = createPlaces();
-  const admit = createAdmit({ ...options, places });
+  const authenticate = createAuthenticate(options);
+  const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
-  const refusalFor = createRefusalFor(options.transientMessage, options.log);
+  const refusalOf = createRefusalOf(options.transientMessage, options.log);
+  const refusalFor = createRefusalFor(refusalOf);
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);
@@ -69,9 +82,10 @@ export function createPipeline(options: {
     },
     admit,
     execute,
-    executeStream: createExecuteStream({ ...options, validatorOf }),
+    executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),
     serveUnary: createServeUnary({ admit, execute, refusalFor, tickBatcher }),
     refusalFor,
+    refusalOf,
     answer: tickBatcher.answer,
     finish: observer.end,
   };

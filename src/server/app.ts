@@ -9,6 +9,8 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import { createSessionLookup } from "../features/people/session-lookup.ts";
+import { signInByLink, signOut } from "../features/people/sign-in.ts";
 import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
@@ -18,6 +20,7 @@ import type { Limiter } from "../pipeline/limiter.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
 import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
+import type { SignIn } from "../transport/http/sign-in.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
@@ -25,6 +28,7 @@ import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
+import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices } from "./admin-services.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
@@ -44,7 +48,11 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
       Config,
-      "redisUrl" | "webhookAllowLoopbackHttp" | "eventRetentionDays" | "maxEventDelaySeconds"
+      | "publicUrl"
+      | "redisUrl"
+      | "webhookAllowLoopbackHttp"
+      | "eventRetentionDays"
+      | "maxEventDelaySeconds"
     >
   > & { readonly databaseUrl: string };
 
@@ -64,7 +72,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
   const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, events, createGroup } = stores;
+  const { orm, em, tariffs, keys, people, events, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -80,12 +88,13 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { http, grpc, inFlight } = createServers({
     ...implementAll({
       ...stores,
-      reader: createReader(orm),
       now,
       validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
       allowLoopbackHttp,
     }),
     keys,
+    ...people,
+    isHttps: config.publicUrl?.startsWith("https:") ?? false,
     readiness,
     limiter,
     log,
@@ -114,16 +123,27 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
-  const hasTariff = () => tariffVersion() !== undefined;
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
+  const hasTariff = () => tariffVersion() !== undefined;
   return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
+}
+
+/** How people sign in, in the words of the HTTP server. */
+function createSignIn(em: EntityManager): SignIn {
+  return {
+    byLink: (token, userAgent) => signInByLink(em, token, userAgent),
+    signOut: (session) => signOut(em, session),
+  };
 }
 
 /** Every RPC of every service, with its function. */
 function implementAll(deps: ServiceDeps) {
   const { rpcs, streams } = implementServices(deps);
-  return { rpcs: [...rpcs, ...implementAdminServices(deps)], streams };
+  return {
+    rpcs: [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)],
+    streams,
+  };
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
@@ -140,7 +160,9 @@ function createStores(databaseUrl: string, log: Logger) {
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
+    people: { sessions: createSessionLookup(em), signIn: createSignIn(em) },
     createGroup: createGroupCommit(em),
+    reader: createReader(orm),
   };
 }
 

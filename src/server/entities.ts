@@ -6,6 +6,10 @@ import { OperatorStoredResponse } from "../features/idempotency/operator-stored-
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
 import { OperatorKey } from "../features/operators/operator-key.entity.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
+import { Membership } from "../features/people/membership.entity.ts";
+import { Person } from "../features/people/person.entity.ts";
+import { Session } from "../features/people/session.entity.ts";
+import { SignInLink } from "../features/people/sign-in-link.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { TariffDraftPiece } from "../features/tariffs/tariff-draft-piece.entity.ts";
@@ -41,4 +45,8 @@ export const ENTITIES = [
   AuditEntry,
   TariffDraft,
   TariffDraftPiece,
+  Person,
+  Membership,
+  SignInLink,
+  Session,
 ];

@@ -8,6 +8,7 @@ import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
 import { createLog, type Log } from "./log.ts";
 import { assertPortsFree } from "./ports.ts";
+import { holdYoungGeneration, letYoungGenerationGrow } from "./young-generation.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
 const END_MS = 9_500;
@@ -23,6 +24,7 @@ const SAY_AFTER_MS = 1_000;
  * @throws when the database cannot be had or migrated, or a port is taken
  */
 export async function serve(config: Config, demo: boolean): Promise<void> {
+  holdYoungGeneration();
   const told = untilToldToEnd();
   // Before anything is made, such as the data folder of the embedded database.
   await assertPortsFree(config);
@@ -62,6 +64,7 @@ async function serveOn(
         ? await (await import("./demo.ts")).introduce(app.em, config, addresses)
         : "";
       if (!(await untilServing(app, log))) return;
+      letYoungGenerationGrow();
       log.info(addresses, "listening");
       flush();
       process.stdout.write(introduction);

@@ -2,7 +2,7 @@ import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
-import type { KeyLookups } from "../pipeline/call.ts";
+import type { KeyLookups, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline } from "../pipeline/pipeline.ts";
@@ -18,7 +18,9 @@ import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
+import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
+import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
 import { SERVICES } from "./services.ts";
 
@@ -27,6 +29,10 @@ export function createServers(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
+  readonly sessions: SessionLookup;
+  readonly signIn: SignIn;
+  /** Whether browsers reach the service over https. */
+  readonly isHttps: boolean;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   readonly log: Logger;
@@ -47,7 +53,7 @@ export function createServers(options: {
     observer,
     tickBatcher,
   });
-  const services = [...SERVICES, ...ADMIN_SERVICES];
+  const services = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
   const described = [...services, Health, ...REFLECTION_SERVICES];
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
@@ -69,6 +75,7 @@ export function createServers(options: {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
+      signInPages: createSignInPages({ ...options, refusalFor: pipeline.refusalOf }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,

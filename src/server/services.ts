@@ -1,6 +1,7 @@
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
+import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
@@ -42,6 +43,10 @@ import { rotateWebhookSecret } from "../features/webhooks/rotate-webhook-secret.
 import { testWebhook } from "../features/webhooks/test-webhook.ts";
 import { updateWebhook } from "../features/webhooks/update-webhook.ts";
 import type { WebhookDeps } from "../features/webhooks/webhook-deps.ts";
+import { inviteMember } from "../features/people/invite-member.ts";
+import { listMembers } from "../features/people/list-members.ts";
+import { removeMember } from "../features/people/remove-member.ts";
+import { updateMember } from "../features/people/update-member.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
 import {
   listRpcs,
@@ -59,6 +64,7 @@ export const SERVICES = [
   EventService,
   WebhookService,
   ApiKeyService,
+  MemberService,
 ];
 
 /** What the RPCs work with. */
@@ -92,18 +98,24 @@ export function implementServices(given: ServiceDeps): {
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
       ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
+      ...listRpcs(MemberService, {
+        listMembers: (_, call) => listMembers(call, deps.em),
+        inviteMember: (request, call) => inviteMember(request, call, deps.em),
+        updateMember: (request, call) => updateMember(request, call, deps.em),
+        removeMember: (request, call) => removeMember(request, call, deps.em),
+      }),
     ],
     streams: listStreams(EventService, events),
   };
 }
 
 function shipmentFunctions(
-  deps: ShipmentDeps & PaymentDeps,
+  deps: ShipmentDeps & PaymentDeps & Pick<ServiceDeps, "events">,
 ): ServiceFunctions<typeof ShipmentService> {
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
     batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
-    createShipment: createBookings(deps),
+    createShipment: createBookings(deps, deps.events.announce),
     getShipment: (request, call) => getShipment(request, call, deps),
     listShipments: (request, call) => listShipments(request, call, deps),
     updateShipment: (request, call) => updateShipment(request, call, deps),

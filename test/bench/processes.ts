@@ -15,7 +15,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)));
 }
 
-const CLI = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+const CLI = fileURLToPath(new URL("../../src/cli.js", import.meta.url));
 /** What processes see of the environment: nothing that configures them otherwise. */
 const { PATH, HOME, TMPDIR } = process.env;
 const ENVIRONMENT = { PATH, HOME, TMPDIR, NODE_ENV: "production" };

@@ -6,6 +6,7 @@ import { mintKey } from "../../src/domain/secret-key.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
 import { createAdmit } from "../../src/pipeline/admit.ts";
+import { createAuthenticate } from "../../src/pipeline/authenticate.ts";
 import { receivedCall } from "../../src/pipeline/call.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { COVERED_ROUTE } from "../support/bookings.ts";
@@ -187,7 +188,10 @@ test("a key with a typo is refused without a query", async () => {
     find: async (key: string): Promise<undefined> => void lookedUp.push(key),
   };
   const admitCall = createAdmit({
-    keys: { workspace: lookUp, operator: lookUp },
+    authenticate: createAuthenticate({
+      keys: { workspace: lookUp, operator: lookUp },
+      sessions: { find: async () => undefined },
+    }),
     closedBecause: () => undefined,
     places: { assertSome: () => undefined },
     limiter: createMemoryLimiter(() => 0),

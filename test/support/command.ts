@@ -32,7 +32,7 @@ export interface Running {
 
 /** Starts `shipments <args>`; it is killed when the test is over, should it still run. */
 export function startCommand(args: readonly string[], environment: Environment): Running {
-  const child = spawn(process.execPath, ["src/cli.ts", ...args], {
+  const child = spawn(process.execPath, ["src/cli.js", ...args], {
     cwd: REPOSITORY,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
     stdio: ["ignore", "pipe", "pipe"],

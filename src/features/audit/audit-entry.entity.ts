@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
 /** Who can make an administrative change. */
-export type AuditActorName = "operator" | "command_line" | "api_key" | "service";
+export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
 
 /** What one property was and what it became; null for nothing. */
 export interface Change {
@@ -40,7 +40,7 @@ export const AuditEntry = defineEntity({
   checks: [
     {
       name: "audit_entry_actor",
-      expression: "actor in ('operator', 'command_line', 'api_key', 'service')",
+      expression: "actor in ('operator', 'command_line', 'api_key', 'service', 'person')",
     },
   ],
 });

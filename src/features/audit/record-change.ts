@@ -55,8 +55,14 @@ function actorOf(caller: Caller): {
   actorName: string;
   operatorId: number | null;
 } {
+  if (caller.audience === "person") {
+    return { actor: "person", actorName: caller.email, operatorId: null };
+  }
   if (caller.audience === "workspace") {
-    return { actor: "api_key", actorName: caller.keyName, operatorId: null };
+    const { member, keyName } = caller;
+    return member === undefined
+      ? { actor: "api_key", actorName: keyName!, operatorId: null }
+      : { actor: "person", actorName: member.email, operatorId: null };
   }
   const { actor, name, operatorId = null } = caller;
   return { actor, actorName: name, operatorId };

@@ -12,7 +12,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import type { AnyCall, Audience } from "../../pipeline/call.ts";
+import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
 import { OperatorStoredResponse } from "./operator-stored-response.entity.ts";
 import { StoredResponse } from "./stored-response.entity.ts";
 
@@ -23,7 +23,7 @@ export const RETENTION = "24 hours";
 export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
   readonly method: M;
   readonly request: MessageShape<M["input"]>;
-  readonly call: AnyCall;
+  readonly call: RepeatableCall;
 }
 
 /** The response message of a call's method. */
@@ -87,14 +87,17 @@ export interface Store {
   readonly lock: string;
 }
 
+/** People repeat calls of their own without keys: those have no other effect the second time. */
+type StoringAudience = Exclude<Audience, "person">;
+
 /** Where responses are stored. */
-export const STORES: Readonly<Record<Audience, Store>> = {
+export const STORES: Readonly<Record<StoringAudience, Store>> = {
   workspace: { table: "kept_answer", owner: "workspace_id", lock: "idempotency " },
   operator: { table: "operator_stored_response", owner: "operator", lock: "operator idempotency " },
 };
 
 /** Who owns a call's idempotency key. */
-function ownerOf({ caller }: AnyCall): number {
+function ownerOf({ caller }: RepeatableCall): number {
   if (caller.audience === "workspace") return caller.workspaceId;
   if (caller.operatorId === undefined) throw new Error(`${caller.actor} has no idempotency keys`);
   return caller.operatorId;
@@ -112,7 +115,7 @@ export function keyInUseError(): Refusal {
 /** Tries to lock each key, without waiting for a transaction that holds it. */
 async function lockKeys(
   tx: EntityManager,
-  audience: Audience,
+  audience: StoringAudience,
   owners: readonly number[],
   keys: readonly string[],
 ): Promise<boolean[]> {
@@ -136,7 +139,7 @@ type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
  */
 async function readStoredResponses(
   tx: EntityManager,
-  audience: Audience,
+  audience: StoringAudience,
   owners: readonly number[],
   keys: readonly string[],
 ): Promise<Map<number, StoredRow>> {

@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
-import { Agent, request } from "undici";
+import type { Agent, request } from "undici";
 import {
   isWithin,
   literalAddress,
@@ -75,10 +75,7 @@ export function createSender(options: {
 }): Sender {
   const { allowLoopbackHttp, timeoutMs = TIMEOUT_MS } = options;
   const resolve = options.resolve ?? ((name) => systemLookup(name, { all: true }));
-  const agents: Record<Reach, Agent> = {
-    public: agentWithin("public", resolve, timeoutMs),
-    loopback: agentWithin("loopback", resolve, timeoutMs),
-  };
+  let client: Promise<Client> | undefined;
 
   return {
     async send(text, headers, body) {
@@ -89,6 +86,8 @@ export function createSender(options: {
         const reach = reachOf(url, allowLoopbackHttp);
         if (reach === undefined) throw new OutOfReachError();
         assertLiteralWithin(url, reach);
+        client ??= loadClient(resolve, timeoutMs);
+        const { request, agents } = await client;
         const response = await request(url, {
           method: "POST",
           headers,
@@ -104,12 +103,26 @@ export function createSender(options: {
       }
     },
     async close() {
-      await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
+      const agents = Object.values((await client)?.agents ?? {});
+      await Promise.all(agents.map((agent) => agent.destroy()));
     },
   };
 }
 
-function agentWithin(reach: Reach, resolve: ResolveName, timeoutMs: number): Agent {
+/** What sends requests, to what is within either reach. */
+interface Client {
+  readonly request: typeof request;
+  readonly agents: Readonly<Record<Reach, Agent>>;
+}
+
+/** Not before the first webhook is sent: it is some MiB, which a service without webhooks saves. */
+async function loadClient(resolve: ResolveName, timeoutMs: number): Promise<Client> {
+  const { Agent, request } = await import("undici");
+  const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));
+  return { request, agents: { public: agentWithin("public"), loopback: agentWithin("loopback") } };
+}
+
+function agentOptions(reach: Reach, resolve: ResolveName, timeoutMs: number): Agent.Options {
   const lookup: LookupFunction = async (name, { all }, callback) => {
     let within: Awaited<ReturnType<ResolveName>>;
     try {
@@ -122,12 +135,12 @@ function agentWithin(reach: Reach, resolve: ResolveName, timeoutMs: number): Age
     else if (all) callback(null, [...within]);
     else callback(null, first.address, first.family);
   };
-  return new Agent({
+  return {
     ...CONNECTIONS,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     connect: { lookup, timeout: timeoutMs },
-  });
+  };
 }
 
 /** A host that is an IP address is not looked up, so the check of look-ups does not see it. */

@@ -15,6 +15,7 @@ import { prefersPage, sendPage } from "./browser-page.ts";
 import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
+import type { SignInPages } from "./sign-in.ts";
 import { sendJson } from "./send-json.ts";
 
 /** Bounds on what one connection may send and for how long. */
@@ -39,9 +40,10 @@ export function createHttpServer(options: {
   readonly handleRpc: RpcHandler;
   readonly gateway: JsonGateway;
   readonly probes: Probes;
+  readonly signInPages: SignInPages;
   readonly limits?: Partial<ConnectionLimits>;
 }): TransportServer {
-  const { handleRpc, gateway, probes, limits } = options;
+  const { handleRpc, gateway, probes, signInPages, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const hostFault = createHostFault();
   let closing = false;
@@ -57,6 +59,7 @@ export function createHttpServer(options: {
     if (url.startsWith("/v1/")) gateway(request, response, calls);
     else if (url === "/" && prefersPage(request)) sendPage(response, 200, requestIdOf(request));
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
+    else if (signInPages(request, response)) return;
     else if (!probes(request, response, requestIdOf(request))) gateway(request, response, calls);
   };
 

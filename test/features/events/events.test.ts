@@ -81,6 +81,7 @@ test("a booking writes one event, which holds the shipment as answered", async (
         number: 1,
         data: shipment,
         webhook: null,
+        actor: null,
       },
     ],
     next_page_token: "",

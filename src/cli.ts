@@ -1,8 +1,0 @@
-import { enableCompileCache } from "node:module";
-
-// Before anything else is loaded, since loading is most of a start and half of it is compiling.
-enableCompileCache();
-const { runProgram } = await import("./commands/program.ts");
-await runProgram(process.argv);
-// What is still open by now (a broken connection's timers) must not keep the command from ending.
-process.exit();
