@@ -5,12 +5,16 @@ import { purgeEndedKeys } from "../features/credentials/purge-ended-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import { purgeSignIns } from "../features/people/purge-sign-ins.ts";
+import { purgeReports } from "../features/reports/purge-reports.ts";
 import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
 
 /** How often to purge, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
 
-/** Purges stored responses, keys, deliveries, sign-ins and events that have expired, until the signal aborts. */
+/**
+ * Purges stored responses, keys, deliveries, sign-ins, counts of calls and events that have expired,
+ * until the signal aborts.
+ */
 export async function purgeRegularly(options: {
   readonly em: EntityManager;
   readonly log: Logger;
@@ -26,6 +30,7 @@ export async function purgeRegularly(options: {
     await purgeEndedKeys(em).catch(warn);
     await purgeDeliveries(em, now()).catch(warn);
     await purgeSignIns(em).catch(warn);
+    await purgeReports(em).catch(warn);
     if (eventRetentionDays !== undefined) await purgeEvents(em, eventRetentionDays).catch(warn);
     await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(() => undefined);
   }

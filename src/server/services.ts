@@ -1,7 +1,9 @@
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
+import { ReportService } from "../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
@@ -19,6 +21,9 @@ import { createFindProvider } from "../features/payments/find-provider.ts";
 import type { PaymentDeps } from "../features/payments/payment-deps.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
+import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
+import { getUsage } from "../features/reports/get-usage.ts";
+import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { advanceShipment } from "../features/shipments/advance-shipment.ts";
 import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
 import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
@@ -32,6 +37,7 @@ import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
 import { hasTariffInForce } from "../features/tariffs/has-tariff-in-force.ts";
+import { getCoverage, type CoverageDeps } from "../features/tariffs/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
 import { getWebhook } from "../features/webhooks/get-webhook.ts";
@@ -61,16 +67,23 @@ export const SERVICES = [
   ShipmentService,
   CustomerService,
   WorkspaceService,
+  CoverageService,
   EventService,
   WebhookService,
-  ApiKeyService,
   MemberService,
+  ApiKeyService,
+  ReportService,
 ];
 
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
-  WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
+  CoverageDeps &
+  WebhookDeps &
+  OverviewDeps & {
+    readonly events: Pick<EventSignal, "announce">;
+    readonly usage: UsageCounter;
+  };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -95,14 +108,19 @@ export function implementServices(given: ServiceDeps): {
       ...listRpcs(WorkspaceService, {
         getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),
       }),
+      ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
-      ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
       ...listRpcs(MemberService, {
         listMembers: (_, call) => listMembers(call, deps.em),
         inviteMember: (request, call) => inviteMember(request, call, deps.em),
         updateMember: (request, call) => updateMember(request, call, deps.em),
         removeMember: (request, call) => removeMember(request, call, deps.em),
+      }),
+      ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
+      ...listRpcs(ReportService, {
+        getUsage: (_, call) => getUsage(call, deps),
+        getOverview: (request, call) => getOverview(request, call, deps),
       }),
     ],
     streams: listStreams(EventService, events),

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -29,7 +29,7 @@ let apiKey: string;
 beforeEach(async () => {
   database = await createDatabase();
   const orm = createOrm(database.url, { entities: ENTITIES });
-  await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
+  await publishDocument(orm.em, SAMPLE_TARIFF);
   const made = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
   workspaceId = made.id;
   apiKey = made.apiKey;

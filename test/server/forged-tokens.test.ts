@@ -66,6 +66,27 @@ beforeAll(async () => {
       key: operatorKey,
       position: ["Test", 1],
     },
+    operators: {
+      path: "/admin/v1/operators",
+      field,
+      filters: { list: "operators", includeRevoked: false },
+      key: operatorKey,
+      position: [1],
+    },
+    "the audit log": {
+      path: "/admin/v1/audit_entries",
+      field,
+      filters: { list: "audit entries" },
+      key: operatorKey,
+      position: [Date.now(), 1],
+    },
+    "versions of the tariff": {
+      path: "/admin/v1/tariff_versions",
+      field,
+      filters: { list: "tariff_versions" },
+      key: operatorKey,
+      position: [1],
+    },
   };
 });
 afterAll(() => service.close());
@@ -96,6 +117,9 @@ describe.each([
   "customers",
   "a webhook's deliveries",
   "workspaces",
+  "operators",
+  "the audit log",
+  "versions of the tariff",
 ])("a forged token of %s", (name) => {
   test("is read as a position when it is one", async () => {
     const list = lists[name]!;

@@ -331,6 +331,22 @@ test("a heartbeat holds the cursor of the last event", async () => {
   expect(heartbeat).toEqual({ ...HEARTBEAT, cursor });
 });
 
+test("watchEvents from now sends nothing of the past, and its first cursor leads to what follows", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const client = service.grpcClient(apiKey, EventService);
+  expect(await take(1, client.watchEvents({ fromNow: true }))).toEqual([HEARTBEAT]);
+  await book(apiKey);
+  const { cursor } = await readFeed(apiKey);
+  expect(await take(1, client.watchEvents({ fromNow: true }))).toEqual([{ ...HEARTBEAT, cursor }]);
+  const watching = take(1, withoutHeartbeats(client.watchEvents({ fromNow: true })));
+  await sleep(100);
+  const { reference } = await book(apiKey);
+  const resumed = take(1, withoutHeartbeats(client.watchEvents({ after: cursor, fromNow: true })));
+  for (const [seen] of await Promise.all([watching, resumed])) {
+    expect(seen!.data!.id).toBe(`evt_${reference}_1`);
+  }
+});
+
 test("watchEvents sends only events of the caller's workspace and of the types asked for", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();

@@ -4,7 +4,7 @@ import {
   WorkspaceService,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
@@ -138,7 +138,7 @@ describe("without a tariff", () => {
   });
 
   test("a version that is scheduled or called off blocks booking still", async () => {
-    await publishTariff(service.app.em, SAMPLE_TARIFF, undefined);
+    await publishDocument(service.app.em, SAMPLE_TARIFF);
     const set = (columns: string) => service.app.em.execute(`update tariff_version set ${columns}`);
     await expectBoth(service, workspace, "manual", []);
     await set("effective_at = now() + interval '1 hour'");
