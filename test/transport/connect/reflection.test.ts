@@ -21,6 +21,7 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ACCOUNT_SERVICES } from "../../../src/server/account-service.ts";
 import { ADMIN_SERVICES } from "../../../src/server/admin-services.ts";
 import { SERVICES } from "../../../src/server/services.ts";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
@@ -99,7 +100,7 @@ test("reflection lists the services", async () => {
   expect(answer?.case).toBe("listServicesResponse");
   const listed = answer?.value as { service: { name: string }[] } | undefined;
   expect(listed?.service.map(({ name }) => name)).toEqual([
-    ...[...SERVICES, ...ADMIN_SERVICES].map(({ typeName }) => typeName),
+    ...[...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].map(({ typeName }) => typeName),
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
     "grpc.reflection.v1alpha.ServerReflection",
