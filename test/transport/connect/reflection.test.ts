@@ -102,6 +102,7 @@ test("reflection lists the services", async () => {
     "shipments.v1.WorkspaceService",
     "shipments.v1.EventService",
     "shipments.v1.WebhookService",
+    "shipments.admin.v1.TariffService",
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
     "grpc.reflection.v1alpha.ServerReflection",
