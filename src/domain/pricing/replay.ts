@@ -1,4 +1,4 @@
-import { quote, type Pricing, type Route } from "./pricing.ts";
+import { priceRoute, quote, type Pricing, type Route, type UncoveredQuote } from "./pricing.ts";
 
 /** A shipment to price again. */
 export interface ReplayedShipment {
@@ -42,17 +42,24 @@ export interface PriceComparison {
   /** The largest changes of what both serve, the largest first. */
   readonly largest: readonly PriceChange[];
   /** The newest of those that the draft alone refuses. */
-  readonly refused: readonly PriceChange[];
+  readonly refused: readonly RefusedShipment[];
 }
 
-/** The price of a shipment by both tariffs, in minor units; undefined where it is not served. */
+/** The price of a shipment that both serve, in minor units. */
 export interface PriceChange {
   readonly workspace: number;
   readonly reference: string;
-  readonly inForceMinor: number | undefined;
-  readonly ofDraftMinor: number | undefined;
+  readonly inForceMinor: number;
+  readonly ofDraftMinor: number;
+}
+
+/** A shipment that the draft alone refuses. */
+export interface RefusedShipment {
+  readonly workspace: number;
+  readonly reference: string;
+  readonly inForceMinor: number;
   /** Why the draft does not serve it. */
-  readonly message: string | undefined;
+  readonly message: string;
 }
 
 /** How many prices change by more than one share and up to another, in percent. */
@@ -72,62 +79,71 @@ const MAX_LISTED = 20;
  * @param shipments the newest first
  */
 export function replayShipments(
-  tariffs: BothTariffs,
+  { inForce, ofDraft }: BothTariffs,
   shipments: readonly ReplayedShipment[],
 ): Replay {
-  const changes = shipments.map((shipment) => priceByBoth(tariffs, shipment));
-  const served = changes.filter(isServedByBoth);
-  const refused = changes.filter(isNewlyRefused);
-  const currencyInForce = tariffs.inForce.fees.currency;
-  const currencyOfDraft = tariffs.ofDraft.fees.currency;
+  const priced = shipments.map((shipment): Priced => ({
+    shipment,
+    inForceMinor: priceRoute(inForce, shipment.route)?.totalMinor,
+    ofDraftMinor: priceRoute(ofDraft, shipment.route)?.totalMinor,
+  }));
+  const changes = priced.flatMap(changeOf);
+  const refused = priced.filter(isNewlyRefused);
+  const currencyInForce = inForce.fees.currency;
+  const currencyOfDraft = ofDraft.fees.currency;
+  const compared = () => ({
+    ...comparePrices(changes),
+    refused: refused.slice(0, MAX_LISTED).map((it) => explainRefusal(it, ofDraft)),
+  });
   return {
-    routes: changes.length,
-    servedByBoth: served.length,
-    newlyCovered: changes.filter(isNewlyCovered).length,
+    routes: shipments.length,
+    servedByBoth: changes.length,
+    newlyCovered: priced.filter(isNewlyCovered).length,
     newlyRefused: refused.length,
     currencyInForce,
     currencyOfDraft,
-    comparison:
-      currencyInForce === currencyOfDraft
-        ? { ...comparePrices(served), refused: refused.slice(0, MAX_LISTED) }
-        : undefined,
+    comparison: currencyInForce === currencyOfDraft ? compared() : undefined,
   };
 }
 
-function priceByBoth(
-  { inForce, ofDraft }: BothTariffs,
-  { workspace, reference, route }: ReplayedShipment,
-): PriceChange {
-  const now = quote(inForce, route);
-  const then = quote(ofDraft, route);
-  return {
-    workspace,
-    reference,
-    inForceMinor: now.covered ? now.totalMinor : undefined,
-    ofDraftMinor: then.covered ? then.totalMinor : undefined,
-    message: then.covered ? undefined : then.problems[0].message,
-  };
+/** A shipment's prices; undefined where it is not served. */
+interface Priced {
+  readonly shipment: ReplayedShipment;
+  readonly inForceMinor: number | undefined;
+  readonly ofDraftMinor: number | undefined;
 }
 
-type ServedByBoth = PriceChange & { readonly inForceMinor: number; readonly ofDraftMinor: number };
+type NewlyRefused = Priced & { readonly inForceMinor: number };
 
-function isServedByBoth(change: PriceChange): change is ServedByBoth {
-  return change.inForceMinor !== undefined && change.ofDraftMinor !== undefined;
+/** The change of what both serve; nothing for others. */
+function changeOf({ shipment, inForceMinor, ofDraftMinor }: Priced): PriceChange[] {
+  if (inForceMinor === undefined || ofDraftMinor === undefined) return [];
+  const { workspace, reference } = shipment;
+  return [{ workspace, reference, inForceMinor, ofDraftMinor }];
 }
 
-function isNewlyCovered({ inForceMinor, ofDraftMinor }: PriceChange): boolean {
+function isNewlyCovered({ inForceMinor, ofDraftMinor }: Priced): boolean {
   return inForceMinor === undefined && ofDraftMinor !== undefined;
 }
 
-function isNewlyRefused({ inForceMinor, ofDraftMinor }: PriceChange): boolean {
-  return inForceMinor !== undefined && ofDraftMinor === undefined;
+function isNewlyRefused(priced: Priced): priced is NewlyRefused {
+  return priced.inForceMinor !== undefined && priced.ofDraftMinor === undefined;
 }
 
-function comparePrices(served: readonly ServedByBoth[]): Omit<PriceComparison, "refused"> {
+function explainRefusal(
+  { shipment, inForceMinor }: NewlyRefused,
+  ofDraft: Pricing,
+): RefusedShipment {
+  const { workspace, reference, route } = shipment;
+  const { problems } = quote(ofDraft, route) as UncoveredQuote;
+  return { workspace, reference, inForceMinor, message: problems[0].message };
+}
+
+function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "refused"> {
   let totalInForceMinor = 0n;
   let totalOfDraftMinor = 0n;
   const counts = BUCKETS.map(() => 0);
-  for (const { inForceMinor, ofDraftMinor } of served) {
+  for (const { inForceMinor, ofDraftMinor } of changes) {
     totalInForceMinor += BigInt(inForceMinor);
     totalOfDraftMinor += BigInt(ofDraftMinor);
     (counts[bucketOf(inForceMinor, ofDraftMinor)] as number)++;
@@ -136,7 +152,7 @@ function comparePrices(served: readonly ServedByBoth[]): Omit<PriceComparison, "
     totalInForceMinor,
     totalOfDraftMinor,
     distribution: BUCKETS.map((bucket, i) => ({ ...bucket, routes: counts[i] as number })),
-    largest: largestChanges(served),
+    largest: largestChanges(changes),
   };
 }
 
@@ -163,10 +179,10 @@ function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
 }
 
 /** The largest in money, the largest first; those of one size in the order of their references. */
-function largestChanges(served: readonly ServedByBoth[]): PriceChange[] {
-  const sizeOf = ({ inForceMinor, ofDraftMinor }: ServedByBoth) =>
+function largestChanges(changes: readonly PriceChange[]): PriceChange[] {
+  const sizeOf = ({ inForceMinor, ofDraftMinor }: PriceChange) =>
     Math.abs(ofDraftMinor - inForceMinor);
-  return served
+  return changes
     .filter((change) => sizeOf(change) > 0)
     .toSorted(
       (a, b) =>

@@ -1,6 +1,4 @@
-import { hash } from "node:crypto";
 import type { Fault } from "../../domain/faults.ts";
-import { canonicalTextOrFault, unstorableFault } from "../../domain/unstorable-fault.ts";
 import { checkDraft } from "./check-draft.ts";
 import { readDraftDocument, type Queryable } from "./read-document.ts";
 import type { TariffTask } from "./tariff-tasks.ts";
@@ -28,23 +26,10 @@ export async function readAndCheckDraft(
 ): Promise<CheckedDraft | undefined> {
   const read = await readDraftDocument(client, draftId);
   if (read === undefined) return undefined;
-  const { document, revision } = read;
-  const { tariff, faults } = checkDraft(read);
-  if (faults !== undefined) return faulty(revision, faults);
-  const canonical = canonicalTextOrFault(document);
-  const fault = canonical.fault ?? unstorableFault(document);
-  if (canonical.fault !== undefined || fault !== undefined) return faulty(revision, [fault!]);
-  return {
-    revision,
-    faults: [],
-    zones: tariff.zones.length,
-    tiers: tariff.tiers.length,
-    digest: hash("sha256", canonical.text, "base64url"),
-  };
-}
-
-function faulty(revision: number, faults: readonly Fault[]): CheckedDraft {
-  return { revision, faults, zones: 0, tiers: 0, digest: undefined };
+  const { revision } = read;
+  const { tariff, digest, faults } = checkDraft(read);
+  if (faults !== undefined) return { revision, faults, zones: 0, tiers: 0, digest };
+  return { revision, faults: [], zones: tariff.zones.length, tiers: tariff.tiers.length, digest };
 }
 
 /** Checks a draft in a thread of its own. */

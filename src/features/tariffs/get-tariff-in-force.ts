@@ -4,7 +4,7 @@ import {
   type GetTariffInForceResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { noTariffInForceError } from "./tariff-refusals.ts";
 import { readVersionInForce, versionMessage } from "./version-row.ts";
 
 /**
@@ -14,6 +14,6 @@ import { readVersionInForce, versionMessage } from "./version-row.ts";
  */
 export async function getTariffInForce(em: EntityManager): Promise<GetTariffInForceResponse> {
   const row = await readVersionInForce(em.fork());
-  if (row === undefined) throw refuse("TARIFF_VERSION_NOT_FOUND", "No tariff is in force yet.");
+  if (row === undefined) throw noTariffInForceError();
   return create(GetTariffInForceResponseSchema, { data: versionMessage(row) });
 }

@@ -11,7 +11,7 @@ import { draftEtag } from "./draft-etag.ts";
 import { quoteMessage } from "./quote-message.ts";
 import { replayMessage } from "./replay-message.ts";
 import type { TariffTasks } from "./run-tariff-task.ts";
-import { draftNotFoundError, faultyTariffError, noTariffError } from "./tariff-refusals.ts";
+import { draftNotFoundError, faultyTariffError, noTariffInForceError } from "./tariff-refusals.ts";
 
 /** How many shipments are replayed unless the request says. */
 const DEFAULT_SHIPMENTS = 1_000;
@@ -21,7 +21,8 @@ const DEFAULT_SHIPMENTS = 1_000;
  * a draft.
  *
  * @throws Refusal TARIFF_DRAFT_NOT_FOUND, TARIFF_FAULTY with every fault of the draft under its path,
- *   UNAVAILABLE while no tariff is in force or when too much work on tariffs waits
+ *   TARIFF_VERSION_NOT_FOUND while no tariff is in force, UNAVAILABLE when too much work on tariffs
+ *   waits
  */
 export async function replayTariff(
   request: ReplayTariffRequestValid,
@@ -39,7 +40,7 @@ export async function replayTariff(
     case "faulty":
       throw faultyTariffError(replayed.faults);
     case "no_tariff_in_force":
-      throw noTariffError();
+      throw noTariffInForceError();
     case "replayed":
       return create(ReplayTariffResponseSchema, {
         etag: draftEtag({ id: draft, revision: replayed.revision }),

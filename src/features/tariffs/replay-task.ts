@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import { coverageOf } from "../../domain/coverage/coverage.ts";
+import type { Fault } from "../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../domain/pricing/replay.ts";
 import { checkDraft } from "./check-draft.ts";
@@ -9,13 +10,11 @@ import type { TariffTask } from "./tariff-tasks.ts";
 
 /** Checks a draft and prices shipments and routes by it and by the tariff in force. */
 export const replayTask: TariffTask<"replay"> = async (client, { draft, shipments, routes }) => {
-  const read = await readDraftDocument(client, draft);
-  if (read === undefined) return { outcome: "no_such_draft" };
-  const { tariff, faults } = checkDraft(read);
-  if (faults !== undefined) return { outcome: "faulty", faults };
-  const inForce = await readDocumentInForce(client);
+  const read = await readDraftPricing(client, draft);
+  if (read.outcome !== undefined) return read;
+  const inForce = await readPricingInForce(client);
   if (inForce === undefined) return { outcome: "no_tariff_in_force" };
-  const both = { inForce: pricingOfSound(inForce.document), ofDraft: createPricing(tariff) };
+  const both = { inForce: inForce.pricing, ofDraft: read.pricing };
   return {
     outcome: "replayed",
     revision: read.revision,
@@ -28,9 +27,28 @@ export const replayTask: TariffTask<"replay"> = async (client, { draft, shipment
   };
 };
 
-function pricingOfSound(document: object): Pricing {
-  const { fees, indexed } = indexTariff(document);
-  return pricingOf(fees, coverageOf(indexed));
+// Each document can take a gigabyte, so only the pricing of the first is kept while the second is read.
+
+type DraftPricing =
+  | { readonly outcome?: undefined; readonly revision: number; readonly pricing: Pricing }
+  | { readonly outcome: "no_such_draft" }
+  | { readonly outcome: "faulty"; readonly faults: readonly Fault[] };
+
+async function readDraftPricing(client: Client, draft: number): Promise<DraftPricing> {
+  const read = await readDraftDocument(client, draft);
+  if (read === undefined) return { outcome: "no_such_draft" };
+  const { tariff, faults } = checkDraft(read);
+  if (faults !== undefined) return { outcome: "faulty", faults };
+  return { revision: read.revision, pricing: createPricing(tariff) };
+}
+
+async function readPricingInForce(
+  client: Client,
+): Promise<{ readonly version: number; readonly pricing: Pricing } | undefined> {
+  const read = await readDocumentInForce(client);
+  if (read === undefined) return undefined;
+  const { fees, indexed } = indexTariff(read.document);
+  return { version: read.version, pricing: pricingOf(fees, coverageOf(indexed)) };
 }
 
 type Columns = readonly [

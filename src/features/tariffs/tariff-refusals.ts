@@ -1,7 +1,7 @@
 import type { Fault } from "../../domain/faults.ts";
 import { Refusal, refuse, unavailable, type Problem } from "../../domain/refusal.ts";
 
-/** The refusal of what needs a tariff in force while there is none. */
+/** The refusal of a price while no tariff is in force. */
 export function noTariffError(): Refusal {
   return unavailable("No tariff has been published yet; the operator publishes one.");
 }
@@ -9,6 +9,11 @@ export function noTariffError(): Refusal {
 /** The refusal of a draft that there is not. */
 export function draftNotFoundError(): Refusal {
   return refuse("TARIFF_DRAFT_NOT_FOUND", "There is no such draft.");
+}
+
+/** The refusal to show the tariff in force, or to compare with it, while there is none. */
+export function noTariffInForceError(): Refusal {
+  return refuse("TARIFF_VERSION_NOT_FOUND", "No tariff is in force yet.");
 }
 
 /** The refusal of a version that there is not. */

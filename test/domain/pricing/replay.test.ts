@@ -97,7 +97,6 @@ test("the largest changes are 20 by size, up or down, then by reference and work
     reference: "Y",
     inForceMinor: 5_100,
     ofDraftMinor: 10_200,
-    message: undefined,
   });
 });
 
@@ -105,6 +104,25 @@ test("what does not change is not among the largest changes", () => {
   expect(compare("1", "1.001", [shipment("A", 1), shipment("B", 10)]).largest).toMatchObject([
     { reference: "B" },
   ]);
+});
+
+test("of those that the draft alone refuses, the newest 20 are listed with the reason", () => {
+  const heavy = Array.from({ length: 25 }, (_, i) => shipment(`H${25 - i}`, 11, 7));
+  const tiers = [{ min_kg: 0, max_kg: 10, flat_fee: "0", rate_per_kg: "1" }];
+  const ofDraft = createPricing(readTariff(worldTariff({ tiers })).tariff!);
+  const tariffs = { inForce: perKg("1"), ofDraft };
+  const replay = replayShipments(tariffs, [shipment("L", 10), ...heavy]);
+  expect(replay).toMatchObject({ routes: 26, servedByBoth: 1, newlyCovered: 0, newlyRefused: 25 });
+  expect(replay.comparison!.refused).toEqual(
+    Array.from({ length: 20 }, (_, i) => ({
+      workspace: 7,
+      reference: `H${25 - i}`,
+      inForceMinor: 1_100,
+      message: "No pricing tier covers 11 kg; weights above 0 kg and up to 10 kg are served.",
+    })),
+  );
+  const reverse = { inForce: ofDraft, ofDraft: perKg("1") };
+  expect(replayShipments(reverse, heavy)).toMatchObject({ newlyCovered: 25, newlyRefused: 0 });
 });
 
 test("totals are exact above 2^53", () => {

@@ -3,8 +3,8 @@ import {
   CompareTariffVersionsResponseSchema,
   TariffService,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { publishDocument } from "../../support/publish-document.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";

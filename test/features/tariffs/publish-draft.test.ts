@@ -110,7 +110,7 @@ test("of two drafts that are published at the same time in the place of one vers
   const statuses = (await Promise.all(ids.map((id) => drafts.publish(id, 1)))).map(
     ({ status }) => status,
   );
-  expect(statuses.toSorted()).toEqual([201, 409]);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409]);
 });
 
 test("a draft that is changed while it is checked is not published", async () => {

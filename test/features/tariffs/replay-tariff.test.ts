@@ -5,7 +5,6 @@ import {
   ReplayTariffResponseSchema,
   TariffService,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { publishDocument } from "../../support/publish-document.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
@@ -13,6 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 import { insertDraft } from "../../support/insert-draft.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { naiveReplay, type ReplayedRow, type SquareTariff } from "../../support/naive-replay.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -38,6 +38,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await database.query("delete from shipment");
+  await database.query("delete from tariff_draft");
 });
 
 /** Writes shipments of both workspaces in turn, the last the newest, on the given route. */
@@ -72,10 +73,8 @@ function replay(draft: number | string, body: object = {}, apiKey = viewer) {
   return service.request(`/admin/v1/tariff_drafts/${draft}/replay`, { apiKey, body });
 }
 
-async function publish(document: object): Promise<number> {
-  const published = await publishDocument(service.app.em, document);
-  return published.version;
-}
+const publish = async (document: unknown) =>
+  (await publishDocument(service.app.em, document)).version;
 
 /** A tariff of the whole world that charges by weight alone. */
 function perKg(rate: string, changes: object = {}): object {
@@ -140,6 +139,8 @@ describe("a replay of shipments", () => {
     );
     await fc.assert(
       fc.asyncProperty(pair, async ([inForce, ofDraft]) => {
+        // Publishing needs one too, and there can be 50.
+        await database.query("delete from tariff_draft");
         const version = await publish(documentOf(inForce));
         const draft = await insertDraft(database, documentOf(ofDraft));
         const { status, body } = await replay(draft, { shipments: 250 });
@@ -228,11 +229,8 @@ describe("a replay of shipments", () => {
     const { status, body } = await replay(draft);
     await database.query("update tariff_version set called_off_at = null");
     expect({ status, body }).toEqual({
-      status: 503,
-      body: {
-        message: "No tariff has been published yet; the operator publishes one.",
-        errors: {},
-      },
+      status: 404,
+      body: { message: "No tariff is in force yet.", errors: {} },
     });
   });
 });
@@ -240,27 +238,52 @@ describe("a replay of shipments", () => {
 describe("a replay of routes", () => {
   const FAR = { ...COVERED_ROUTE, dropoff_lat: 10, dropoff_lng: 10 };
 
+  const lat = fc.oneof(fc.constantFrom(-90, -0, 90), fc.double({ min: -90, max: 90, noNaN: true }));
+  const lng = fc.oneof(fc.constantFrom(-180, 180), fc.double({ min: -180, max: 180, noNaN: true }));
+  const anyRoute = fc.record({
+    pickup_lat: lat,
+    pickup_lng: lng,
+    dropoff_lat: lat,
+    dropoff_lng: lng,
+    weight_kg: fc.double({ min: 0.01, max: 1_100, noNaN: true }),
+  });
+
   test("gives for each what a quote would say by either tariff", async () => {
     await publish(SAMPLE_TARIFF);
-    const draft = await insertDraft(database, perKg("2", { currency: "JPY", base_fee: "100" }));
-    const routes = [COVERED_ROUTE, FAR, { ...COVERED_ROUTE, weight_kg: 1_001 }];
+    const next = perKg("2", { currency: "JPY", base_fee: "100" });
+    const draft = await insertDraft(database, next);
+    const some = [COVERED_ROUTE, FAR, { ...COVERED_ROUTE, weight_kg: 1_001 }];
+    const routes = [...some, ...fc.sample(anyRoute, 97)];
     const { body } = await replay(draft, { routes, shipments: 0 });
-    const { apiKey } = workspaces[0]!;
-    const quotes = async () =>
-      Promise.all(
-        routes.map(async (route) => {
-          const quoted = await service.request("/v1/shipments/quote", { apiKey, body: route });
-          return quoted.body;
-        }),
-      );
-    await eventually("quotes by the sample", async () => (await quotes())[0].total === 12.69);
-    const inForce = await quotes();
-    expect(inForce.map(({ covered }) => covered)).toEqual([true, false, false]);
-    await publish(perKg("2", { currency: "JPY", base_fee: "100" }));
-    await eventually("quotes by the draft", async () => (await quotes())[0].currency === "JPY");
-    const ofDraft = await quotes();
-    expect(ofDraft.map(({ covered }) => covered)).toEqual([true, true, false]);
-    expect(body.routes).toEqual(inForce.map((it, i) => ({ in_force: it, draft: ofDraft[i] })));
+
+    const quotes = async () => {
+      const { apiKey } = workspaces[0]!;
+      const answer = await service.request("/v1/shipments/quote/batch", {
+        apiKey,
+        body: { routes },
+      });
+      return answer.body.results.map(({ quote }: { quote: unknown }) => quote);
+    };
+    // A replica may price by the version before for up to a second.
+    const quotesOnce = (total: number) =>
+      eventually(`a price of ${total}`, async () => {
+        const found = await quotes();
+        return found[0].total === total && found;
+      });
+    const inForce = await quotesOnce(12.69);
+    await publish(next);
+    const ofDraft = await quotesOnce(100);
+    expect(body.routes).toEqual(
+      inForce.map((it: object, i: number) => ({ in_force: it, draft: ofDraft[i] })),
+    );
+    const covered = body.routes
+      .slice(0, 3)
+      .map((it: Record<"in_force" | "draft", any>) => [it.in_force.covered, it.draft.covered]);
+    expect(covered).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+    ]);
   });
 
   test("checks each as a quote does, and how many there are", async () => {
@@ -344,6 +367,19 @@ describe("a draft", () => {
       status: 422,
       errors: { zones: [expect.stringMatching(text)] },
     });
+  });
+});
+
+test("a draft that could not be stored as a version is refused", async () => {
+  const zones = zonesOf(square(0, 0, 1, 1)) as { features: { properties: object }[] };
+  zones.features[0]!.properties = { name: "a", note: "\0" };
+  const { status, body } = await replay(await insertDraft(database, perKg("1", { zones })));
+  const path = "zones.features[0].properties.note";
+  expect({ status, errors: body.errors }).toEqual({
+    status: 422,
+    errors: {
+      [path]: [`${path} must be text without NUL and without half of a surrogate pair`],
+    },
   });
 });
 
