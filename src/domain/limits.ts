@@ -13,6 +13,12 @@ export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 export const MAX_BATCH_ROUTES = 100;
 /** The most webhooks of one workspace. */
 export const MAX_WEBHOOKS = 20;
+/** The most members of one workspace. */
+export const MAX_MEMBERS = 200;
+/** The most API keys of one workspace that are not to end. */
+export const MAX_API_KEYS = 10;
+/** The most API keys of one workspace that work, with those that are to end. */
+export const MAX_WORKING_API_KEYS = 20;
 /** The most notes on one shipment. */
 export const MAX_METADATA_KEYS = 20;
 /** The most tariffs that are being prepared at a time. */

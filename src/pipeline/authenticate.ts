@@ -1,57 +1,56 @@
-import { isWellFormedKey } from "../domain/secret-key.ts";
-import { refuse, type Refusal } from "../domain/refusal.ts";
-import type { Audience } from "./call.ts";
-import type { CallHeaders } from "./call-headers.ts";
-
-const BEARER = /^bearer +(\S+)$/i;
-
-/** What is wrong with a key that no working key equals. */
-export const UNKNOWN_KEY = "is not known, was revoked or has expired";
-
-const NOT_BEARER: Readonly<Record<Audience, string>> = {
-  workspace: "is not of the form `Bearer shp_...`",
-  operator: "is not of the form `Bearer sho_...`",
-};
-
-/** What each audience sends, for the words of a refusal. */
-const SEND: Readonly<Record<Audience, string>> = {
-  workspace: "Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
-  operator: "Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....",
-};
+import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "./call.ts";
+import { assertSameSite } from "./assert-same-site.ts";
+import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
+import { createUnknownKeys } from "./unknown-keys.ts";
 
 /**
- * The one secret key a request carries, in `Authorization: Bearer` or `X-Api-Key`; both only if equal.
+ * Finds out who makes a call, at once where the key is in memory: by the secret key that it carries,
+ * or, if it carries none, by the session of somebody who has signed in. Notes the credential in the
+ * call's record.
  *
- * @throws Refusal CREDENTIAL_REFUSED when there is none, or there are two different ones.
+ * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address), CROSS_SITE,
+ * NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID; rejects with the database's error when it cannot be
+ * asked
  */
-export function readKey(headers: CallHeaders, audience: Audience): string {
-  let key: string | undefined;
-  for (const value of headers.authorization) {
-    const bearer = BEARER.exec(value)?.[1];
-    if (bearer === undefined) throw credentialError(NOT_BEARER[audience], audience);
-    if (key !== undefined && key !== bearer)
-      throw credentialError("names two different keys", audience);
-    key = bearer;
-  }
-  for (const value of headers.apiKeys) {
-    if (key !== undefined && key !== value)
-      throw credentialError("names two different keys", audience);
-    key = value;
-  }
-  if (key === undefined) throw credentialError("is missing", audience);
-  return key;
-}
+export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
 
-/**
- * Checks the form and the checksum of a key, so that a typo is refused without a query.
- *
- * @throws Refusal CREDENTIAL_REFUSED
- */
-export function assertKeyForm(key: string, audience: Audience): void {
-  if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
-}
+/** Builds the step that authenticates calls. */
+export function createAuthenticate({
+  keys,
+  sessions,
+}: {
+  readonly keys: KeyLookups;
+  readonly sessions: SessionLookup;
+}): Authenticate {
+  const unknownKeys = createUnknownKeys(() => performance.now());
 
-/** The refusal of a credential: what is wrong with it and what to send. Never repeats the credential. */
-export function credentialError(wrong: string, audience: Audience): Refusal {
-  return refuse("CREDENTIAL_REFUSED", `The credential ${wrong}. ${SEND[audience]}`);
+  async function lookUp(
+    audience: Audience,
+    call: ReceivedCall,
+    find: () => Promise<Caller | undefined>,
+  ): Promise<Caller> {
+    const address = call.peer.remoteAddress ?? "";
+    unknownKeys.assertFew(address);
+    const found = await find();
+    if (found !== undefined) return found;
+    unknownKeys.count(address);
+    throw credentialError(UNKNOWN_KEY, audience);
+  }
+
+  return (audience, call) => {
+    const { headers } = call;
+    const { session } = headers;
+    if (session !== undefined && !carriesKey(headers)) {
+      call.key = session;
+      assertSameSite(headers);
+      return lookUp(audience, call, () => sessions.find(session, audience, headers.workspace));
+    }
+    const key = readKey(headers, audience);
+    call.key = key;
+    if (audience === "person") throw credentialError("is not a session", audience);
+    const known = keys[audience].recall(key);
+    if (known !== undefined) return known;
+    assertKeyForm(key, audience);
+    return lookUp(audience, call, () => keys[audience].find(key));
+  };
 }

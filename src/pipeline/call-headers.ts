@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readSessionCookie } from "./session-cookie.ts";
 
 /** The headers (or gRPC metadata) that steer a call, picked from a request in one pass. */
 export interface CallHeaders {
@@ -14,6 +15,14 @@ export interface CallHeaders {
   readonly transferEncoding: string | undefined;
   /** Every `Idempotency-Key` value, as received. */
   readonly idempotencyKeys: readonly string[];
+  /** The session in the `Cookie` header; undefined when there is none. */
+  readonly session: string | undefined;
+  /** `X-Workspace`: the id of the workspace that a person acts for. */
+  readonly workspace: string | undefined;
+  /** `Sec-Fetch-Site`, by which a browser says whether a page of this site makes the call. */
+  readonly fetchSite: string | undefined;
+  readonly origin: string | undefined;
+  readonly host: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
 }
@@ -21,62 +30,78 @@ export interface CallHeaders {
 const VISIBLE = /^[\x21-\x7e]{1,128}$/;
 const MILLISECONDS = /^[0-9]{1,10}$/;
 
+/** The headers while they are being picked. */
+type Picked = { -readonly [Name in keyof CallHeaders]: CallHeaders[Name] };
+
 /**
  * Picks the steering headers out of Node's raw header list, which alternates names and values and
  * keeps duplicates that Node's own `headers` object would drop (two different `Authorization`
  * headers must not pass for one).
  */
 export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
-  const authorization: string[] = [];
-  const apiKeys: string[] = [];
-  const idempotencyKeys: string[] = [];
-  let requestId: string | undefined;
-  let contentType: string | undefined;
-  let contentEncoding: string | undefined;
-  let contentLength: string | undefined;
-  let transferEncoding: string | undefined;
-  let timeoutMs: number | undefined;
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const value = rawHeaders[i + 1] as string;
-    switch ((rawHeaders[i] as string).toLowerCase()) {
-      case "authorization":
-        authorization.push(value);
-        break;
-      case "x-api-key":
-        apiKeys.push(value);
-        break;
-      case "idempotency-key":
-        idempotencyKeys.push(value);
-        break;
-      case "x-request-id":
-        if (VISIBLE.test(value)) requestId ??= value;
-        break;
-      case "content-type":
-        contentType ??= value;
-        break;
-      case "content-encoding":
-        contentEncoding ??= value;
-        break;
-      case "content-length":
-        contentLength ??= value;
-        break;
-      case "transfer-encoding":
-        transferEncoding ??= value;
-        break;
-      case "connect-timeout-ms":
-        if (MILLISECONDS.test(value)) timeoutMs ??= Number(value);
-        break;
-    }
-  }
-  return {
-    requestId: requestId ?? randomUUID(),
-    authorization,
-    apiKeys,
-    idempotencyKeys,
-    contentType,
-    contentEncoding,
-    contentLength,
-    transferEncoding,
-    timeoutMs,
+  const picked: Picked & Lists = {
+    requestId: "",
+    authorization: [],
+    apiKeys: [],
+    idempotencyKeys: [],
+    contentType: undefined,
+    contentEncoding: undefined,
+    contentLength: undefined,
+    transferEncoding: undefined,
+    timeoutMs: undefined,
+    session: undefined,
+    workspace: undefined,
+    fetchSite: undefined,
+    origin: undefined,
+    host: undefined,
   };
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    pick(picked, (rawHeaders[i] as string).toLowerCase(), rawHeaders[i + 1] as string);
+  }
+  if (picked.requestId === "") picked.requestId = randomUUID();
+  return picked;
+}
+
+/** The headers of which every value counts. */
+interface Lists {
+  readonly authorization: string[];
+  readonly apiKeys: string[];
+  readonly idempotencyKeys: string[];
+}
+
+/** Of a header that counts once, the first value does. */
+function pick(picked: Picked & Lists, name: string, value: string): void {
+  switch (name) {
+    case "authorization":
+      return void picked.authorization.push(value);
+    case "x-api-key":
+      return void picked.apiKeys.push(value);
+    case "idempotency-key":
+      return void picked.idempotencyKeys.push(value);
+    case "x-request-id":
+      if (VISIBLE.test(value)) picked.requestId ||= value;
+      return;
+    case "content-type":
+      return void (picked.contentType ??= value);
+    case "content-encoding":
+      return void (picked.contentEncoding ??= value);
+    case "content-length":
+      return void (picked.contentLength ??= value);
+    case "transfer-encoding":
+      return void (picked.transferEncoding ??= value);
+    case "connect-timeout-ms":
+      if (MILLISECONDS.test(value)) picked.timeoutMs ??= Number(value);
+      return;
+    case "cookie":
+      return void (picked.session ??= readSessionCookie(value));
+    case "x-workspace":
+      return void (picked.workspace ??= value);
+    case "sec-fetch-site":
+      return void (picked.fetchSite ??= value);
+    case "origin":
+      return void (picked.origin ??= value);
+    case "host":
+    case ":authority":
+      return void (picked.host ??= value);
+  }
 }

@@ -1,13 +1,25 @@
 import type { Code } from "@connectrpc/connect";
+import type { MemberRole } from "../domain/member-role.ts";
 import type { OperatorRole } from "../domain/operator-role.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Problem } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
 
-/** Who may call an RPC: workspaces with an API key, or operators of the platform with theirs. */
-export type Audience = "workspace" | "operator";
+/**
+ * Who may call an RPC: workspaces with an API key, operators of the platform with theirs, and people
+ * who have signed in. These call the others' RPCs too, as members of a workspace or as operators.
+ */
+export type Audience = "workspace" | "operator" | "person";
 
-/** The workspace that an API key stands for. */
+/** A person who has signed in. */
+export interface SignedInPerson {
+  readonly personId: number;
+  readonly email: string;
+  readonly name: string;
+  readonly sessionId: number;
+}
+
+/** The workspace that an API key stands for, or that a person acts for. */
 export interface WorkspaceCaller {
   readonly audience: "workspace";
   /** What its calls are counted by: the id of the workspace. */
@@ -16,10 +28,17 @@ export interface WorkspaceCaller {
   readonly limits: RateLimits;
   /** Whether its calls are refused until the platform resumes it. */
   readonly suspended: boolean;
-  /** The id of the key that the call carries. */
-  readonly keyId: string;
+  /** The id of the key that the call carries; undefined for a person. */
+  readonly keyId: string | undefined;
   /** What the key is called: its name, else its last four characters. */
-  readonly keyName: string;
+  readonly keyName: string | undefined;
+  /** The member who calls; undefined for a key. */
+  readonly member: Member | undefined;
+}
+
+/** A person who acts for a workspace. */
+export interface Member extends SignedInPerson {
+  readonly role: MemberRole;
 }
 
 /** Who runs the platform: an operator, or somebody at the command line of the server. */
@@ -36,8 +55,16 @@ export interface OperatorCaller {
   readonly limits: RateLimits;
 }
 
+/** A person who manages what is their own. */
+export interface PersonCaller extends SignedInPerson {
+  readonly audience: "person";
+  /** What its calls are counted by. */
+  readonly account: string;
+  readonly limits: RateLimits;
+}
+
 /** Who calls. */
-export type Caller = WorkspaceCaller | OperatorCaller;
+export type Caller = WorkspaceCaller | OperatorCaller | PersonCaller;
 
 /** Tells who a secret key stands for. */
 export interface KeyLookup<C extends Caller = Caller> {
@@ -50,8 +77,26 @@ export interface KeyLookup<C extends Caller = Caller> {
   find(key: string): Promise<C | undefined>;
 }
 
-/** The look-up of each audience's keys. A key of one is unknown to the other. */
-export type KeyLookups = { readonly [A in Audience]: KeyLookup<Caller & { audience: A }> };
+/** The look-up of each audience's keys. A key of one is unknown to the other; people have none. */
+export type KeyLookups = {
+  readonly [A in Exclude<Audience, "person">]: KeyLookup<Caller & { audience: A }>;
+};
+
+/** Tells who has signed in with a session. */
+export interface SessionLookup {
+  /**
+   * The caller that a session stands for in calls of an audience's RPCs; undefined when the session is
+   * unknown or has ended. Rejects when the database cannot be asked.
+   *
+   * @param workspace the id of the workspace that the call names; undefined when it names none
+   * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID when no workspace is named
+   */
+  find(
+    token: string,
+    audience: Audience,
+    workspace: string | undefined,
+  ): Promise<Caller | undefined>;
+}
 
 /** The other end of the connection that a call came on. */
 export interface Peer {
@@ -69,7 +114,7 @@ export interface ReceivedCall {
   readonly startedMs: number;
   /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
   method: string | undefined;
-  /** The secret key that the call carries, as it came; undefined until it is read. */
+  /** The secret key or session that the call carries, as it came; undefined until it is read. */
   key: string | undefined;
   /** Undefined until the key is known to be good. */
   caller: Caller | undefined;
@@ -98,7 +143,13 @@ export type Call = AdmittedCall<WorkspaceCaller>;
 /** A call of an operator. */
 export type OperatorCall = AdmittedCall<OperatorCaller>;
 
-/** A call of either. */
+/** A call of a person who manages what is their own. */
+export type PersonCall = AdmittedCall<PersonCaller>;
+
+/** A call of those who may repeat calls under idempotency keys. */
+export type RepeatableCall = AdmittedCall<WorkspaceCaller | OperatorCaller>;
+
+/** A call of any audience. */
 export type AnyCall = AdmittedCall<Caller>;
 
 const NO_FAULTS: readonly Problem[] = [];

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import type { ReceivedCall } from "./call.ts";
+import type { Caller, ReceivedCall } from "./call.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
@@ -33,6 +33,12 @@ const CODE_NAMES: ReadonlyMap<number, string> = new Map([
       name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
     ]),
 ]);
+
+/** The id of the person who has signed in; undefined for a key. */
+function personOf(caller: Caller | undefined): number | undefined {
+  if (caller?.audience === "workspace") return caller.member?.personId;
+  return caller?.audience === "person" ? caller.personId : undefined;
+}
 
 function nameOf(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
@@ -67,6 +73,7 @@ export function createObserver(
         method: call.method,
         workspace: caller?.audience === "workspace" ? caller.workspaceId : undefined,
         operator: caller?.audience === "operator" ? caller.name : undefined,
+        person: personOf(caller),
         code: nameOf(code),
         status: httpStatus,
         durationMs: Math.round(durationMs * 1000) / 1000,

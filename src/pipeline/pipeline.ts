@@ -1,14 +1,22 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import { createAuthenticate } from "./authenticate.ts";
 import { readCallHeaders } from "./call-headers.ts";
-import { receivedCall, type KeyLookups, type Peer, type ReceivedCall } from "./call.ts";
+import {
+  receivedCall,
+  type KeyLookups,
+  type Peer,
+  type ReceivedCall,
+  type SessionLookup,
+} from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
 import { createMemoryBudget } from "./memory-budget.ts";
 import type { Observer } from "./observe.ts";
 import { createPlaces } from "./places.ts";
-import { createRefusalFor, type RefusalFor } from "./refusal-for.ts";
+import type { Refusal } from "../domain/refusal.ts";
+import { createRefusalFor, createRefusalOf, type RefusalFor } from "./refusal-for.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
 import { createExecuteStream, type ExecuteStream } from "./streams.ts";
@@ -32,6 +40,8 @@ export interface Pipeline {
   /** `admit`, read, `execute` and answer, for servers that read and write by themselves. */
   readonly serveUnary: ServeUnary;
   readonly refusalFor: RefusalFor;
+  /** As `refusalFor`, where there is no call. */
+  refusalOf(error: unknown, requestId: string): Refusal;
   /**
    * Takes memory for a request until the call is finished, when it is larger than most RPCs allow.
    *
@@ -65,21 +75,26 @@ export function createPipeline(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
+  readonly sessions: SessionLookup;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
   readonly observer: Observer;
+  /** Counts what workspaces use; called once for each call that has ended. */
+  readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }): Pipeline {
-  const { observer, tickBatcher } = options;
+  const { observer, tickBatcher, countUsage } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
   const places = createPlaces();
-  const admit = createAdmit({ ...options, places });
+  const authenticate = createAuthenticate(options);
+  const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
-  const refusalFor = createRefusalFor(options.transientMessage, options.log);
+  const refusalOf = createRefusalOf(options.transientMessage, options.log);
+  const refusalFor = createRefusalFor(refusalOf);
   const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
   const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
   return {
@@ -90,9 +105,10 @@ export function createPipeline(options: {
     },
     admit,
     execute,
-    executeStream: createExecuteStream({ ...options, validatorOf }),
+    executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),
     serveUnary: createServeUnary({ admit, execute, refusalFor, tickBatcher }),
     refusalFor,
+    refusalOf,
     reserveRequest(call, bytes) {
       if (bytes > MAX_REQUEST_BYTES) requests.reserve(call, bytes);
     },
@@ -102,6 +118,7 @@ export function createPipeline(options: {
       requests.release(call);
       answers.release(call);
       observer.end(call, httpStatus);
+      countUsage(call);
     },
   };
 }

@@ -3,23 +3,24 @@ import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
 import type { ReceivedCall } from "./call.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 
-/**
- * Turns any error into the refusal to answer with, and notes its code in the call's record. A
- * transient error is UNAVAILABLE; anything unknown is a defect, INTERNAL, logged with its cause.
- */
+/** Tells which refusal an error stands for. */
+export type RefusalOf = (error: unknown, requestId: string) => Refusal;
+
+/** Tells which refusal to answer a call with, and notes its code in the call's record. */
 export type RefusalFor = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
- * Builds the one place where errors become refusals.
+ * Builds the one place where errors become refusals. A transient error is UNAVAILABLE; anything unknown
+ * is a defect, INTERNAL, logged with its cause.
  *
  * @param transientMessage what to tell a caller of an error that passes by itself, as when the
  * database is away; undefined for any other error
  */
-export function createRefusalFor(
+export function createRefusalOf(
   transientMessage: (error: unknown) => string | undefined,
   log: Logger,
-): RefusalFor {
-  function refusalOf(error: unknown, requestId: string): Refusal {
+): RefusalOf {
+  return (error, requestId) => {
     if (error instanceof Refusal) return error;
     const transient = transientMessage(error);
     if (transient !== undefined) {
@@ -30,7 +31,11 @@ export function createRefusalFor(
     return refuse("INTERNAL", "The service failed; report this with the request id.", {
       cause: error,
     });
-  }
+  };
+}
+
+/** Builds the same for calls. */
+export function createRefusalFor(refusalOf: RefusalOf): RefusalFor {
   return (error, call) => {
     const refusal = refusalOf(error, call.headers.requestId);
     call.code = REFUSAL_STATUS[refusal.reason].code;

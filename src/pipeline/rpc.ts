@@ -12,12 +12,15 @@ import {
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
 import { OperatorRole as OperatorRoleOption } from "../../gen/shipments/admin/v1/operator_pb.js";
+import { MemberRole as MemberRoleOption } from "../../gen/shipments/v1/member_pb.js";
 import {
   limit_class,
   LimitClass as LimitClassOption,
   max_request_bytes,
+  minimum_member_role,
 } from "../../gen/shipments/v1/options_pb.js";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import type { MemberRole } from "../domain/member-role.ts";
 import type { OperatorRole } from "../domain/operator-role.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { Answer } from "./answer.ts";
@@ -58,8 +61,10 @@ interface RpcRules {
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly name: string;
   readonly audience: Audience;
-  /** The least role of an operator that may call it; of no meaning to workspaces. */
+  /** The least role of an operator that may call it; of meaning where operators are the audience. */
   readonly minimumRole: OperatorRole;
+  /** The least role of a member that may call it; of meaning where workspaces are the audience. */
+  readonly minimumMemberRole: MemberRole;
   readonly limitClass: LimitClass;
   /** The largest request, in bytes. */
   readonly maxRequestBytes: number;
@@ -111,13 +116,17 @@ function named<Run>(method: DescMethod, functions: object): RpcRules & { run: Ru
   return { name, ...rulesOf(method), run };
 }
 
-/** The package whose services are called by operators. */
-const ADMIN_PACKAGE = "shipments.admin.v1";
+/** Whom the services of a package are for; those of others are for workspaces. */
+const AUDIENCES: Readonly<Record<string, Audience>> = {
+  "shipments.admin.v1": "operator",
+  "shipments.account.v1": "person",
+};
 
 function rulesOf(method: DescMethod): Omit<RpcRules, "name"> {
   return {
-    audience: method.parent.file.proto.package === ADMIN_PACKAGE ? "operator" : "workspace",
+    audience: AUDIENCES[method.parent.file.proto.package] ?? "workspace",
     minimumRole: minimumRoleOf(method),
+    minimumMemberRole: minimumMemberRoleOf(method),
     limitClass: limitClassOf(method),
     maxRequestBytes: hasOption(method, max_request_bytes)
       ? getOption(method, max_request_bytes)
@@ -134,6 +143,19 @@ const ROLE: Partial<Record<OperatorRoleOption, OperatorRole>> = {
 function minimumRoleOf(method: DescMethod): OperatorRole {
   const declared = hasOption(method, minimum_role) ? getOption(method, minimum_role) : undefined;
   return ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "operator");
+}
+
+const MEMBER_ROLE: Partial<Record<MemberRoleOption, MemberRole>> = {
+  [MemberRoleOption.VIEWER]: "viewer",
+  [MemberRoleOption.MEMBER]: "member",
+  [MemberRoleOption.ADMIN]: "admin",
+};
+
+function minimumMemberRoleOf(method: DescMethod): MemberRole {
+  const declared = hasOption(method, minimum_member_role)
+    ? getOption(method, minimum_member_role)
+    : undefined;
+  return MEMBER_ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "member");
 }
 
 function isReadOnly({ idempotency }: DescMethod): boolean {

@@ -1,16 +1,16 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
-import { suspendedError } from "./admit.ts";
-import { credentialError, UNKNOWN_KEY } from "./authenticate.ts";
-import type { AnyCall, KeyLookups } from "./call.ts";
+import { assertMayCall } from "./assert-may-call.ts";
+import type { Authenticate } from "./authenticate.ts";
+import type { AnyCall } from "./call.ts";
 import type { StreamRpc } from "./rpc.ts";
 import type { ValidateRequest } from "./validate-request.ts";
 
 /**
  * Validates a request and runs an RPC that answers with a stream. The stream ends when `signal`
- * aborts, or when the caller's key stops working or its workspace is suspended.
+ * aborts, or when its caller may no longer call.
  *
- * @throws Refusal FIELD_INVALID, CREDENTIAL_REFUSED, WORKSPACE_SUSPENDED, RATE_LIMITED when the workspace has too many
+ * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the workspace has too many
  * streams, UNAVAILABLE when the process has or the service shuts down, and whatever the function
  * throws
  */
@@ -30,20 +30,17 @@ const RECHECK_MS = 400;
 /** Builds the step that executes streams. */
 export function createExecuteStream(options: {
   readonly validatorOf: (rpc: StreamRpc) => ValidateRequest;
-  readonly keys: KeyLookups;
+  readonly authenticate: Authenticate;
   /** Why calls cannot be taken now ("shutting down"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
 }): ExecuteStream {
-  const { validatorOf, keys, closedBecause } = options;
+  const { validatorOf, authenticate, closedBecause } = options;
   const open = createStreamCounts();
 
-  /** Ends a stream whose caller may no longer call; not one whose key cannot be looked up now. */
-  async function recheck({ key, caller }: AnyCall, ending: AbortController): Promise<void> {
-    const { audience } = caller;
+  /** Ends a stream whose caller may no longer call; not one whose caller cannot be looked up now. */
+  async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {
-      const found = await keys[audience].find(key!);
-      if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
-      if (found.audience === "workspace" && found.suspended) throw suspendedError();
+      assertMayCall(rpc, await authenticate(rpc.audience, call));
     } catch (error) {
       if (error instanceof Refusal) ending.abort(error);
     }
@@ -53,7 +50,7 @@ export function createExecuteStream(options: {
     const { account } = call.caller;
     const ending = new AbortController();
     open.add(account);
-    const rechecking = setInterval(() => void recheck(call, ending), RECHECK_MS);
+    const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
     try {
       validatorOf(rpc)(request, []);
       yield* rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
@@ -93,7 +90,7 @@ function createStreamCounts() {
 function tooManyStreamsError(): Refusal {
   return refuse(
     "RATE_LIMITED",
-    `The caller has ${MAX_STREAMS_OF_ACCOUNT} streams open here, and may have no more; close one first.`,
+    `The workspace has ${MAX_STREAMS_OF_ACCOUNT} streams open here, and may have no more; close one first.`,
     { retryAfterSeconds: 1 },
   );
 }

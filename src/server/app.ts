@@ -1,7 +1,9 @@
 import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
+import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
@@ -9,7 +11,12 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import { createSessionLookup } from "../features/people/session-lookup.ts";
+import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
+import { createSlowAnswers } from "../features/reports/slow-answers.ts";
+import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createCoverageDocuments } from "../features/tariffs/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -25,7 +32,9 @@ import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
+import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
+import { createSignIn } from "./sign-in.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
@@ -45,7 +54,13 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
       Config,
-      "redisUrl" | "webhookAllowLoopbackHttp" | "eventRetentionDays" | "maxEventDelaySeconds"
+      | "publicUrl"
+      | "oidc"
+      | "redisUrl"
+      | "webhookAllowLoopbackHttp"
+      | "eventRetentionDays"
+      | "maxEventDelaySeconds"
+      | "dashboard"
     >
   > & { readonly databaseUrl: string };
 
@@ -64,8 +79,8 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const stores = createStores(databaseUrl, log);
-  const { orm, em, tasks, tariffs, keys, events, createGroup } = stores;
+  const stores = createStores(config, log);
+  const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -81,25 +96,24 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { http, grpc, inFlight } = createServers({
     ...implementAll({
       ...stores,
-      reader: createReader(orm),
       now,
       validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
       allowLoopbackHttp,
     }),
     keys,
+    ...people,
+    config,
     readiness,
     limiter,
+    countUsage: stores.usage.count,
     log,
     registry,
   });
   const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
+    ...stores,
     databaseUrl,
-    em,
     log,
-    tariffs,
-    keys,
-    events,
     feedMonitor,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
@@ -115,20 +129,24 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
-  const hasTariff = () => tariffVersion() !== undefined;
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
+  const hasTariff = () => tariffVersion() !== undefined;
   return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
 }
 
 /** Every RPC of every service, with its function. */
 function implementAll(deps: ServiceDeps & AdminDeps) {
   const { rpcs, streams } = implementServices(deps);
-  return { rpcs: [...rpcs, ...implementAdminServices(deps)], streams };
+  return {
+    rpcs: [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)],
+    streams,
+  };
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(databaseUrl: string, log: Logger) {
+function createStores(config: AppConfig, log: Logger) {
+  const { databaseUrl } = config;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
   const events = createEventSignal({ em, log });
@@ -140,8 +158,15 @@ function createStores(databaseUrl: string, log: Logger) {
     events,
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
+    coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
+    people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
     createGroup: createGroupCommit(em),
+    reader: createReader(orm),
+    usage: createUsageCounter(),
+    overviews: createSlowAnswers<Overview>(),
+    platformOverviews: createSlowAnswers<GetPlatformOverviewResponse>(),
+    backlogs: createSlowAnswers<WebhookBacklog>(),
   };
 }
 

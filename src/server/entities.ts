@@ -6,8 +6,14 @@ import { OperatorStoredResponse } from "../features/idempotency/operator-stored-
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
 import { OperatorKey } from "../features/operators/operator-key.entity.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
+import { Membership } from "../features/people/membership.entity.ts";
+import { Person } from "../features/people/person.entity.ts";
+import { Session } from "../features/people/session.entity.ts";
+import { SignInLink } from "../features/people/sign-in-link.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { Replica } from "../features/reports/replica.entity.ts";
+import { UsageHour } from "../features/reports/usage-hour.entity.ts";
 import { TariffDraftPiece } from "../features/tariffs/tariff-draft-piece.entity.ts";
 import { TariffDraft } from "../features/tariffs/tariff-draft.entity.ts";
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
@@ -41,4 +47,10 @@ export const ENTITIES = [
   AuditEntry,
   TariffDraft,
   TariffDraftPiece,
+  Person,
+  Membership,
+  SignInLink,
+  Session,
+  UsageHour,
+  Replica,
 ];

@@ -1,8 +1,10 @@
+import { fileURLToPath } from "node:url";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
-import type { KeyLookups } from "../pipeline/call.ts";
+import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline } from "../pipeline/pipeline.ts";
@@ -15,20 +17,31 @@ import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
+import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
+import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
+import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
 import { SERVICES } from "./services.ts";
+
+/** Where `npm run build` puts the dashboard. */
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
 
 /** Builds the two servers on one pipeline; neither listens yet. */
 export function createServers(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
+  readonly sessions: SessionLookup;
+  readonly signIn: SignIn;
+  readonly config: Partial<Pick<Config, "publicUrl" | "dashboard">>;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
+  /** Counts what workspaces use; called once for each call that has ended. */
+  readonly countUsage: (call: ReceivedCall) => void;
   readonly log: Logger;
   readonly registry: Registry;
 }): {
@@ -36,7 +49,7 @@ export function createServers(options: {
   readonly grpc: TransportServer;
   readonly inFlight: () => number;
 } {
-  const { rpcs, streams, log, registry } = options;
+  const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
@@ -47,7 +60,7 @@ export function createServers(options: {
     observer,
     tickBatcher,
   });
-  const services = [...SERVICES, ...ADMIN_SERVICES];
+  const services = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
   const described = [...services, Health, ...REFLECTION_SERVICES];
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
@@ -69,6 +82,12 @@ export function createServers(options: {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
+      dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
+      signInPages: createSignInPages({
+        signIn: options.signIn,
+        isHttps: config.publicUrl?.startsWith("https:") ?? false,
+        refusalFor: pipeline.refusalOf,
+      }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,

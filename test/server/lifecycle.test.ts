@@ -7,12 +7,12 @@ import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishDocument } from "../support/publish-document.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import type { Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
+import { makeWorkspace } from "../support/platform.ts";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
   environment = { DATABASE_URL: database.url };
   const orm = createOrm(database.url, { entities: ENTITIES });
   await publishDocument(orm.em, SAMPLE_TARIFF);
-  ({ apiKey } = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
+  ({ apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
   await orm.close();
 });
 

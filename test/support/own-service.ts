@@ -72,6 +72,8 @@ export async function startOwnService(options: {
       workspace: { recall, find: async (key) => recall(key) },
       operator: { recall: () => undefined, find: async () => undefined },
     },
+    sessions: { find: async () => undefined },
+    countUsage: () => undefined,
     closedBecause: () => undefined,
     transientMessage: () => undefined,
     limiter: createMemoryLimiter(() => performance.now()),
@@ -95,6 +97,7 @@ export async function startOwnService(options: {
     handleRpc: rpcHandler(false),
     gateway: createJsonGateway(rpcs, pipeline),
     probes: () => false,
+    signInPages: () => false,
     limits,
   });
   const grpcServer = createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline), limits);

@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
 import type { MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { MemberRole } from "./member_pb.js";
 
 /**
  * Describes the file shipments/v1/options.proto.
@@ -68,4 +69,12 @@ export declare const limit_class: GenExtension<MethodOptions, LimitClass>;
  * @generated from extension: optional int32 max_request_bytes = 50203;
  */
 export declare const max_request_bytes: GenExtension<MethodOptions, number>;
+
+/**
+ * The least role of a member that may call the method; when not set, VIEWER for methods without side effects, else
+ * MEMBER. API keys may call every method.
+ *
+ * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
+ */
+export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole>;
 

@@ -29,6 +29,7 @@ async function readKey(
     suspended: suspendedAt !== null && suspendedAt !== undefined,
     keyId: id,
     keyName: name ?? last4,
+    member: undefined,
   };
   return { caller, endsAt: key.endsAt ?? null, changedAt };
 }

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
 /** Who can make an administrative change. */
-export type AuditActorName = "operator" | "command_line" | "api_key" | "service";
+export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
 
 /** What one property was and what it became; null for nothing. */
 export interface Change {
@@ -32,15 +32,16 @@ export const AuditEntry = defineEntity({
     requestId: p.text().nullable(),
   },
   indexes: [
-    { name: "audit_entry_of_workspace", properties: ["workspaceId", "id"] },
-    { name: "audit_entry_of_operator", properties: ["operatorId", "id"] },
-    { name: "audit_entry_of_action", properties: ["action", "id"] },
-    { name: "audit_entry_of_subject", properties: ["subject", "id"] },
+    { name: "audit_entry_by_creation", properties: ["createdAt", "id"] },
+    { name: "audit_entry_of_workspace", properties: ["workspaceId", "createdAt", "id"] },
+    { name: "audit_entry_of_operator", properties: ["operatorId", "createdAt", "id"] },
+    { name: "audit_entry_of_action", properties: ["action", "createdAt", "id"] },
+    { name: "audit_entry_of_subject", properties: ["subject", "createdAt", "id"] },
   ],
   checks: [
     {
       name: "audit_entry_actor",
-      expression: "actor in ('operator', 'command_line', 'api_key', 'service')",
+      expression: "actor in ('operator', 'command_line', 'api_key', 'service', 'person')",
     },
   ],
 });

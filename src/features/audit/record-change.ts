@@ -28,7 +28,8 @@ export async function recordChange(
     subject,
     workspaceId: workspaceId ?? null,
     changes,
-    requestId: actor.actor === "command_line" ? null : headers.requestId,
+    // Calls that came in by no server have no log line of that id.
+    requestId: ["command_line", "service"].includes(actor.actor) ? null : headers.requestId,
   });
 }
 
@@ -55,8 +56,14 @@ function actorOf(caller: Caller): {
   actorName: string;
   operatorId: number | null;
 } {
+  if (caller.audience === "person") {
+    return { actor: "person", actorName: caller.email, operatorId: null };
+  }
   if (caller.audience === "workspace") {
-    return { actor: "api_key", actorName: caller.keyName, operatorId: null };
+    const { member, keyName } = caller;
+    return member === undefined
+      ? { actor: "api_key", actorName: keyName!, operatorId: null }
+      : { actor: "person", actorName: member.email, operatorId: null };
   }
   const { actor, name, operatorId = null } = caller;
   return { actor, actorName: name, operatorId };

@@ -1,4 +1,4 @@
-import type { AnyCall } from "../../pipeline/call.ts";
+import type { RepeatableCall } from "../../pipeline/call.ts";
 import { keyInUseError } from "./stored-responses.ts";
 
 /**
@@ -8,7 +8,10 @@ import { keyInUseError } from "./stored-responses.ts";
  * @returns runs the work of a call
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and whatever the work throws
  */
-export function createRejectIfInFlight(): <T>(call: AnyCall, work: () => Promise<T>) => Promise<T> {
+export function createRejectIfInFlight(): <T>(
+  call: RepeatableCall,
+  work: () => Promise<T>,
+) => Promise<T> {
   const inFlight = new Set<string>();
   return async ({ caller, idempotencyKey }, work) => {
     if (idempotencyKey === undefined) return work();

@@ -1,7 +1,7 @@
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { AnyCall } from "../../pipeline/call.ts";
+import type { RepeatableCall } from "../../pipeline/call.ts";
 import {
   replayStoredResponses,
   storeResponse,
@@ -23,7 +23,7 @@ export function withIdempotency<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
   request: MessageShape<M["input"]>,
-  call: AnyCall,
+  call: RepeatableCall,
   work: (tx: EntityManager) => Promise<MessageShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
   return em.fork().transactional(async (tx) => {

@@ -14,12 +14,13 @@ import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { Customer } from "../customers/customer.entity.ts";
+import type { CustomerRow } from "../customers/customer-row.ts";
 import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import { coverageProblems, priceColumns } from "./price.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
-import type { CustomerRow, ShipmentRow } from "./shipment-row.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
 
 /**
  * Changes what is given and leaves the rest: until delivery the addresses' text, the customer and

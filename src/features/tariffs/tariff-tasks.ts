@@ -19,6 +19,11 @@ export interface Tasks {
   readonly replay: { readonly input: ReplayInput; readonly output: ReplayOutput };
   /** Finds how two versions differ. */
   readonly compare: { readonly input: CompareInput; readonly output: CompareOutput };
+  /** Makes the GeoJSON of a version's zones, to a tolerance in metres. */
+  readonly coverage: {
+    readonly input: { readonly version: number; readonly toleranceM: number };
+    readonly output: Uint8Array<ArrayBuffer>;
+  };
 }
 
 /** What to replay. */

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
 import { checkTask } from "./check-task.ts";
 import { compareTask } from "./compare-task.ts";
+import { coverageTask } from "./coverage-task.ts";
 import { loadTask } from "./load-task.ts";
 import { replayTask } from "./replay-task.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./tariff-tasks.ts";
@@ -16,6 +17,7 @@ const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {
   check: checkTask,
   replay: replayTask,
   compare: compareTask,
+  coverage: coverageTask,
 };
 
 /** Runs one task on a connection of its own, and ends. */

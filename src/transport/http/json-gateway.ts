@@ -62,7 +62,7 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
       const error = refuse("NO_SUCH_METHOD", "There is nothing at this path.");
       const refusal = pipeline.refusalFor(error, call);
       if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);
-      else pipeline.answer(() => sendPage(response, 404, call.headers.requestId));
+      else pipeline.answer(() => sendPage(response, "nothing", call.headers.requestId));
     }
   };
 }

@@ -333,7 +333,7 @@ test("a booking is priced with the tariff in force, although this replica caches
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;
-    const { data } = await createBookings(deps)(valid, callOf(workspaceId));
+    const { data } = await createBookings(deps, () => undefined)(valid, callOf(workspaceId));
     return [data?.currency, data?.total];
   };
 

@@ -24,6 +24,7 @@ async function start(limits: Partial<ConnectionLimits>, answer: Answer): Promise
     handleRpc: () => undefined,
     gateway: (request, response) => answer(response, request),
     probes: () => false,
+    signInPages: () => false,
     limits: { sweepMs: 20, ...limits },
   });
   return (await server.listen("127.0.0.1", 0)).port;

@@ -46,6 +46,7 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     readOnly: false,
     audience: "workspace",
     minimumRole: "operator",
+    minimumMemberRole: "member",
     maxRequestBytes: 65_536,
     limitClass: "write",
     run: () => create(method.output),

@@ -23,7 +23,8 @@ export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   kind: AuditActorKind;
 
   /**
-   * The operator's name, the account of the command line, or the name or last four characters of the key.
+   * The operator's name, the account of the command line, the name or last four characters of the key, or the
+   * person's email.
    *
    * @generated from field: string name = 2;
    */
@@ -95,7 +96,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   changes: AuditChange[];
 
   /**
-   * The id of the call that made the change; absent for the command line.
+   * The id of the call that made the change; absent for the command line and the service itself.
    *
    * @generated from field: optional string request_id = 8;
    */
@@ -276,6 +277,13 @@ export enum AuditActorKind {
    * @generated from enum value: AUDIT_ACTOR_KIND_SERVICE = 4;
    */
   SERVICE = 4,
+
+  /**
+   * A person who has signed in, for themselves or as a member of a workspace.
+   *
+   * @generated from enum value: AUDIT_ACTOR_KIND_PERSON = 5;
+   */
+  PERSON = 5,
 }
 
 /**

@@ -1,0 +1,27 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  EndSessionResponseSchema,
+  type EndSessionRequestValid,
+  type EndSessionResponse,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../domain/record-id.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { PersonCall } from "../../pipeline/call.ts";
+import { Session } from "./session.entity.ts";
+
+/**
+ * Ends a session of the person who has signed in, within a second everywhere.
+ *
+ * @throws Refusal SESSION_NOT_FOUND, for sessions of others alike
+ */
+export async function endSession(
+  { session }: EndSessionRequestValid,
+  { caller: { personId } }: PersonCall,
+  em: EntityManager,
+): Promise<EndSessionResponse> {
+  const id = readRecordId(session) ?? 0;
+  const ended = await em.fork().nativeDelete(Session, { id, person: personId });
+  if (ended === 0) throw refuse("SESSION_NOT_FOUND", "You have no session with this id.");
+  return create(EndSessionResponseSchema);
+}

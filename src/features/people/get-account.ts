@@ -1,0 +1,74 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  AccountSchema,
+  GetAccountResponseSchema,
+  type Account,
+  type GetAccountResponse,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { OperatorRole as OperatorRoleOption } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { MemberRole } from "../../domain/member-role.ts";
+import type { OperatorRole } from "../../domain/operator-role.ts";
+import type { PersonCall } from "../../pipeline/call.ts";
+import { MEMBER_ROLE } from "./member-message.ts";
+
+/** Gives the person who has signed in, and where they may act. */
+export async function getAccount(
+  { caller: { personId } }: PersonCall,
+  em: EntityManager,
+): Promise<GetAccountResponse> {
+  return create(GetAccountResponseSchema, { data: await readAccount(em.fork(), personId) });
+}
+
+interface AccountRow {
+  readonly email: string;
+  readonly name: string;
+  readonly operatorRole: OperatorRole | null;
+}
+
+interface WorkspaceRow {
+  readonly id: number;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly suspended: boolean;
+}
+
+const OPERATOR_ROLE: Readonly<Record<OperatorRole, OperatorRoleOption>> = {
+  viewer: OperatorRoleOption.VIEWER,
+  operator: OperatorRoleOption.OPERATOR,
+  owner: OperatorRoleOption.OWNER,
+};
+
+/** Reads a person as they see themselves. */
+export async function readAccount(em: EntityManager, personId: number): Promise<Account> {
+  const [account] = await runStatement<AccountRow>(
+    em,
+    `select person.email, person.name, operator.role as "operatorRole"
+     from person left join operator
+       on lower(operator.email) = lower(person.email) and operator.revoked_at is null
+         and operator.kind = 'person'
+     where person.id = $1`,
+    [personId],
+  );
+  const workspaces = await runStatement<WorkspaceRow>(
+    em,
+    `select workspace.id::float8 as id, workspace.name, membership.role,
+       workspace.suspended_at is not null as suspended
+     from membership join workspace on workspace.id = membership.workspace_id
+     where membership.person_id = $1 order by workspace.name, workspace.id`,
+    [personId],
+  );
+  const { email, name, operatorRole } = account!;
+  return create(AccountSchema, {
+    id: BigInt(personId),
+    email,
+    name,
+    workspaces: workspaces.map((it) => ({
+      ...it,
+      id: BigInt(it.id),
+      role: MEMBER_ROLE[it.role],
+    })),
+    ...(operatorRole === null ? {} : { operatorRole: OPERATOR_ROLE[operatorRole] }),
+  });
+}

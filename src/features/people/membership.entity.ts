@@ -1,0 +1,25 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { MEMBER_ROLES, type MemberRole } from "../../domain/member-role.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { Person } from "./person.entity.ts";
+
+/** What a person may do for a workspace. */
+export const Membership = defineEntity({
+  name: "Membership",
+  tableName: "membership",
+  primaryKeys: ["workspace", "person"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    person: () => p.manyToOne(Person).mapToPk().primary().index("membership_of_person"),
+    role: p.text().$type<MemberRole>(),
+    createdAt: p.datetime(3),
+  },
+  checks: [
+    {
+      name: "membership_role",
+      expression: `role in (${MEMBER_ROLES.map((it) => `'${it}'`).join(", ")})`,
+    },
+  ],
+});
+
+export type Membership = InferEntity<typeof Membership>;

@@ -1,0 +1,27 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+
+/** Somebody who can sign in. Never deleted, so that what they did keeps their name. */
+export const Person = defineEntity({
+  name: "Person",
+  tableName: "person",
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    email: p.text(),
+    name: p.text(),
+    createdAt: p.datetime(3),
+    /** Null for somebody who has never signed in. */
+    lastSignedInAt: p.datetime(3).nullable(),
+  },
+  indexes: [
+    {
+      name: "person_email_unique",
+      expression: "create unique index person_email_unique on person (lower(email))",
+    },
+  ],
+  checks: [
+    { name: "person_name_given", expression: "name <> ''" },
+    { name: "person_email_given", expression: "email <> ''" },
+  ],
+});
+
+export type Person = InferEntity<typeof Person>;

@@ -1,0 +1,132 @@
+import { LRUCache } from "lru-cache";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { MemberRole } from "../../domain/member-role.ts";
+import type { OperatorRole } from "../../domain/operator-role.ts";
+import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { hashKey } from "../../domain/secret-key.ts";
+import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
+import { findLimits } from "../workspaces/find-limits.ts";
+
+/** For how long what a session stands for is remembered, in milliseconds; and how many of them. */
+const REMEMBER_MS = 1_000;
+const MAX_REMEMBERED = 10_000;
+
+/** A session that has not ended, and what its person may do. */
+interface FoundSession extends SignedInPerson {
+  /** In the workspace that was asked for; null for no member. */
+  readonly memberRole: MemberRole | null;
+  readonly suspended: boolean;
+  readonly operatorId: number | null;
+  readonly operatorRole: OperatorRole | null;
+}
+
+/**
+ * Builds the look-up of sessions. What it finds is remembered for a second, so that a session that was
+ * ended, or a role that was changed, is known everywhere within that.
+ */
+export function createSessionLookup(em: EntityManager): SessionLookup {
+  const remembered = new LRUCache<string, Promise<Caller | undefined>>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBER_MS,
+  });
+  return {
+    find(token, audience, workspace) {
+      const key = JSON.stringify([token, audience, workspace]);
+      const known = remembered.get(key);
+      if (known !== undefined) return known;
+      const finding = findCaller(em.fork(), token, audience, workspace);
+      remembered.set(key, finding);
+      // An error is nobody's answer but of those who wait for it.
+      finding.catch(() => remembered.delete(key));
+      return finding;
+    },
+  };
+}
+
+async function findCaller(
+  em: EntityManager,
+  token: string,
+  audience: Audience,
+  workspace: string | undefined,
+): Promise<Caller | undefined> {
+  const workspaceId = readWorkspaceId(workspace);
+  const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
+  if (found === undefined) return undefined;
+  const { personId, email, name, sessionId } = found;
+  const person = { personId, email, name, sessionId };
+  if (audience === "person") {
+    return { audience, account: `person ${personId}`, limits: OPERATOR_LIMITS, ...person };
+  }
+  if (audience === "operator") return operatorCaller(found);
+  if (workspace === undefined) throw workspaceMissingError();
+  if (workspaceId === undefined || found.memberRole === null) throw notAMemberError();
+  return {
+    audience,
+    account: workspaceId,
+    workspaceId,
+    limits: await findLimits(em, workspaceId),
+    suspended: found.suspended,
+    keyId: undefined,
+    keyName: undefined,
+    member: { ...person, role: found.memberRole },
+  };
+}
+
+function operatorCaller({ operatorId, operatorRole, name }: FoundSession): Caller {
+  if (operatorId === null || operatorRole === null) {
+    throw refuse("NOT_AN_OPERATOR", "Your account is not that of an operator of the platform.");
+  }
+  return {
+    audience: "operator",
+    account: `operator ${operatorId}`,
+    actor: "operator",
+    operatorId,
+    name,
+    role: operatorRole,
+    limits: OPERATOR_LIMITS,
+  };
+}
+
+/**
+ * A session counts as used now, by a write at most once a minute. A person is the operator who has the
+ * same email.
+ */
+const FIND = `
+  with seen as (
+    update session set last_seen_at = now()
+    where hash = $1 and ends_at > now() and last_seen_at > now() - interval '12 hours'
+      and last_seen_at < now() - interval '1 minute'
+  )
+  select person.id::float8 as "personId", person.email, person.name,
+    session.id::float8 as "sessionId", membership.role as "memberRole",
+    coalesce(workspace.suspended_at is not null, false) as suspended,
+    operator.id::float8 as "operatorId", operator.role as "operatorRole"
+  from session
+  join person on person.id = session.person_id
+  left join membership
+    on membership.workspace_id = $2::bigint and membership.person_id = person.id
+  left join workspace on workspace.id = membership.workspace_id
+  left join operator
+    on lower(operator.email) = lower(person.email) and operator.revoked_at is null
+      and operator.kind = 'person'
+  where session.hash = $1 and session.ends_at > now()
+    and session.last_seen_at > now() - interval '12 hours'`;
+
+/** The id of a workspace as a header names it; undefined when no workspace can have it. */
+function readWorkspaceId(workspace: string | undefined): number | undefined {
+  return workspace !== undefined && /^[1-9]\d{0,14}$/.test(workspace)
+    ? Number(workspace)
+    : undefined;
+}
+
+function workspaceMissingError() {
+  return refuse("FIELD_INVALID", "Name the workspace by its id in the header X-Workspace.", {
+    subject: "x-workspace",
+  });
+}
+
+function notAMemberError() {
+  return refuse("NOT_A_MEMBER", "You are no member of a workspace with this id.");
+}

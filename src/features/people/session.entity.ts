@@ -1,0 +1,23 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Person } from "./person.entity.ts";
+
+/** A browser in which a person has signed in. Only the SHA-256 of its token is stored. */
+export const Session = defineEntity({
+  name: "Session",
+  tableName: "session",
+  properties: {
+    hash: p.text().primary(),
+    /** By which it is named. */
+    id: p.bigint("number").autoincrement().unique("session_id_unique"),
+    person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
+    userAgent: p.text(),
+    createdAt: p.datetime(3),
+    /** When a call last came with it, to within a minute. */
+    lastSeenAt: p.datetime(3),
+    /** When it ends at the latest. */
+    endsAt: p.datetime(3).index("session_by_end"),
+  },
+  checks: [{ name: "session_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],
+});
+
+export type Session = InferEntity<typeof Session>;

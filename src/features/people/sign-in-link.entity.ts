@@ -1,0 +1,17 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Person } from "./person.entity.ts";
+
+/** A link by which a person can sign in, once. Only the SHA-256 of its token is stored. */
+export const SignInLink = defineEntity({
+  name: "SignInLink",
+  tableName: "sign_in_link",
+  properties: {
+    hash: p.text().primary(),
+    person: () => p.manyToOne(Person).mapToPk().index("sign_in_link_of_person"),
+    createdAt: p.datetime(3),
+    endsAt: p.datetime(3).index("sign_in_link_by_end"),
+  },
+  checks: [{ name: "sign_in_link_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],
+});
+
+export type SignInLink = InferEntity<typeof SignInLink>;

@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { hashKey } from "../../domain/secret-key.ts";
+
+/** How much is kept of what a browser says of itself, in characters. */
+const MAX_USER_AGENT = 300;
+
+/**
+ * Uses up a sign-in link and begins a session.
+ *
+ * @param userAgent what the browser says of itself
+ * @returns the session's token, which cannot be read again; undefined when no link with this token
+ * works any more
+ */
+export async function signInByLink(
+  em: EntityManager,
+  token: string,
+  userAgent: string,
+): Promise<string | undefined> {
+  return em.fork().transactional(async (tx) => {
+    const [link] = await runStatement<{ personId: number }>(
+      tx,
+      `delete from sign_in_link where hash = $1 and ends_at > now()
+       returning person_id::float8 as "personId"`,
+      [hashKey(token)],
+    );
+    return link === undefined ? undefined : beginSession(tx, link.personId, userAgent);
+  });
+}
+
+/**
+ * Begins a session of a person in the caller's transaction: 7 days at most, 12 hours unless it is
+ * used.
+ *
+ * @returns its token, which cannot be read again
+ */
+export async function beginSession(
+  tx: EntityManager,
+  personId: number,
+  userAgent: string,
+): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  await runStatement(
+    tx,
+    `with person as (update person set last_signed_in_at = now() where id = $2)
+     insert into session (hash, person_id, user_agent, created_at, last_seen_at, ends_at)
+     values ($1, $2, $3, now(), now(), now() + interval '7 days')`,
+    [hashKey(token), personId, userAgent.slice(0, MAX_USER_AGENT)],
+  );
+  return token;
+}
+
+/** Ends the session with a token, if there is one. */
+export async function signOut(em: EntityManager, token: string): Promise<void> {
+  await runStatement(em.fork(), "delete from session where hash = $1", [hashKey(token)]);
+}

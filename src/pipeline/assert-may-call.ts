@@ -1,0 +1,32 @@
+import { includesMemberRole } from "../domain/member-role.ts";
+import { includesRole } from "../domain/operator-role.ts";
+import { refuse, type Refusal } from "../domain/refusal.ts";
+import type { Caller } from "./call.ts";
+import type { Rpc, StreamRpc } from "./rpc.ts";
+
+/**
+ * Checks whether a caller may call an RPC.
+ *
+ * @throws Refusal WORKSPACE_SUSPENDED, ROLE_INSUFFICIENT
+ */
+export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
+  if (caller.audience === "workspace") {
+    if (caller.suspended) throw suspendedError();
+    const { member } = caller;
+    const needed = rpc.minimumMemberRole;
+    if (member !== undefined && !includesMemberRole(member.role, needed)) {
+      throw roleError(rpc, needed, member.role);
+    }
+  } else if (caller.audience === "operator" && !includesRole(caller.role, rpc.minimumRole)) {
+    throw roleError(rpc, rpc.minimumRole, caller.role);
+  }
+}
+
+function suspendedError(): Refusal {
+  const text = "The workspace is suspended: its calls are refused until the platform resumes it.";
+  return refuse("WORKSPACE_SUSPENDED", text);
+}
+
+function roleError({ method }: Rpc | StreamRpc, needed: string, role: string): Refusal {
+  return refuse("ROLE_INSUFFICIENT", `${method.name} needs the role ${needed}; yours is ${role}.`);
+}

@@ -1,0 +1,334 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+
+let service: TestService;
+let workspace: TestWorkspace;
+let database: pg.Client;
+let admin: SignedIn;
+
+beforeAll(async () => {
+  service = await startService();
+  workspace = await service.addWorkspace();
+  database = new pg.Client(service.databaseUrl);
+  await database.connect();
+  admin = await signIn(service, workspace.apiKey, { email: "ada@example.org", role: "admin" });
+});
+
+afterAll(async () => {
+  await database.end();
+  await service.close();
+});
+
+const inWorkspace = (id = workspace.id) => ({ "x-workspace": String(id) });
+
+async function inviteLink(email: string): Promise<string> {
+  const { body } = await service.request("/v1/members", {
+    apiKey: workspace.apiKey,
+    body: { email },
+  });
+  return body.sign_in_path;
+}
+
+const tokenOf = (path: string) => path.split("#token=")[1]!;
+
+describe("a sign-in link", () => {
+  test("begins a session in a cookie that scripts and other sites cannot use", async () => {
+    const path = await inviteLink("grace@example.org");
+    expect(path).toMatch(/^\/sign-in#token=[A-Za-z0-9_-]{43}$/);
+    const entered = await postForm(service, "/sign-in", {
+      token: tokenOf(path),
+      return_to: "/w/1/shipments?status=pending",
+    });
+    expect(entered.status).toBe(303);
+    expect(entered.headers.get("location")).toBe("/w/1/shipments?status=pending");
+    expect(entered.headers.get("cache-control")).toBe("no-store");
+    expect(entered.headers.get("set-cookie")).toMatch(
+      /^session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/,
+    );
+  });
+
+  test("works once", async () => {
+    const token = tokenOf(await inviteLink("once@example.org"));
+    expect((await postForm(service, "/sign-in", { token })).status).toBe(303);
+    const again = await postForm(service, "/sign-in", { token });
+    expect(again.status).toBe(403);
+    expect(again.headers.get("set-cookie")).toBeNull();
+  });
+
+  test("works for 15 minutes", async () => {
+    const token = tokenOf(await inviteLink("late@example.org"));
+    await database.query("update sign_in_link set ends_at = ends_at - interval '15 minutes'");
+    const late = await postForm(service, "/sign-in", { token });
+    const unknown = await postForm(service, "/sign-in", { token: "A".repeat(43) });
+    expect(late.status).toBe(403);
+    expect(await late.text()).toBe(await unknown.text());
+  });
+
+  test("is stored as its hash alone", async () => {
+    const token = tokenOf(await inviteLink("hash@example.org"));
+    const { rows } = await database.query("select sign_in_link::text as row from sign_in_link");
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.map(({ row }) => row).join()).not.toContain(token);
+  });
+
+  test.each([
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "javascript:alert(1)",
+    "",
+  ])("does not lead to %j", async (returnTo) => {
+    const token = tokenOf(await inviteLink("lead@example.org"));
+    const entered = await postForm(service, "/sign-in", { token, return_to: returnTo });
+    expect(entered.headers.get("location")).toBe("/");
+  });
+
+  test("is taken from a page of this site alone", async () => {
+    const token = tokenOf(await inviteLink("cross@example.org"));
+    const crossSite = await postForm(
+      service,
+      "/sign-in",
+      { token },
+      {
+        "sec-fetch-site": "cross-site",
+        origin: "https://evil.example",
+      },
+    );
+    expect(crossSite.status).toBe(403);
+    expect((await postForm(service, "/sign-in", { token })).status).toBe(303);
+  });
+});
+
+test("an address that tries many tokens has to wait, and a link works again after that", async () => {
+  const own = await startService();
+  try {
+    const statuses: number[] = [];
+    for (let i = 0; i < 25; i++) {
+      const token = String(i).padStart(43, "A");
+      statuses.push((await postForm(own, "/sign-in", { token })).status);
+    }
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 403));
+    expect(statuses).toContain(429);
+  } finally {
+    await own.close();
+  }
+});
+
+describe("a session", () => {
+  test("tells its person who they are and where they may act", async () => {
+    const { status, body } = await admin.request("/account/v1/account");
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      data: {
+        id: expect.any(Number),
+        email: "ada@example.org",
+        name: "ada",
+        workspaces: [{ id: workspace.id, name: "Test", role: "admin", suspended: false }],
+        operator_role: null,
+      },
+    });
+  });
+
+  test("calls the RPCs of the workspace that is named", async () => {
+    const quoted = await admin.request("/v1/shipments/quote", {
+      body: COVERED_ROUTE,
+      headers: inWorkspace(),
+    });
+    expect([quoted.status, quoted.body.covered]).toEqual([200, true]);
+  });
+
+  test.each([
+    ["no workspace", {}, 422],
+    ["another workspace", { "x-workspace": "999999" }, 403],
+    ["no number", { "x-workspace": "1; drop table session" }, 403],
+  ])("is refused in %s", async (_, headers, status) => {
+    expect((await admin.request("/v1/workspace", { headers })).status).toBe(status);
+  });
+
+  test.each([
+    ["another site", { "sec-fetch-site": "cross-site" }],
+    ["another subdomain", { "sec-fetch-site": "same-site" }],
+    ["the address bar", { "sec-fetch-site": "none" }],
+    [
+      "an old browser on another site",
+      { "sec-fetch-site": undefined, origin: "https://evil.example" },
+    ],
+    ["a program", { "sec-fetch-site": undefined }],
+  ])("does not count from %s", async (_, given) => {
+    const headers = Object.fromEntries(
+      Object.entries({ cookie: admin.cookie, ...inWorkspace(), ...given }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    ) as Record<string, string>;
+    const { status, body } = await service.request("/v1/workspace", { headers });
+    expect(status).toBe(403);
+    expect(body).toEqual({
+      message: "Calls with a session are taken from pages of this site alone.",
+      errors: {},
+    });
+  });
+
+  test("counts from an old browser's page of this site", async () => {
+    const headers = { cookie: admin.cookie, ...inWorkspace(), origin: service.httpUrl };
+    expect((await service.request("/v1/workspace", { headers })).status).toBe(200);
+  });
+
+  test("opens nothing of the platform to somebody who is no operator", async () => {
+    const { status } = await admin.request("/admin/v1/workspaces");
+    expect([403, 404]).toContain(status);
+  });
+
+  test("ends when its person signs out", async () => {
+    const leaving = await signIn(service, workspace.apiKey, {
+      email: "leave@example.org",
+      role: "viewer",
+    });
+    const left = await postForm(
+      service,
+      "/sign-out",
+      {},
+      {
+        "sec-fetch-site": "same-origin",
+        cookie: leaving.cookie,
+      },
+    );
+    expect(left.status).toBe(303);
+    expect(left.headers.get("location")).toBe("/sign-in");
+    expect(left.headers.get("set-cookie")).toMatch(/^session=; .*Max-Age=0$/);
+    await eventually(
+      "the session to end",
+      async () => (await leaving.request("/account/v1/account")).status === 401,
+    );
+  });
+
+  test.each([
+    ["12 hours unused", "last_seen_at = last_seen_at - interval '12 hours'"],
+    ["7 days", "ends_at = ends_at - interval '7 days'"],
+  ])("ends after %s", async (_, change) => {
+    const email = "idle@example.org";
+    const idle = await signIn(service, workspace.apiKey, { email, role: "viewer" });
+    expect((await idle.request("/account/v1/account")).status).toBe(200);
+    await database.query(
+      `update session set ${change} from person where person.id = person_id and email = $1`,
+      [email],
+    );
+    await eventually(
+      "the session to end",
+      async () => (await idle.request("/account/v1/account")).status === 401,
+    );
+  });
+
+  test("is listed, and can be ended from another browser", async () => {
+    const email = "two@example.org";
+    const first = await signIn(service, workspace.apiKey, { email, role: "viewer" });
+    const second = await signIn(service, workspace.apiKey, { email, role: "viewer" });
+    const { body } = await second.request("/account/v1/sessions");
+    expect(body.data.map((it: { current: boolean }) => it.current).sort()).toEqual([false, true]);
+    const other = body.data.find((it: { current: boolean }) => !it.current);
+    const end = () => second.request(`/account/v1/sessions/${other.id}`, { method: "DELETE" });
+    expect((await end()).status).toBe(200);
+    await eventually(
+      "the session to end",
+      async () => (await first.request("/account/v1/account")).status === 401,
+    );
+    expect((await end()).status).toBe(404);
+    const foreign = await admin.request(`/account/v1/sessions/${other.id}`, { method: "DELETE" });
+    expect(foreign.status).toBe(404);
+  });
+});
+
+describe("a role", () => {
+  test.each([
+    ["viewer", 200, 403, 403],
+    ["member", 200, 404, 403],
+    ["admin", 200, 404, 201],
+  ] as const)("of %s reads, writes and manages as it may", async (role, read, write, manage) => {
+    const person = await signIn(service, workspace.apiKey, { email: `${role}@example.org`, role });
+    const headers = inWorkspace();
+    const listed = await person.request("/v1/shipments", { headers });
+    const cancelled = await person.request("/v1/shipments/SHP-000000000000/cancel", {
+      method: "POST",
+      headers,
+    });
+    const invited = await person.request("/v1/members", {
+      headers,
+      body: { email: "new@example.org" },
+    });
+    expect([listed.status, cancelled.status, invited.status]).toEqual([read, write, manage]);
+  });
+
+  test("that is taken away counts within a second", async () => {
+    const email = "gone@example.org";
+    const gone = await signIn(service, workspace.apiKey, { email, role: "member" });
+    const headers = inWorkspace();
+    const { body } = await service.request("/v1/members", { apiKey: workspace.apiKey });
+    const { person } = body.data.find((it: { email: string }) => it.email === email);
+    const removed = await admin.request(`/v1/members/${person}`, { method: "DELETE", headers });
+    expect([removed.status, removed.body]).toEqual([200, {}]);
+    await eventually(
+      "the membership to end",
+      async () => (await gone.request("/v1/workspace", { headers })).status === 403,
+    );
+  });
+
+  test("of the last admin stays", async () => {
+    const own = await service.addWorkspace();
+    const only = await signIn(service, own.apiKey, { email: "only@example.org", role: "admin" });
+    const { body } = await service.request("/v1/members", { apiKey: own.apiKey });
+    const [{ person }] = body.data;
+    const path = `/v1/members/${person}`;
+    const headers = inWorkspace(own.id);
+    const lesser = await only.request(path, { method: "PATCH", headers, body: { role: "member" } });
+    const removed = await only.request(path, { method: "DELETE", headers });
+    for (const { status, body: refused } of [lesser, removed]) {
+      expect(status).toBe(422);
+      expect(Object.keys(refused.errors)).toEqual(["person"]);
+    }
+  });
+});
+
+test("an invitation again gives a member a new link and keeps the role", async () => {
+  const path = await inviteLink("ada@example.org");
+  const again = await signInByPath(service, path);
+  const { body } = await again.request("/account/v1/account");
+  expect(body.data.workspaces).toEqual([
+    { id: workspace.id, name: "Test", role: "admin", suspended: false },
+  ]);
+});
+
+test("what members do is in the audit log under their email", async () => {
+  const { rows } = await database.query(
+    `select actor, actor_name, action, changes from audit_entry
+     where actor = 'person' order by id desc limit 1`,
+  );
+  expect(rows).toEqual([
+    {
+      actor: "person",
+      actor_name: "ada@example.org",
+      action: "RemoveMember",
+      changes: [{ field: "role", before: "member", after: null }],
+    },
+  ]);
+});
+
+test("a shipment and its events say which member made and changed it", async () => {
+  const email = "booker@example.org";
+  const booker = await signIn(service, workspace.apiKey, { email, role: "member" });
+  const headers = inWorkspace();
+  const booked = await booker.request("/v1/shipments", { headers, body: BOOKING });
+  expect([booked.status, booked.body.data?.created_by]).toEqual([201, email]);
+  const { reference } = booked.body.data;
+  const path = `/v1/shipments/${reference}`;
+  const { apiKey } = workspace;
+  const cancelled = await service.request(`${path}/cancel`, { apiKey, method: "POST" });
+  expect(cancelled.body.data.created_by).toBe(email);
+  const { body } = await service.request(`${path}/events`, { apiKey });
+  expect(body.data.map((it: Record<string, unknown>) => [it.type, it.actor])).toEqual([
+    ["shipment.created", email],
+    ["shipment.cancelled", null],
+  ]);
+});

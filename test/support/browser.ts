@@ -1,0 +1,48 @@
+import type { TestService } from "./service.ts";
+import type { Answer, RequestOptions } from "./endpoints.ts";
+
+/** Somebody who has signed in, without the browser around them. */
+export interface SignedIn {
+  /** The `Cookie` header that the browser sends. */
+  readonly cookie: string;
+  /** Sends a request as a page of the site does. */
+  request(path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+/** Invites somebody into a workspace by its key, and signs them in by the link. */
+export async function signIn(
+  service: TestService,
+  apiKey: string,
+  member: { email: string; role: "viewer" | "member" | "admin"; name?: string },
+): Promise<SignedIn> {
+  const { body } = await service.request("/v1/members", { apiKey, body: member });
+  return signInByPath(service, body.sign_in_path);
+}
+
+/** Signs in by the path of a link. */
+export async function signInByPath(service: TestService, path: string): Promise<SignedIn> {
+  const entered = await postForm(service, "/sign-in", { token: path.split("#token=")[1]! });
+  if (entered.status !== 303) throw new Error(`sign-in answered ${await entered.text()}`);
+  const cookie = entered.headers.get("set-cookie")!.split(";")[0]!;
+  const own = { cookie, "sec-fetch-site": "same-origin" };
+  return {
+    cookie,
+    request: (to, options = {}) =>
+      service.request(to, { ...options, headers: { ...own, ...options.headers } }),
+  };
+}
+
+/** Sends a form as a page of the site does, unless the headers say otherwise. */
+export function postForm(
+  service: TestService,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = { "sec-fetch-site": "same-origin" },
+): Promise<Response> {
+  return fetch(`${service.httpUrl}${path}`, {
+    method: "POST",
+    body: new URLSearchParams(fields),
+    headers,
+    redirect: "manual",
+  });
+}
