@@ -37,6 +37,7 @@ test("help exits with 0", async () => {
 const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [
   ["PORT", "abc", "must be a whole number from 0 to 65535"],
   ["GRPC_PORT", "65536", "must be a whole number from 0 to 65535"],
+  ["DASHBOARD", "yes", "must be on or off"],
   ["LOG_LEVEL", "loud", "must be fatal, error, warn, info, debug, trace or silent"],
   ["LOG_FORMAT", "xml", "must be json or text"],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
@@ -45,6 +46,8 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "mysql://x",
     "must be an address such as postgres://user:password@host:5432/database",
   ],
+  ["PUBLIC_URL", "https://x.example/path", "must be an origin such as https://book.example.org"],
+  ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
 test("all invalid environment variables are named together, each with what it must be", async () => {
@@ -68,6 +71,13 @@ test("one port for both servers is refused", async () => {
   const { code, stderr } = await runCommand(["serve"], { PORT: "8080", GRPC_PORT: "8080" });
   const sentence = "PORT and GRPC_PORT are both 8080: give them different ports\n";
   expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+});
+
+test("a part of what signing in by OIDC needs is refused, with the name of each other part", async () => {
+  const { code, stderr } = await runCommand(["serve"], { OIDC_CLIENT_ID: "shipments" });
+  const missing = ["OIDC_ISSUER", "OIDC_CLIENT_SECRET", "PUBLIC_URL"];
+  const sentences = missing.map((name) => `${name}: must be set for signing in by OIDC\n`);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: sentences.join("") });
 });
 
 test("an empty environment variable counts as not set", async () => {

@@ -9,6 +9,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     reporters: ["default", new ClosingLine()],
   },
 });

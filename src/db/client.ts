@@ -13,27 +13,56 @@ const ALL_COLUMNS = /"\.\*/;
 /** Names of prepared statements by their text; the same on every connection. */
 const names = new Map<string, string>();
 
+/** How a transaction begins, and the answer to it. */
+const BEGIN = "begin";
+const BEGUN = { command: "BEGIN", rowCount: null, rows: [] };
+/** How long a slow statement may take, in milliseconds. */
+export const SLOW_TIMEOUT_MS = 60_000;
+/** How much longer its answer is waited for, so that the database is the one that ends it. */
+const SLOW_GRACE_MS = 3_000;
+
+/** The texts of statements that may take `SLOW_TIMEOUT_MS`; there are a few of them. */
+const slow = new Set<string>();
+
+/** Lets the answer to a statement be waited for longer than usual, on every connection. */
+export function allowSlow(text: string): void {
+  slow.add(text);
+}
+
 /**
- * pg's client, with two differences. A statement that comes with values is prepared by name, and
+ * pg's client, with four differences. A statement that comes with values is prepared by name, and
  * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
- * And a connection is closed when a query on it has timed out, since every later query would wait
- * behind that one, or when a migration has made a prepared statement stale, since pg would send it
- * again and again.
+ * `begin` counts as answered when it is sent, which saves each transaction a round trip. What is
+ * sent in one tick goes out in one write. And a connection is closed when `begin` has failed, since
+ * the next statement would be a transaction of its own; when a query has timed out, since every
+ * later query would wait behind that one; or when a migration has made a prepared statement stale,
+ * since pg would send it again and again.
  */
 export class DatabaseClient extends pg.Client {
   constructor(config?: string | ClientConfig) {
     super(config);
     const query = super.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((...args: unknown[]) => {
+      this.#holdWrites();
+      const isBegin = args[0] === BEGIN;
       const answer = query(...prepared(args));
-      if (answer instanceof Promise) answer.catch((error: unknown) => this.#closeIfSpoilt(error));
-      return answer;
+      if (!(answer instanceof Promise)) return answer;
+      answer.catch((error: unknown) => {
+        if (isBegin || isQueryTimeout(error) || isStalePlan(error)) this.#stream.destroy();
+      });
+      return isBegin ? Promise.resolve(BEGUN) : answer;
     }) as typeof this.query;
   }
 
-  #closeIfSpoilt(error: unknown): void {
-    if (!isQueryTimeout(error) && !isStalePlan(error)) return;
-    (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+  get #stream(): Socket {
+    return (this as unknown as { connection: { stream: Socket } }).connection.stream;
+  }
+
+  /** Until the end of the tick. */
+  #holdWrites(): void {
+    const stream = this.#stream;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
   }
 }
 
@@ -42,7 +71,7 @@ function prepared(args: unknown[]): unknown[] {
   const [first, second] = args;
   if (typeof first === "string") {
     return hasValues(second)
-      ? [{ name: nameOf(first, second), text: first, values: second }]
+      ? [{ name: nameOf(first, second), text: first, values: second, ...timeoutOf(first) }]
       : args;
   }
   const { text, values } = (first ?? {}) as { text?: unknown; values?: unknown };
@@ -52,6 +81,10 @@ function prepared(args: unknown[]): unknown[] {
 
 function hasValues(values: unknown): values is unknown[] {
   return Array.isArray(values) && values.length > 0;
+}
+
+function timeoutOf(text: string): { query_timeout?: number } {
+  return slow.has(text) ? { query_timeout: SLOW_TIMEOUT_MS + SLOW_GRACE_MS } : {};
 }
 
 /** One name for each text. Texts beyond the bounds have none, and are planned every time. */

@@ -35,7 +35,7 @@ export interface GroupOptions<Member, Result> {
 
 /**
  * Group commit: members that arrive while others are being written are written together in the next
- * transaction, and share its round trips, unit of work and commit. A member that arrives when none
+ * transaction, and share its round trips and its commit. A member that arrives when none
  * is in flight is written at once.
  *
  * Members fail independently, though they share a transaction. One that `work` refuses is left out.

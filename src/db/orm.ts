@@ -63,6 +63,8 @@ function ormOptions(
     driverOptions: {
       ...(unlimited ? {} : TIMEOUTS),
       keepAlive: true,
+      // Statements are sent without waiting for the answers to those before them.
+      pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
       Client: DatabaseClient,

@@ -90,7 +90,7 @@ function createStreamCounts() {
 function tooManyStreamsError(): Refusal {
   return refuse(
     "RATE_LIMITED",
-    `The caller has ${MAX_STREAMS_OF_ACCOUNT} streams open here, and may have no more; close one first.`,
+    `The workspace has ${MAX_STREAMS_OF_ACCOUNT} streams open here, and may have no more; close one first.`,
     { retryAfterSeconds: 1 },
   );
 }

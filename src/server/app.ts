@@ -12,11 +12,11 @@ import { eventMessage, type EventContent } from "../features/events/event-messag
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createSessionLookup } from "../features/people/session-lookup.ts";
-import { signInByLink, signOut } from "../features/people/sign-in.ts";
 import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
 import { createSlowAnswers } from "../features/reports/slow-answers.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
-import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createTariffTasks, type TariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createCoverageDocuments } from "../features/tariffs/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -25,7 +25,6 @@ import type { Limiter } from "../pipeline/limiter.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
 import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
-import type { SignIn } from "../transport/http/sign-in.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
@@ -35,6 +34,7 @@ import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
+import { createSignIn } from "./sign-in.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
@@ -44,6 +44,7 @@ export interface App extends Lifecycle {
   /** Whether a tariff is in force. */
   hasTariff(): boolean;
   readonly em: EntityManager;
+  readonly tasks: TariffTasks;
   /** How many connections to the database it holds at most. */
   readonly maxDatabaseConnections: number;
 }
@@ -54,10 +55,12 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     Pick<
       Config,
       | "publicUrl"
+      | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
       | "eventRetentionDays"
       | "maxEventDelaySeconds"
+      | "dashboard"
     >
   > & { readonly databaseUrl: string };
 
@@ -76,8 +79,8 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, people, createGroup } = stores;
+  const stores = createStores(config, log);
+  const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -99,7 +102,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     }),
     keys,
     ...people,
-    isHttps: config.publicUrl?.startsWith("https:") ?? false,
+    config,
     readiness,
     limiter,
     countUsage: stores.usage.count,
@@ -129,15 +132,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   const hasTariff = () => tariffVersion() !== undefined;
-  return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
-}
-
-/** How people sign in, in the words of the HTTP server. */
-function createSignIn(em: EntityManager): SignIn {
-  return {
-    byLink: (token, userAgent) => signInByLink(em, token, userAgent),
-    signOut: (session) => signOut(em, session),
-  };
+  return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
 }
 
 /** Every RPC of every service, with its function. */
@@ -150,7 +145,8 @@ function implementAll(deps: ServiceDeps & AdminDeps) {
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(databaseUrl: string, log: Logger) {
+function createStores(config: AppConfig, log: Logger) {
+  const { databaseUrl } = config;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
   const events = createEventSignal({ em, log });
@@ -162,8 +158,9 @@ function createStores(databaseUrl: string, log: Logger) {
     events,
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
+    coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
-    people: { sessions: createSessionLookup(em), signIn: createSignIn(em) },
+    people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
     createGroup: createGroupCommit(em),
     reader: createReader(orm),
     usage: createUsageCounter(),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
+import { purgeEndedKeys } from "../features/credentials/purge-ended-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import { purgeSignIns } from "../features/people/purge-sign-ins.ts";
@@ -11,8 +12,8 @@ import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
 const PURGE_MS = 10 * 60 * 1_000;
 
 /**
- * Purges stored responses, deliveries, sign-ins, counts of calls and events that have expired, until the
- * signal aborts.
+ * Purges stored responses, keys, deliveries, sign-ins, counts of calls and events that have expired,
+ * until the signal aborts.
  */
 export async function purgeRegularly(options: {
   readonly em: EntityManager;
@@ -26,6 +27,7 @@ export async function purgeRegularly(options: {
   const warn = (error: unknown) => log.warn({ err: error }, "purge failed");
   while (!shutdownSignal.aborted) {
     await purgeStoredResponses(em).catch(warn);
+    await purgeEndedKeys(em).catch(warn);
     await purgeDeliveries(em, now()).catch(warn);
     await purgeSignIns(em).catch(warn);
     await purgeReports(em).catch(warn);

@@ -1,5 +1,7 @@
+import { fileURLToPath } from "node:url";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
@@ -15,6 +17,7 @@ import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
+import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
@@ -24,6 +27,9 @@ import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
 import { SERVICES } from "./services.ts";
 
+/** Where `npm run build` puts the dashboard. */
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
+
 /** Builds the two servers on one pipeline; neither listens yet. */
 export function createServers(options: {
   readonly rpcs: readonly Rpc[];
@@ -31,8 +37,7 @@ export function createServers(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
-  /** Whether browsers reach the service over https. */
-  readonly isHttps: boolean;
+  readonly config: Partial<Pick<Config, "publicUrl" | "dashboard">>;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
@@ -44,7 +49,7 @@ export function createServers(options: {
   readonly grpc: TransportServer;
   readonly inFlight: () => number;
 } {
-  const { rpcs, streams, log, registry } = options;
+  const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
@@ -77,7 +82,12 @@ export function createServers(options: {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
-      signInPages: createSignInPages({ ...options, refusalFor: pipeline.refusalOf }),
+      dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
+      signInPages: createSignInPages({
+        signIn: options.signIn,
+        isHttps: config.publicUrl?.startsWith("https:") ?? false,
+        refusalFor: pipeline.refusalOf,
+      }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,

@@ -1,3 +1,5 @@
+import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
@@ -5,6 +7,11 @@ import { ReportService } from "../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import type { EntityManager } from "../db/orm.ts";
+import { createApiKey } from "../features/api-keys/create-api-key.ts";
+import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
+import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
+import { rotateApiKey } from "../features/api-keys/rotate-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
@@ -29,6 +36,8 @@ import { listShipments } from "../features/shipments/list-shipments.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
+import { hasTariffInForce } from "../features/tariffs/has-tariff-in-force.ts";
+import { getCoverage, type CoverageDeps } from "../features/tariffs/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
 import { getWebhook } from "../features/webhooks/get-webhook.ts";
@@ -58,15 +67,18 @@ export const SERVICES = [
   ShipmentService,
   CustomerService,
   WorkspaceService,
+  CoverageService,
   EventService,
   WebhookService,
   MemberService,
+  ApiKeyService,
   ReportService,
 ];
 
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
+  CoverageDeps &
   WebhookDeps &
   OverviewDeps & {
     readonly events: Pick<EventSignal, "announce">;
@@ -93,7 +105,10 @@ export function implementServices(given: ServiceDeps): {
         getCustomer: (request, call) => getCustomer(request, call, deps.em),
         listCustomers: (request, call) => listCustomers(request, call, deps.em),
       }),
-      ...listRpcs(WorkspaceService, { getWorkspace: (_, call) => getWorkspace(call, deps.em) }),
+      ...listRpcs(WorkspaceService, {
+        getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),
+      }),
+      ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
       ...listRpcs(MemberService, {
@@ -102,6 +117,7 @@ export function implementServices(given: ServiceDeps): {
         updateMember: (request, call) => updateMember(request, call, deps.em),
         removeMember: (request, call) => removeMember(request, call, deps.em),
       }),
+      ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
       ...listRpcs(ReportService, {
         getUsage: (_, call) => getUsage(call, deps),
         getOverview: (request, call) => getOverview(request, call, deps),
@@ -112,12 +128,12 @@ export function implementServices(given: ServiceDeps): {
 }
 
 function shipmentFunctions(
-  deps: ShipmentDeps & PaymentDeps,
+  deps: ShipmentDeps & PaymentDeps & Pick<ServiceDeps, "events">,
 ): ServiceFunctions<typeof ShipmentService> {
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
     batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
-    createShipment: createBookings(deps),
+    createShipment: createBookings(deps, deps.events.announce),
     getShipment: (request, call) => getShipment(request, call, deps),
     listShipments: (request, call) => listShipments(request, call, deps),
     updateShipment: (request, call) => updateShipment(request, call, deps),
@@ -148,5 +164,14 @@ function webhookFunctions(deps: WebhookDeps): ServiceFunctions<typeof WebhookSer
     redeliverEvent: (request, call) => redeliverEvent(request, call, deps),
     listWebhookDeliveries: (request, call) => listWebhookDeliveries(request, call, deps.em),
     listWebhookAttempts: (request, call) => listWebhookAttempts(request, call, deps.em),
+  };
+}
+
+function apiKeyFunctions(em: EntityManager): ServiceFunctions<typeof ApiKeyService> {
+  return {
+    listApiKeys: (_, call) => listApiKeys(call, em),
+    createApiKey: (request, call) => createApiKey(request, call, em),
+    rotateApiKey: (request, call) => rotateApiKey(request, call, em),
+    revokeApiKey: (request, call) => revokeApiKey(request, call, em),
   };
 }

@@ -66,6 +66,13 @@ export declare type Event = Message<"shipments.v1.Event"> & {
    * @generated from field: shipments.v1.Webhook webhook = 7;
    */
   webhook?: Webhook | undefined;
+
+  /**
+   * The email of the member who did it; absent when it was done with an API key, or by nobody.
+   *
+   * @generated from field: optional string actor = 8;
+   */
+  actor?: string | undefined;
 };
 
 export declare type EventValid = Event;

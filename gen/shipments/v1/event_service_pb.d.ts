@@ -177,6 +177,13 @@ export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsReques
    * @generated from field: repeated string types = 2;
    */
   types: string[];
+
+  /**
+   * Without a cursor, sends only what happens from now on; the first message tells the cursor to go on from.
+   *
+   * @generated from field: optional bool from_now = 3;
+   */
+  fromNow?: boolean | undefined;
 };
 
 export declare type WatchEventsRequestValid = WatchEventsRequest;

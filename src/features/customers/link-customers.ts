@@ -1,15 +1,25 @@
-import type { EntityManager } from "../../db/orm.ts";
-import { Customer } from "./customer.entity.ts";
+import type { CustomerRow } from "./customer-row.ts";
+import type { WrittenCustomer } from "./write-customers-sql.ts";
 
 /** The customer of a booking, as the request names it and as the database has it. */
 export interface BookedCustomer {
   readonly workspace: number;
   readonly name: string;
   readonly email: string;
+  /** The id number from now on; undefined to keep what the customer has. */
+  readonly idNumber: string | undefined;
   /** The customer's row; null when there is none. */
-  readonly row: object | null;
+  readonly row: CustomerRow | null;
   /** The id for a new customer; null when there is a row. */
   readonly newId: number | null;
+}
+
+/** The customers of bookings. */
+export interface LinkedCustomers {
+  /** In the order of the bookings, each as its booking leaves it. */
+  readonly customers: readonly CustomerRow[];
+  /** Those that are new or have another id number, to be written with their bookings. */
+  readonly written: readonly WrittenCustomer[];
 }
 
 /** The email in the form in which customers are compared: in lower case. */
@@ -17,51 +27,34 @@ export function foldEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/**
- * Loads the customers of bookings into the caller's unit of work from their rows, and creates one
- * for each workspace, name and email that has none.
- *
- * If another transaction commits the same new customer first, the flush fails on the unique
- * constraint; a retry finds the row.
- *
- * @returns the customers, in the order of the bookings
- */
-export function linkCustomers(
-  tx: EntityManager,
-  booked: readonly BookedCustomer[],
-  now: Date,
-): Customer[] {
-  const created = new Map<string, Customer>();
-  // Sorted, so that transactions that insert the same customers do not deadlock.
-  for (const one of booked.filter(({ row }) => row === null).toSorted(byPerson)) {
-    if (!created.has(personKey(one))) created.set(personKey(one), createCustomer(tx, one, now));
-  }
-  return booked.map((one) =>
-    one.row === null ? created.get(personKey(one))! : tx.map(Customer, one.row),
-  );
-}
-
-function createCustomer(
-  tx: EntityManager,
-  { workspace, newId, name, email }: BookedCustomer,
-  createdAt: Date,
-): Customer {
-  return tx.create(Customer, {
-    workspace,
-    id: newId!,
-    name,
-    email,
-    emailLower: foldEmail(email),
-    idNumber: null,
-    createdAt,
+/** Finds the customers of bookings, one new one for each workspace, name and email that has none. */
+export function linkCustomers(booked: readonly BookedCustomer[], now: Date): LinkedCustomers {
+  const linked = new Map<string, { readonly first: BookedCustomer; readonly row: CustomerRow }>();
+  const customers = booked.map((one) => {
+    const key = personKey(one.workspace, one.row ?? one);
+    const { first, row: before } = linked.get(key) ?? { first: one, row: one.row ?? newRow(one) };
+    const row = one.idNumber === undefined ? before : { ...before, idNumber: one.idNumber };
+    linked.set(key, { first, row });
+    return row;
   });
+  const createdAt = now.toISOString();
+  const written = [...linked]
+    .filter(([, { first, row }]) => row.idNumber !== first.row?.idNumber)
+    // Sorted, so that transactions that write the same customers do not deadlock.
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { first, row }]) => ({
+      ...row,
+      workspace: first.workspace,
+      emailLower: foldEmail(row.email),
+      createdAt,
+    }));
+  return { customers, written };
 }
 
-function personKey({ workspace, name, email }: BookedCustomer): string {
+function newRow({ newId, name, email }: BookedCustomer): CustomerRow {
+  return { id: newId!, name, email, idNumber: null };
+}
+
+function personKey(workspace: number, { name, email }: Pick<CustomerRow, "name" | "email">) {
   return JSON.stringify([workspace, name, foldEmail(email)]);
-}
-
-function byPerson(a: BookedCustomer, b: BookedCustomer): number {
-  const [one, other] = [personKey(a), personKey(b)];
-  return one === other ? 0 : one < other ? -1 : 1;
 }

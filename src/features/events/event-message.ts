@@ -11,16 +11,20 @@ import type { Event } from "./event.entity.ts";
 const LENIENT = { ignoreUnknownFields: true };
 
 /** What callers see of an event. */
-export type EventContent = Pick<Event, "subject" | "number" | "type" | "data" | "createdAt">;
+export type EventContent = Pick<
+  Event,
+  "subject" | "number" | "type" | "data" | "actor" | "createdAt"
+>;
 
 /** An event as callers see it. */
 export function eventMessage(event: EventContent): EventMessage {
-  const { subject, number, type, data, createdAt } = event;
+  const { subject, number, type, data, actor, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),
     type,
     timestamp: timestampFromDate(createdAt),
     number,
+    ...(actor ? { actor } : {}),
     ...(type.startsWith("shipment.")
       ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }
       : { webhook: fromJson(WebhookSchema, data, LENIENT) }),

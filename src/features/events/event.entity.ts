@@ -22,6 +22,8 @@ export const Event = defineEntity({
     /** The subject as the change left it, as protobuf JSON. */
     data: p.json().$type<JsonObject>(),
     createdAt: p.datetime(3),
+    /** The email of the member who did it; null for a key, or nobody. */
+    actor: p.text().nullable(),
     /**
      * The id of the transaction that wrote it, by which the feed is sorted. Once every transaction
      * up to this one has ended, no event can appear before this one.

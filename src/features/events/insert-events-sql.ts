@@ -9,6 +9,8 @@ export interface NewEvent {
   readonly number: number;
   readonly type: EventType;
   readonly data: JsonObject;
+  /** The email of the member who did it; null for a key. */
+  readonly actor: string | null;
   /** RFC 3339. */
   readonly createdAt: string;
 }
@@ -21,8 +23,9 @@ export interface NewEvent {
  */
 export function insertEventsSql(parameter: string): string {
   return `
-    insert into event (workspace_id, subject, number, type, data, created_at)
-    select workspace, subject, number, type, data, "createdAt"
+    insert into event (workspace_id, subject, number, type, data, actor, created_at)
+    select workspace, subject, number, type, data, actor, "createdAt"
     from json_to_recordset(${parameter}) as new (
-      workspace bigint, subject text, number int, type text, data jsonb, "createdAt" timestamptz)`;
+      workspace bigint, subject text, number int, type text, data jsonb, actor text,
+      "createdAt" timestamptz)`;
 }

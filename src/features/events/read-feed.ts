@@ -44,6 +44,19 @@ export function readFeed(
   );
 }
 
+/** Where the workspace's feed ends, as far as its order is final; undefined when it is empty. */
+export async function readFeedEnd(
+  em: EntityManager,
+  workspace: number,
+): Promise<FeedPosition | undefined> {
+  const [last] = await em.find(
+    Event,
+    { workspace, transaction: { $lt: OLDEST_IN_FLIGHT } },
+    { orderBy: { transaction: "desc", subject: "desc", number: "desc" }, limit: 1 },
+  );
+  return last;
+}
+
 function afterPosition({ transaction, subject, number }: FeedPosition): FilterQuery<Event>[] {
   // The first condition bounds the index scan; the second orders the events of one transaction.
   return [

@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventMessage } from "./event-message.ts";
 import type { EventSignal } from "./event-signal.ts";
-import { readCursor, readFeed, writeCursor } from "./read-feed.ts";
+import { readCursor, readFeed, readFeedEnd, writeCursor } from "./read-feed.ts";
 
 /** What `watchEvents` works with. */
 export interface WatchDeps {
@@ -32,7 +32,7 @@ const LONGEST_WAIT_MS = 1_000;
 const HEARTBEAT_MS = 10_000;
 
 /**
- * Streams the workspace's events after a cursor, or from the first, then new ones as they happen,
+ * Streams the workspace's events after a cursor, or from the first or the present, then new ones as they happen,
  * until `signal` aborts. A message without an event is a heartbeat: the first comes at once when there
  * are no events yet, since headers are sent with the first message.
  *
@@ -45,8 +45,11 @@ export async function* watchEvents(
   signal: AbortSignal,
 ): AsyncIterable<WatchEventsResponse> {
   const { types } = request;
-  let after = readCursor(workspaceId, request.after);
-  let cursor = request.after ?? "";
+  let after =
+    request.after === undefined && request.fromNow === true
+      ? await readFeedEnd(em.fork(), workspaceId)
+      : readCursor(workspaceId, request.after);
+  let cursor = after === undefined ? "" : writeCursor(workspaceId, after);
   let waitMs = SHORTEST_WAIT_MS;
   let lastSentMs = -Infinity;
   const subscription = events.subscribe(workspaceId);

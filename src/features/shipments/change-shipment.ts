@@ -11,7 +11,7 @@ import { shipmentNotFoundError } from "./find-shipment.ts";
 import { lockShipments } from "./lock-shipments.ts";
 import { shipmentEvents } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
-import { writeShipments, type ChangedShipment } from "./write-shipments.ts";
+import { updateShipments, type ChangedShipment } from "./write-shipments.ts";
 
 /** A change of one shipment that a call asks for. */
 export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
@@ -92,7 +92,7 @@ async function makeChanges(
       const before = rows[i];
       if (before === undefined) throw shipmentNotFoundError();
       const after = await change.change(before, tx);
-      const made = after === before ? undefined : record(keyOf(change).workspace, before, after);
+      const made = after === before ? undefined : record(change.call, before, after);
       if (made !== undefined) {
         changed.push(made);
         written.add(change);
@@ -103,7 +103,7 @@ async function makeChanges(
       outcomes.push({ refused: error });
     }
   }
-  await writeShipments(tx, changed);
+  await updateShipments(tx, changed);
   return outcomes;
 }
 
@@ -112,7 +112,7 @@ function keyOf({ call, request }: ShipmentChange) {
 }
 
 /** Counts a change in the row's version, and in its events. */
-function record(workspace: number, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
+function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const counted = { ...after, version: before.version + 1 };
-  return { workspace, ...shipmentEvents(workspace, before, counted) };
+  return { workspace: call.caller.workspaceId, ...shipmentEvents(before, counted, call) };
 }

@@ -1,4 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import {
+  CreateShipmentResponseSchema,
   ShipmentService,
   type CreateShipmentRequestValid,
   type CreateShipmentResponse,
@@ -11,9 +13,11 @@ import { createRejectIfInFlight } from "../idempotency/reject-if-in-flight.ts";
 import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Booking } from "./booking.ts";
 import { checkBooking } from "./check-booking.ts";
-import { bookedCustomer, insertShipment } from "./insert-shipment.ts";
+import { bookedCustomer, bookShipment } from "./book-shipment.ts";
 import { bookingQuery, readBookingFacts } from "./read-booking-facts.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
+import { shipmentMessage } from "./shipment-message.ts";
+import { insertShipments } from "./write-shipments.ts";
 
 /** How many bookings share one transaction at most. */
 const MAX_GROUP = 64;
@@ -35,8 +39,13 @@ type CreateShipment = (
  * A booking is refused with every problem it has of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED and
  * PAYMENT_PROVIDER_NOT_CONNECTED; if it has none of these, for PRICE_CHANGED, then
  * EXTERNAL_REFERENCE_TAKEN, then FIELD_INVALID (too much metadata).
+ *
+ * @param announce is called with a workspace once a booking in it is committed
  */
-export function createBookings(deps: BookingDeps): CreateShipment {
+export function createBookings(
+  deps: BookingDeps,
+  announce: (workspace: number) => void,
+): CreateShipment {
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
   const commitInGroup = deps.createGroup({
@@ -46,7 +55,12 @@ export function createBookings(deps: BookingDeps): CreateShipment {
     work: (tx, bookings: readonly Booking[]) =>
       withIdempotencyEach(tx, bookings, (fresh) => bookEach(tx, fresh, deps)),
   });
-  return (request, call) => rejectIfInFlight(call, () => commitInGroup({ method, request, call }));
+  return async (request, call) => {
+    const book = () => commitInGroup({ method, request, call });
+    const response = await rejectIfInFlight(call, book);
+    if (!call.replayed) announce(call.caller.workspaceId);
+    return response;
+  };
 }
 
 /** Of two bookings with one external reference, the second has to find the first committed. */
@@ -66,7 +80,11 @@ async function bookEach(
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
 
   const bookedAt = now();
-  const customers = linkCustomers(tx, accepted.map(bookedCustomer), bookedAt);
-  const responses = accepted.map((it, i) => insertShipment(tx, it, customers[i]!, bookedAt));
+  const { customers, written } = linkCustomers(accepted.map(bookedCustomer), bookedAt);
+  const booked = accepted.map((it, i) => bookShipment(it, customers[i]!, bookedAt));
+  await insertShipments(tx, booked, written);
+  const responses = booked.map(({ row }) =>
+    create(CreateShipmentResponseSchema, { data: shipmentMessage(row) }),
+  );
   return checked.map((it) => ("result" in it ? { result: responses.shift()! } : it));
 }

@@ -1,6 +1,8 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readRecordId } from "../../domain/record-id.ts";
+import type { CustomerRow } from "../customers/customer-row.ts";
+import { VERSION_IN_FORCE } from "../tariffs/version-in-force.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import type { Booking } from "./booking.ts";
 
@@ -21,7 +23,7 @@ export interface BookingFacts {
   /** The reference of the shipment that already has the booking's external reference. */
   readonly takenBy: string | null;
   /** The customer's row, found by id, else by name and email; null when there is none. */
-  readonly customer: Record<string, unknown> | null;
+  readonly customer: CustomerRow | null;
   /** An id for a new customer; null when there is a row. */
   readonly newCustomerId: number | null;
 }
@@ -49,29 +51,36 @@ export async function readBookingFacts(
   return runStatement<BookingFacts>(tx, READ, [JSON.stringify(wanted)]);
 }
 
+/** A `CustomerRow`. */
+const CUSTOMER_ROW = `json_build_object(
+  'id', customer.id, 'name', customer.name, 'email', customer.email, 'idNumber', id_number)`;
+
 /**
  * The values come as JSON because PostgreSQL estimates the rows of an array from its value, and so
  * plans anew each time, which takes longer than the rest. The look-ups are subqueries because each
- * is then an index look-up, whatever the estimated number of rows.
+ * is then an index look-up, whatever the estimated number of rows. The condition on the place always
+ * holds: with it PostgreSQL expects one row instead of 100, and a plan so cheap that planning anew
+ * never seems worth while; without it, it did for a while after the tables had grown.
  */
 const READ = `
   select "tariffVersion", "providerConnected", "takenBy", customer,
     case when customer is null then nextval('customer_id_seq') end::float8 as "newCustomerId"
   from (
     select place,
-      (select max(version) from tariff_version) as "tariffVersion",
+      ${VERSION_IN_FORCE} as "tariffVersion",
       exists (select from payment_connection where workspace_id = workspace)
         as "providerConnected",
       (select reference from shipment
        where workspace_id = workspace and external_reference = "externalReference") as "takenBy",
       coalesce(
-        (select to_json(customer) from customer
+        (select ${CUSTOMER_ROW} from customer
          where workspace_id = workspace and id = "customerId"),
-        (select to_json(customer) from customer
+        (select ${CUSTOMER_ROW} from customer
          where workspace_id = workspace and customer.name = wanted.name and email_lower = wanted.email)
       ) as customer
     from json_to_recordset($1) as wanted
       (place int, workspace bigint, "externalReference" text, "customerId" bigint, name text, email text)
+    where place between 0 and 1000
     order by place
   ) as facts
   order by place`;

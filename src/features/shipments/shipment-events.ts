@@ -2,6 +2,7 @@ import { toJson, type JsonObject } from "@bufbuild/protobuf";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { shipmentEventTypes } from "../../domain/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
+import type { Call } from "../../pipeline/call.ts";
 import type { NewEvent } from "../events/insert-events-sql.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -18,20 +19,22 @@ export interface RecordedChange {
  *
  * @param before its state before the change; undefined when it was just booked
  * @param after the row as it will be written, but for `eventCount`, which does not count these yet
+ * @param call the call that makes the change
  */
 export function shipmentEvents(
-  workspace: number,
   before: ShipmentState | undefined,
   after: ShipmentRow,
+  { caller }: Call,
 ): RecordedChange {
   const data = toJson(ShipmentSchema, shipmentMessage(after)) as JsonObject;
   const createdAt = new Date(after.updatedAtMs).toISOString();
   const events = shipmentEventTypes(before, after).map((type, i) => ({
-    workspace,
+    workspace: caller.workspaceId,
     subject: after.reference,
     number: after.eventCount + i + 1,
     type,
     data,
+    actor: caller.member?.email ?? null,
     createdAt,
   }));
   return { row: { ...after, eventCount: after.eventCount + events.length }, events };

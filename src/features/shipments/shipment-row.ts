@@ -1,10 +1,9 @@
-import type { Loaded } from "@mikro-orm/postgresql";
 import type {
   CancelReason,
   PaymentStatus,
   ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
-import type { Shipment } from "./shipment.entity.ts";
+import type { CustomerRow } from "../customers/customer-row.ts";
 
 /** A shipment with its customer, as stored. Amounts are in minor units of the currency. */
 export interface ShipmentRow {
@@ -42,14 +41,6 @@ export interface ShipmentRow {
   readonly eventCount: number;
   /** The tariff version it was priced with. */
   readonly tariff: number;
-}
-
-/** The customer of a shipment, as stored. */
-export interface CustomerRow {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly idNumber: string | null;
 }
 
 /**
@@ -158,45 +149,4 @@ const NO_METADATA: ShipmentRow["metadata"] = {};
 /** Seconds as PostgreSQL gives them, in whole milliseconds, which is as fine as times are stored. */
 function milliseconds(seconds: number): number {
   return Math.round(seconds * 1_000);
-}
-
-/** A shipment of a unit of work with its customer, as it will be stored. */
-export function rowOfEntity(shipment: Loaded<Shipment, "customer">): ShipmentRow {
-  const { customer } = shipment;
-  return {
-    reference: shipment.reference,
-    status: shipment.status,
-    paymentStatus: shipment.paymentStatus,
-    createdBy: shipment.createdBy ?? null,
-    pickupAddress: shipment.pickupAddress,
-    pickupLat: shipment.pickupLat,
-    pickupLng: shipment.pickupLng,
-    dropoffAddress: shipment.dropoffAddress,
-    dropoffLat: shipment.dropoffLat,
-    dropoffLng: shipment.dropoffLng,
-    weightKg: shipment.weightKg,
-    distanceKm: shipment.distanceKm,
-    distanceFeeMinor: shipment.distanceFeeMinor,
-    weightFeeMinor: shipment.weightFeeMinor,
-    baseFeeMinor: shipment.baseFeeMinor,
-    subtotalMinor: shipment.subtotalMinor,
-    totalMinor: shipment.totalMinor,
-    currency: shipment.currency,
-    customer: {
-      id: customer.id,
-      name: customer.name,
-      email: customer.email,
-      idNumber: customer.idNumber ?? null,
-    },
-    createdAtMs: shipment.createdAt.getTime(),
-    updatedAtMs: shipment.updatedAt.getTime(),
-    cancelledAtMs: shipment.cancelledAt?.getTime() ?? null,
-    cancelReason: shipment.cancelReason ?? null,
-    cancelNote: shipment.cancelNote ?? null,
-    externalReference: shipment.externalReference ?? null,
-    metadata: shipment.metadata,
-    version: shipment.version,
-    eventCount: shipment.eventCount,
-    tariff: shipment.tariff,
-  };
 }

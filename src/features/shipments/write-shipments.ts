@@ -1,16 +1,20 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { writeCustomersSql, type WrittenCustomer } from "../customers/write-customers-sql.ts";
 import { insertEventsSql } from "../events/insert-events-sql.ts";
 import type { RecordedChange } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
-/** A shipment that has changed. */
+/** A shipment that is new or has changed. */
 export interface ChangedShipment extends RecordedChange {
   readonly workspace: number;
 }
 
-/** The columns that a change can change: name, type, and what to write. */
-const COLUMNS: readonly (readonly [string, string, (row: ShipmentRow) => unknown])[] = [
+/** Name, type, and what to write. */
+type Column = readonly [string, string, (row: ShipmentRow) => unknown];
+
+/** The columns that a change can change. */
+const CHANGING: readonly Column[] = [
   ["status", "text", (row) => row.status],
   ["payment_status", "text", (row) => row.paymentStatus],
   ["customer_id", "bigint", (row) => row.customer.id],
@@ -38,31 +42,63 @@ const COLUMNS: readonly (readonly [string, string, (row: ShipmentRow) => unknown
   ["event_count", "int", (row) => row.eventCount],
 ];
 
-/** Values travel as JSON, so that the statement is the same for any number of rows. */
-const WRITE = `
-  with written as (
+/** All columns but the workspace's. */
+const COLUMNS: readonly Column[] = [
+  ["reference", "text", (row) => row.reference],
+  ["created_by", "text", (row) => row.createdBy],
+  ["created_at", "timestamptz", (row) => timeOf(row.createdAtMs)],
+  ["external_reference", "text", (row) => row.externalReference],
+  ...CHANGING,
+];
+
+const NAMES = ["workspace_id", ...COLUMNS.map(([name]) => name)].join(", ");
+
+/** Values travel as JSON, so that a statement is the same for any number of rows. */
+const WRITTEN = `json_to_recordset($1) as written (
+  workspace_id bigint, ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})`;
+
+const UPDATE = `
+  with updated as (
     update shipment as s
-    set ${COLUMNS.map(([name]) => `${name} = changed.${name}`).join(", ")}
-    from json_to_recordset($1) as changed (
-      workspace_id bigint, reference text,
-      ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})
-    where s.workspace_id = changed.workspace_id and s.reference = changed.reference
+    set ${CHANGING.map(([name]) => `${name} = written.${name}`).join(", ")}
+    from ${WRITTEN}
+    where s.workspace_id = written.workspace_id and s.reference = written.reference
   )
   ${insertEventsSql("$2")}`;
 
+const INSERT = `
+  with inserted as (insert into shipment (${NAMES}) select ${NAMES} from ${WRITTEN}),
+    customers as (${writeCustomersSql("$3")})
+  ${insertEventsSql("$2")}`;
+
 /** Writes shipments that the transaction has locked, and their events. */
-export async function writeShipments(
+export async function updateShipments(
   tx: EntityManager,
   changed: readonly ChangedShipment[],
 ): Promise<void> {
-  if (changed.length === 0) return;
-  const rows = changed.map(({ workspace, row }) => ({
+  if (changed.length > 0) await runStatement(tx, UPDATE, valuesOf(changed));
+}
+
+/**
+ * Writes new shipments, their events, and what is new about their customers: by one statement,
+ * because MikroORM's unit of work takes longer than all the rest of a booking.
+ */
+export async function insertShipments(
+  tx: EntityManager,
+  booked: readonly ChangedShipment[],
+  customers: readonly WrittenCustomer[],
+): Promise<void> {
+  if (booked.length === 0) return;
+  await runStatement(tx, INSERT, [...valuesOf(booked), JSON.stringify(customers)]);
+}
+
+/** The shipments and their events. */
+function valuesOf(written: readonly ChangedShipment[]): string[] {
+  const rows = written.map(({ workspace, row }) => ({
     workspace_id: workspace,
-    reference: row.reference,
     ...Object.fromEntries(COLUMNS.map(([name, , valueOf]) => [name, valueOf(row)])),
   }));
-  const events = changed.flatMap((change) => change.events);
-  await runStatement(tx, WRITE, [JSON.stringify(rows), JSON.stringify(events)]);
+  return [JSON.stringify(rows), JSON.stringify(written.flatMap(({ events }) => events))];
 }
 
 function timeOf(ms: number | null): string | null {

@@ -47,7 +47,7 @@ const READ = `
     webhook.disabled_reason is not null as is_disabled,
     webhook.failing_since is not null as is_failing,
     due.id::float8, due.subject, due.number, due.attempts,
-    event.type, event.data::text, date_part('epoch', event.created_at) as created_at
+    event.type, event.data::text, event.actor, date_part('epoch', event.created_at) as created_at
   from json_to_recordset($1)
     as asked (place int, workspace bigint, webhook text, held bigint[], "limit" int)
   join webhook on webhook.workspace_id = asked.workspace and webhook.id = asked.webhook
@@ -74,6 +74,7 @@ interface Row {
   readonly attempts: number;
   readonly type: EventType | null;
   readonly data: string;
+  readonly actor: string | null;
   readonly created_at: number;
 }
 
@@ -113,8 +114,15 @@ function dueOf({ workspace, webhook }: WebhookKey, rows: readonly Row[]): DueDel
   });
 }
 
-function contentOf({ subject, number, type, data, created_at }: Row): EventContent | undefined {
+function contentOf({
+  subject,
+  number,
+  type,
+  data,
+  actor,
+  created_at,
+}: Row): EventContent | undefined {
   if (type === null) return undefined;
   const createdAt = new Date(Math.round(created_at * 1_000));
-  return { subject, number, type, data: JSON.parse(data) as JsonObject, createdAt };
+  return { subject, number, type, data: JSON.parse(data) as JsonObject, actor, createdAt };
 }

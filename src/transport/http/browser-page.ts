@@ -24,19 +24,33 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const PAGES = {
-  200: page("Shipment booking", CONTENT),
-  404: page("There is nothing at this path", CONTENT),
+/** The headers of every page. */
+export const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
 } as const;
 
-function page(title: string, content: string): Buffer {
+const NOT_BUILT = `<p>The dashboard is not built yet. <code>npm run build</code> in the service's folder
+builds it; then reload this page.</p>`;
+
+/** The pages there are, with their statuses. */
+const PAGES = {
+  start: { status: 200, body: page("Shipment booking", CONTENT) },
+  unbuilt: { status: 200, body: page("Shipment booking", `${NOT_BUILT}\n${CONTENT}`) },
+  nothing: { status: 404, body: page("There is nothing at this path", CONTENT) },
+} as const;
+
+/** A page without a script; `head` is what its head has beyond the usual. */
+export function page(title: string, content: string, head = ""): Buffer {
   return Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${STYLE}</style>${head}
 </head>
 <body>
 <h1>${title}</h1>
@@ -44,6 +58,15 @@ ${content}
 </body>
 </html>
 `);
+}
+
+/** Text as it stands in HTML, between tags or between double quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }
 
 /**
@@ -57,8 +80,8 @@ export function prefersPage({ method, headers }: IncomingMessage): boolean {
   return weightOf("text/html", accept) > weightOf("application/json", accept);
 }
 
-/** The weight of a media type, from 0 to 1; 0 when it is not named. */
-function weightOf(type: string, accept: string): number {
+/** The weight of a media type or coding in an Accept header, from 0 to 1; 0 when it is not named. */
+export function weightOf(type: string, accept: string): number {
   for (const range of accept.toLowerCase().split(",")) {
     const [name, ...parameters] = range.split(";").map((part) => part.trim());
     if (name !== type) continue;
@@ -68,17 +91,22 @@ function weightOf(type: string, accept: string): number {
   return 0;
 }
 
-/** Sends the page that says what runs here: at `/` with 200, elsewhere with 404. */
-export function sendPage(response: ServerResponse, status: 200 | 404, requestId: string): void {
+/**
+ * Sends a page that says what runs here: `start` at `/`, where `unbuilt` says that there would be a
+ * dashboard, and `nothing`, with 404, at other paths.
+ */
+export function sendPage(
+  response: ServerResponse,
+  name: keyof typeof PAGES,
+  requestId: string,
+): void {
   if (response.headersSent || response.destroyed) return;
+  const { status, body } = PAGES[name];
   response.writeHead(status, {
-    "content-type": "text/html; charset=utf-8",
-    "content-length": PAGES[status].length,
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    ...PAGE_HEADERS,
+    "content-length": body.length,
     vary: "Accept",
     "x-request-id": requestId,
   });
-  response.end(PAGES[status]);
+  response.end(body);
 }

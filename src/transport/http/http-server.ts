@@ -12,6 +12,7 @@ import {
 import { listen } from "../connections/listen.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
+import type { DashboardFiles } from "./dashboard-files.ts";
 import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
@@ -34,18 +35,23 @@ const CONNECTIONS: ConnectionLimits = { ...CONNECTION_LIMITS, maxServed: 32 };
 /** How long a caller may take to read that its request is broken, in milliseconds. */
 const BROKEN_CONNECTION_MS = 1_000;
 
-/** Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs. */
+/**
+ * Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs.
+ * Without `dashboard`, browsers get a page that says what runs here.
+ */
 export function createHttpServer(options: {
   readonly serviceNames: readonly string[];
   readonly handleRpc: RpcHandler;
   readonly gateway: JsonGateway;
   readonly probes: Probes;
   readonly signInPages: SignInPages;
+  readonly dashboard?: DashboardFiles | undefined;
   readonly limits?: Partial<ConnectionLimits>;
 }): TransportServer {
-  const { handleRpc, gateway, probes, signInPages, limits } = options;
+  const { handleRpc, gateway, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const hostFault = createHostFault();
+  const answerOutsideApi = createOutsideApi(options);
   let closing = false;
 
   const handle: JsonGateway = (request, response, calls) => {
@@ -57,10 +63,8 @@ export function createHttpServer(options: {
     }
     const url = (request.url = originForm(request.url ?? ""));
     if (url.startsWith("/v1/")) gateway(request, response, calls);
-    else if (url === "/" && prefersPage(request)) sendPage(response, 200, requestIdOf(request));
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
-    else if (signInPages(request, response)) return;
-    else if (!probes(request, response, requestIdOf(request))) gateway(request, response, calls);
+    else if (!answerOutsideApi(request, response)) gateway(request, response, calls);
   };
 
   const connections = createHttpConnections({ ...CONNECTIONS, ...limits });
@@ -99,6 +103,24 @@ export function createHttpServer(options: {
         });
         server.closeIdleConnections();
       }),
+  };
+}
+
+/** Builds the answers to probes and browsers; they are false when the request is for the API. */
+function createOutsideApi(options: {
+  readonly probes: Probes;
+  readonly signInPages: SignInPages;
+  readonly dashboard?: DashboardFiles | undefined;
+}): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { probes, signInPages, dashboard } = options;
+  return (request, response) => {
+    if (signInPages(request, response)) return true;
+    const requestId = requestIdOf(request);
+    if (probes(request, response, requestId)) return true;
+    if (dashboard?.(request, response, requestId)) return true;
+    if (request.url !== "/" || !prefersPage(request)) return false;
+    sendPage(response, dashboard === undefined ? "start" : "unbuilt", requestId);
+    return true;
   };
 }
 

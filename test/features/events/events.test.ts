@@ -7,9 +7,9 @@ import {
   EventService,
   WatchEventsResponseSchema,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import { revokeKey } from "../../../src/features/api-keys/revoke-key.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
+import { revokeKey } from "../../support/platform.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -81,6 +81,7 @@ test("a booking writes one event, which holds the shipment as answered", async (
         number: 1,
         data: shipment,
         webhook: null,
+        actor: null,
       },
     ],
     next_page_token: "",
@@ -330,6 +331,22 @@ test("a heartbeat holds the cursor of the last event", async () => {
   expect(heartbeat).toEqual({ ...HEARTBEAT, cursor });
 });
 
+test("watchEvents from now sends nothing of the past, and its first cursor leads to what follows", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const client = service.grpcClient(apiKey, EventService);
+  expect(await take(1, client.watchEvents({ fromNow: true }))).toEqual([HEARTBEAT]);
+  await book(apiKey);
+  const { cursor } = await readFeed(apiKey);
+  expect(await take(1, client.watchEvents({ fromNow: true }))).toEqual([{ ...HEARTBEAT, cursor }]);
+  const watching = take(1, withoutHeartbeats(client.watchEvents({ fromNow: true })));
+  await sleep(100);
+  const { reference } = await book(apiKey);
+  const resumed = take(1, withoutHeartbeats(client.watchEvents({ after: cursor, fromNow: true })));
+  for (const [seen] of await Promise.all([watching, resumed])) {
+    expect(seen!.data!.id).toBe(`evt_${reference}_1`);
+  }
+});
+
 test("watchEvents sends only events of the caller's workspace and of the types asked for", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
@@ -368,7 +385,7 @@ test("an event stream ends when its key is revoked", async () => {
   );
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unauthenticated });
   await sleep(100);
-  await revokeKey(service.app.em, id, apiKey.slice(-4));
+  await revokeKey(service.app.em, id, apiKey);
   await ended;
 });
 

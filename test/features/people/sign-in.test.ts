@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
-import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 
@@ -312,5 +312,23 @@ test("what members do is in the audit log under their email", async () => {
       action: "RemoveMember",
       changes: [{ field: "role", before: "member", after: null }],
     },
+  ]);
+});
+
+test("a shipment and its events say which member made and changed it", async () => {
+  const email = "booker@example.org";
+  const booker = await signIn(service, workspace.apiKey, { email, role: "member" });
+  const headers = inWorkspace();
+  const booked = await booker.request("/v1/shipments", { headers, body: BOOKING });
+  expect([booked.status, booked.body.data?.created_by]).toEqual([201, email]);
+  const { reference } = booked.body.data;
+  const path = `/v1/shipments/${reference}`;
+  const { apiKey } = workspace;
+  const cancelled = await service.request(`${path}/cancel`, { apiKey, method: "POST" });
+  expect(cancelled.body.data.created_by).toBe(email);
+  const { body } = await service.request(`${path}/events`, { apiKey });
+  expect(body.data.map((it: Record<string, unknown>) => [it.type, it.actor])).toEqual([
+    ["shipment.created", email],
+    ["shipment.cancelled", null],
   ]);
 });

@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startUnprepared, type UnpreparedService } from "../../support/service.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  startService,
+  startUnprepared,
+  type TestService,
+  type UnpreparedService,
+} from "../../support/service.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -62,4 +67,33 @@ test("a browser that posts gets the JSON error, and one that asks for HEAD no bo
 test("a path is not repeated on the page", async () => {
   const { text } = await get("/%3Cscript%3E?q=<script>", BROWSER);
   expect(text).not.toMatch(/script/i);
+});
+
+describe("with the dashboard", () => {
+  let withDashboard: TestService;
+
+  beforeAll(async () => {
+    withDashboard = await startService({ dashboard: true });
+  });
+
+  afterAll(() => withDashboard.close());
+
+  test("a browser gets it at any address but those of the API and of probes", async () => {
+    const kindOf = async (path: string) => {
+      const answer = await withDashboard.request(path, { headers: { accept: BROWSER } });
+      return [answer.status, /<title>(.*)<\/title>/.exec(answer.text)?.[1] ?? "JSON"];
+    };
+    expect(await kindOf("/")).toEqual([200, "Shipments"]);
+    expect(await kindOf("/w/1/shipments")).toEqual([200, "Shipments"]);
+    expect(await kindOf("/healthz")).toEqual([200, "JSON"]);
+    expect(await kindOf("/v1/shipments")).toEqual([401, "JSON"]);
+    expect(await kindOf("/v1/nowhere")).toEqual([404, "There is nothing at this path"]);
+  });
+
+  test("a program gets the JSON error as before", async () => {
+    expect(await withDashboard.request("/")).toMatchObject({
+      status: 404,
+      body: { message: "There is nothing at this path.", errors: {} },
+    });
+  });
 });

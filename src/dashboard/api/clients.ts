@@ -1,0 +1,74 @@
+import type { DescService } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  createClient,
+  type Client,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import { createContext } from "preact";
+import { useContext, useMemo } from "preact/hooks";
+import { noteConnectionLost } from "./connection.ts";
+import { isLost } from "./problem.ts";
+import { noteSignedOut } from "./session.ts";
+
+/** Tells the page around a call what its error means for all of it. */
+export function noteError(thrown: unknown): void {
+  const error = ConnectError.from(thrown);
+  if (isLost(error)) noteConnectionLost();
+  if (error.code === Code.Unauthenticated) noteSignedOut();
+}
+
+const noteErrors: Interceptor = (next) => async (request) => {
+  try {
+    return await next(request);
+  } catch (error) {
+    if (!request.signal.aborted) noteError(error);
+    throw error;
+  }
+};
+
+/** Carries calls with the session's cookie, in the workspace with this id where one is given. */
+function createTransport(workspace: string | undefined): Transport {
+  const nameWorkspace: Interceptor = (next) => (request) => {
+    if (workspace !== undefined) request.header.set("x-workspace", workspace);
+    return next(request);
+  };
+  return createConnectTransport({
+    baseUrl: location.origin,
+    useBinaryFormat: true,
+    defaultTimeoutMs: 30_000,
+    interceptors: [noteErrors, nameWorkspace],
+  });
+}
+
+const transports = new Map<string | undefined, Transport>();
+
+function transportFor(workspace: string | undefined): Transport {
+  let transport = transports.get(workspace);
+  if (transport === undefined) {
+    transport = createTransport(workspace);
+    transports.set(workspace, transport);
+  }
+  return transport;
+}
+
+/** The id of the workspace that the page is about; undefined on pages outside of one. */
+export const WorkspaceId = createContext<string | undefined>(undefined);
+
+/**
+ * A client of a service, for the workspace that the page is about:
+ *
+ *     const shipments = useClient(ShipmentService);
+ */
+export function useClient<T extends DescService>(service: T): Client<T> {
+  const workspace = useContext(WorkspaceId);
+  return useMemo(() => clientFor(service, workspace), [service, workspace]);
+}
+
+/** A client of a service, outside of components. */
+export function clientFor<T extends DescService>(service: T, workspace?: string): Client<T> {
+  return createClient(service, transportFor(workspace));
+}

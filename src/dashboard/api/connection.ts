@@ -1,0 +1,45 @@
+import { createStore } from "./store.ts";
+
+/** Whether the service answered last; false while it cannot be reached. */
+export const connected = createStore(true);
+
+/** How long to wait between two looks at a service that is away, in milliseconds: first, at most. */
+const WAIT_MS = 1_000;
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Notes that a call did not reach the service, and looks until it answers again; then queries load
+ * anew by themselves.
+ */
+export function noteConnectionLost(): void {
+  if (!connected.get()) return;
+  connected.set(false);
+  void lookUntilReady();
+}
+
+async function lookUntilReady(): Promise<void> {
+  for (let waitMs = WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
+    await untilElapsedOrOnline(waitMs);
+    if (await isReady()) return connected.set(true);
+  }
+}
+
+function untilElapsedOrOnline(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      removeEventListener("online", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener("online", end);
+  });
+}
+
+async function isReady(): Promise<boolean> {
+  try {
+    return (await fetch("/readyz", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}

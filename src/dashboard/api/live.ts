@@ -1,0 +1,152 @@
+import { useContext, useEffect, useRef } from "preact/hooks";
+import type { Event } from "../../../gen/shipments/v1/event_pb.js";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { clientFor, noteError, WorkspaceId } from "./clients.ts";
+
+/** The least time between two calls for events, in milliseconds, however many there are. */
+const LEAST_MS = 1_000;
+/** The service says something every 15 seconds at least; a stream silent for longer is broken. */
+const SILENCE_MS = 30_000;
+/** How long a stream stays open that nobody listens to, in milliseconds: from one page to the next. */
+const LINGER_MS = 5_000;
+/** How long to wait before a stream that ended is opened anew, in milliseconds. */
+const RETRY_MS = 10_000;
+
+/**
+ * Calls back soon after something happened in the workspace that the page is about, so that it can
+ * load anew what it shows:
+ *
+ *     useLive(query.reload);
+ *
+ * @param concerns which events matter; all of them when not given
+ */
+export function useLive(changed: () => void, concerns?: (event: Event) => boolean): void {
+  const workspace = useContext(WorkspaceId);
+  const latest = useRef({ changed, concerns });
+  latest.current = { changed, concerns };
+  useEffect(() => {
+    if (workspace === undefined) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = listen(workspace, (event) => {
+      if (event !== undefined && latest.current.concerns?.(event) === false) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        latest.current.changed();
+      }, LEAST_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [workspace]);
+}
+
+/** Told of each event, and without one when events may have been missed. */
+type Listener = (event: Event | undefined) => void;
+
+/** What happens in one workspace, for all parts of the page that want to know. */
+interface Feed {
+  readonly listeners: Set<Listener>;
+  readonly close: () => void;
+}
+
+const feeds = new Map<string, Feed>();
+
+/** Listens to a workspace's events; gives what ends that. The stream outlives a change of pages. */
+function listen(workspace: string, listener: Listener): () => void {
+  let feed = feeds.get(workspace);
+  if (feed === undefined) {
+    feed = openFeed(workspace);
+    feeds.set(workspace, feed);
+  }
+  const { listeners, close } = feed;
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    setTimeout(() => {
+      if (listeners.size > 0 || feeds.get(workspace) !== feed) return;
+      feeds.delete(workspace);
+      close();
+    }, LINGER_MS);
+  };
+}
+
+/**
+ * Streams a workspace's events as they happen, as long as the tab is visible: browsers open six
+ * connections to a host in all, which hidden tabs would use up. A tab that becomes visible again is
+ * told first what happened meanwhile.
+ */
+function openFeed(workspace: string): Feed {
+  const listeners = new Set<Listener>();
+  let cursor: string | undefined;
+  let stream: AbortController | undefined;
+  const tell: Listener = (event) => {
+    for (const listener of listeners) listener(event);
+  };
+  const follow = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await watchOnce(workspace, cursor, signal, (event, at) => {
+        // What is shown was loaded before the stream began, with a gap between the two.
+        if (event !== undefined || cursor === undefined) tell(event);
+        cursor = at;
+      });
+      await pause(RETRY_MS, signal);
+      // As long as there is no stream, such as when the workspace has too many, the page is loaded anew.
+      tell(undefined);
+    }
+  };
+  const stop = () => {
+    stream?.abort();
+    stream = undefined;
+  };
+  const adapt = () => {
+    if (document.hidden) return stop();
+    if (stream !== undefined) return;
+    stream = new AbortController();
+    void follow(stream.signal);
+  };
+  adapt();
+  document.addEventListener("visibilitychange", adapt);
+  const close = () => {
+    document.removeEventListener("visibilitychange", adapt);
+    stop();
+  };
+  return { listeners, close };
+}
+
+/** Reads one stream until it ends, in whatever way. */
+async function watchOnce(
+  workspace: string,
+  cursor: string | undefined,
+  signal: AbortSignal,
+  received: (event: Event | undefined, cursor: string) => void,
+): Promise<void> {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const options = { signal: AbortSignal.any([signal, silence.signal]), timeoutMs: 0 };
+  // The cursor is empty as long as nothing has happened at all; then the feed begins with what does.
+  const after = cursor === "" ? undefined : cursor;
+  try {
+    const events = clientFor(EventService, workspace);
+    const fromNow = cursor === undefined;
+    for await (const message of events.watchEvents({ after, fromNow }, options)) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      if (!signal.aborted) received(message.data, message.cursor);
+    }
+  } catch (error) {
+    if (!options.signal.aborted) noteError(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

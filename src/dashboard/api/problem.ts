@@ -1,0 +1,54 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+  RetryInfoSchema,
+} from "../../../gen/google/rpc/error_details_pb.js";
+
+/** What went wrong with a call, ready to be shown. */
+export interface Problem {
+  /** A sentence for people. */
+  readonly message: string;
+  /** What is wrong with each field, by the field's name in the request, or with another subject. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** Why, for programs, such as `SHIPMENT_STATE`; undefined when the service did not say. */
+  readonly reason: string | undefined;
+  /** Particulars that belong to the reason. */
+  readonly facts: Readonly<Record<string, string>>;
+  readonly code: Code;
+  /** When to try again, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** Says what went wrong with a call in one form, whatever was thrown. */
+export function problemOf(thrown: unknown): Problem {
+  const error = ConnectError.from(thrown);
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const [retry] = error.findDetails(RetryInfoSchema);
+  return {
+    message: isLost(error) ? "The service cannot be reached." : error.rawMessage,
+    fields: fieldsOf(error),
+    reason: info?.reason,
+    facts: info?.metadata ?? {},
+    code: error.code,
+    retryAfterSeconds: retry?.retryDelay && Number(retry.retryDelay.seconds),
+  };
+}
+
+/** Whether no answer came from the service at all, or only one that it takes no calls now. */
+export function isLost(error: ConnectError): boolean {
+  return error.code === Code.Unavailable || error.cause instanceof TypeError;
+}
+
+function fieldsOf(error: ConnectError): Record<string, string[]> {
+  const fields: Record<string, string[]> = {};
+  const add = (name: string, text: string) => (fields[name] ??= []).push(text);
+  for (const { fieldViolations } of error.findDetails(BadRequestSchema)) {
+    for (const { field, description } of fieldViolations) add(field, description);
+  }
+  for (const { violations } of error.findDetails(PreconditionFailureSchema)) {
+    for (const { subject, description } of violations) add(subject, description);
+  }
+  return fields;
+}

@@ -1,0 +1,43 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type {
+  Account,
+  AccountWorkspace,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
+import { createStore } from "./store.ts";
+
+/** What a member may do in a workspace; each role may do all that those before it may. */
+export type Role = "viewer" | "member" | "admin";
+
+const RANKS: Readonly<Record<Role, MemberRole>> = {
+  viewer: MemberRole.VIEWER,
+  member: MemberRole.MEMBER,
+  admin: MemberRole.ADMIN,
+};
+
+/**
+ * The person who has signed in; null for nobody, undefined as long as that is not known. Set by the
+ * app when it starts, and to null when a call is refused because the session has ended.
+ */
+export const account = createStore<Account | null | undefined>(undefined);
+
+/** Has the sign-in page shown, which leads back to where the reader is. */
+export function noteSignedOut(): void {
+  account.set(null);
+}
+
+/** The person who has signed in, for the pages behind the sign-in page. */
+export const SignedIn = createContext<Account | undefined>(undefined);
+
+/** The person who has signed in. */
+export function useAccount(): Account {
+  const signedIn = useContext(SignedIn);
+  if (signedIn === undefined) throw new Error("this page is shown to nobody who has not signed in");
+  return signedIn;
+}
+
+/** Whether the role in a workspace is at least this one. */
+export function hasRole({ role }: AccountWorkspace, least: Role): boolean {
+  return role >= RANKS[least];
+}

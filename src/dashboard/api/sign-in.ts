@@ -1,0 +1,50 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { AccountService } from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { clientFor } from "./clients.ts";
+import { noteConnectionLost } from "./connection.ts";
+import { account } from "./session.ts";
+
+/** Asks the service who has signed in, for `account`. Never rejects. */
+export async function loadAccount(): Promise<void> {
+  try {
+    const { data } = await clientFor(AccountService).getAccount({});
+    account.set(data);
+  } catch {
+    // Without a session the sign-in page is shown by now, and without a connection a note says so.
+  }
+}
+
+/**
+ * Begins a session by the token of a sign-in link.
+ *
+ * @throws ConnectError with the service's words when the link does not work
+ */
+export async function signIn(token: string): Promise<void> {
+  await postForm("/sign-in", { token });
+  await loadAccount();
+}
+
+/**
+ * Ends the session of this browser.
+ *
+ * @throws ConnectError when the service cannot be reached
+ */
+export async function signOut(): Promise<void> {
+  await postForm("/sign-out", {});
+  account.set(null);
+}
+
+/** Sends a form; its answer leads to another page when it was taken. */
+async function postForm(path: string, fields: Readonly<Record<string, string>>): Promise<void> {
+  const body = new URLSearchParams(fields);
+  let response: Response;
+  try {
+    response = await fetch(path, { method: "POST", body, redirect: "manual" });
+  } catch (error) {
+    noteConnectionLost();
+    throw new ConnectError("The service cannot be reached.", Code.Unavailable, {}, [], error);
+  }
+  if (response.type === "opaqueredirect") return;
+  const { message } = (await response.json()) as { readonly message: string };
+  throw new ConnectError(message, Code.PermissionDenied);
+}

@@ -1,0 +1,38 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** A value that several parts of the page share. */
+export interface Store<T> {
+  get(): T;
+  set(value: T): void;
+  /** Calls back after each change; gives what ends that. */
+  subscribe(listener: () => void): () => void;
+}
+
+/** Makes a store. */
+export function createStore<T>(initial: T): Store<T> {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** The value of a store; renders again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [value, setValue] = useState(() => store.get());
+  useEffect(() => {
+    const update = () => setValue(() => store.get());
+    update();
+    return store.subscribe(update);
+  }, [store]);
+  return value;
+}

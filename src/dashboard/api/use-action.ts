@@ -1,0 +1,53 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { problemOf, type Problem } from "./problem.ts";
+
+/** Something that the reader can have done, and what became of it. */
+export interface Action<A extends readonly unknown[]> {
+  /** Does it; a second call while it is in flight does nothing. Never rejects. */
+  readonly run: (...args: A) => Promise<void>;
+  readonly isRunning: boolean;
+  /** Why it failed last; undefined when it did not, and while it runs again. */
+  readonly problem: Problem | undefined;
+  /** Forgets the problem. */
+  readonly reset: () => void;
+}
+
+/**
+ * Makes a change by a call, once at a time:
+ *
+ *     const cancel = useAction(async () => {
+ *       await shipments.cancelShipment({ shipment });
+ *       toast("The shipment is cancelled.");
+ *     });
+ */
+export function useAction<A extends readonly unknown[]>(
+  work: (...args: A) => Promise<unknown>,
+): Action<A> {
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const latest = useRef(work);
+  latest.current = work;
+  const running = useRef(false);
+  const mounted = useRef(true);
+  useEffect(() => {
+    mounted.current = true;
+    return () => void (mounted.current = false);
+  }, []);
+
+  const run = useCallback(async (...args: A) => {
+    if (running.current) return;
+    running.current = true;
+    setRunning(true);
+    setProblem(undefined);
+    try {
+      await latest.current(...args);
+    } catch (error) {
+      if (mounted.current) setProblem(problemOf(error));
+    } finally {
+      running.current = false;
+      if (mounted.current) setRunning(false);
+    }
+  }, []);
+  const reset = useCallback(() => setProblem(undefined), []);
+  return { run, isRunning, problem, reset };
+}

@@ -1,0 +1,78 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { connected } from "./connection.ts";
+import { problemOf, type Problem } from "./problem.ts";
+
+/** What a query has come to. */
+export interface Query<T> {
+  /**
+   * What was loaded last; still there while something is loaded, and after the same failed to be
+   * loaded anew.
+   */
+  readonly data: T | undefined;
+  /** Why the last load failed; undefined when it did not. */
+  readonly problem: Problem | undefined;
+  readonly isLoading: boolean;
+  /** Loads it anew. */
+  readonly reload: () => void;
+}
+
+/**
+ * Loads something from the service, and again whenever one of the inputs changes, `reload` is called
+ * or a lost connection is back. A load that is no longer wanted is aborted.
+ *
+ *     const { data, problem } = useQuery(
+ *       (signal) => shipments.getShipment({ shipment: reference }, { signal }),
+ *       [shipments, reference],
+ *     );
+ */
+export function useQuery<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+): Query<T> {
+  const [state, setState] = useState<Omit<Query<T>, "reload">>({
+    data: undefined,
+    problem: undefined,
+    isLoading: true,
+  });
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((it) => it + 1), []);
+  const latest = useRef(load);
+  latest.current = load;
+  // What the data was loaded with: after a failure, data of other inputs would be taken for these.
+  const loadedWith = useRef<readonly unknown[]>([]);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setState((before) => (before.isLoading ? before : { ...before, isLoading: true }));
+    const loadOnce = async () => {
+      try {
+        const data = await latest.current(signal);
+        if (signal.aborted) return;
+        loadedWith.current = inputs;
+        setState({ data, problem: undefined, isLoading: false });
+      } catch (error) {
+        if (signal.aborted || isCancelled(error)) return;
+        const isSame = inputs.every((input, i) => Object.is(input, loadedWith.current[i]));
+        const problem = problemOf(error);
+        setState(({ data }) => ({ data: isSame ? data : undefined, problem, isLoading: false }));
+      }
+    };
+    void loadOnce();
+    return () => controller.abort();
+  }, [...inputs, round]);
+
+  useEffect(
+    () =>
+      connected.subscribe(() => {
+        if (connected.get()) reload();
+      }),
+    [reload],
+  );
+  return { ...state, reload };
+}
+
+function isCancelled(error: unknown): boolean {
+  return ConnectError.from(error).code === Code.Canceled;
+}

@@ -1,0 +1,115 @@
+/**
+ * How a page is written.
+ *
+ * 1. Its address goes into `paths.ts`, and an entry into `pages.ts`, with its place in the navigation
+ *    if it has one. Every view has an address: what a reader filters, opens or pages to goes into the
+ *    query by `changeQuery` and is read by `usePlace().query`. Links are `<a href={paths.x({...})}>`.
+ * 2. The page is a component in `pages/`, in a file of its own; parameters of the path are its props.
+ *    It renders `<Page title="...">` (parts/page.tsx), which holds the heading and what can be done.
+ * 3. It loads by `useQuery` and `useClient(SomeService)`, and shows the result by
+ *    `<Loaded query={query}>{(data) => ...}</Loaded>`, which has the states of waiting and failing.
+ *    Lists are a `<Table>` with a `<Pager>`; when they are empty, `<Empty>` says what to do next.
+ * 4. Changes are a `useAction` in a `<Form>` or a `<FormDialog>`. Fields are named as the fields of
+ *    the request, and then the service's refusals appear at them by themselves. Whatever cannot be
+ *    taken back is asked for in a dialog first. `toast()` says that it is done.
+ * 5. Amounts are `<Money>`, times `<Time>`, states `<Badge>` or one of parts/states.tsx.
+ * 6. Colours and sizes come from the variables at the top of `style.css`, the only stylesheet. Inline
+ *    `style` attributes, event handlers as text and anything from another host are blocked.
+ */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { WorkspaceId } from "./api/clients.ts";
+import { loadAccount } from "./api/sign-in.ts";
+import { account, SignedIn } from "./api/session.ts";
+import { connected } from "./api/connection.ts";
+import { useStore } from "./api/store.ts";
+import { PAGES, type Page } from "./pages.ts";
+import { HomePage } from "./pages/home.tsx";
+import { NotFoundPage } from "./pages/not-found.tsx";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { ConnectionNote } from "./parts/connection-note.tsx";
+import { Layout } from "./parts/layout.tsx";
+import { Spinner } from "./parts/loaded.tsx";
+import { Toasts } from "./parts/toast.tsx";
+import { paths } from "./paths.ts";
+import { usePlace } from "./router.ts";
+
+/** The whole dashboard: the sign-in page, or the page of the address within the layout. */
+export function App() {
+  const person = useStore(account);
+  const { pathname } = usePlace();
+  useEffect(followAccount, []);
+  return (
+    <>
+      <ConnectionNote />
+      {pathname === paths.signIn({}) || person === null ? (
+        <SignInPage />
+      ) : person === undefined ? (
+        <Spinner label="Signing in" />
+      ) : (
+        <SignedIn.Provider value={person}>
+          <CurrentPage pathname={pathname} />
+        </SignedIn.Provider>
+      )}
+      <Toasts />
+    </>
+  );
+}
+
+/** Asks who has signed in, again each time that a lost connection is back; gives what ends that. */
+function followAccount(): () => void {
+  void loadAccount();
+  return connected.subscribe(() => {
+    if (connected.get()) void loadAccount();
+  });
+}
+
+/** The workspace that a path is in. */
+const WORKSPACE_PATH = /^\/w\/(\d+)(\/|$)/;
+
+function CurrentPage({ pathname }: { readonly pathname: string }) {
+  const workspace = WORKSPACE_PATH.exec(pathname)?.[1];
+  return (
+    <WorkspaceId.Provider value={workspace}>
+      <Layout>
+        <PageAt key={pathname} pathname={pathname} />
+      </Layout>
+    </WorkspaceId.Provider>
+  );
+}
+
+/** The components of pages that were loaded, so that they are shown at once the next time. */
+const loaded = new Map<unknown, ComponentType<object>>();
+
+function PageAt({ pathname }: { readonly pathname: string }) {
+  const [, setRound] = useState(0);
+  const found = PAGES.map((page) => ({ page, parameters: page.path.match(pathname) })).find(
+    ({ parameters }) => parameters !== undefined,
+  );
+  const page = found?.page;
+  useEffect(() => {
+    if (page === undefined || loaded.has(page)) return;
+    void loadPage(page).then(() => setRound((it) => it + 1));
+  }, [page]);
+  if (pathname === paths.home({})) return <HomePage />;
+  if (found === undefined) return <NotFoundPage />;
+  const Component = loaded.get(found.page);
+  if (Component === undefined) return <Spinner label="Loading the page" />;
+  return <Component {...(found.parameters as object)} />;
+}
+
+async function loadPage(page: Page): Promise<void> {
+  try {
+    loaded.set(page, await page.load());
+  } catch {
+    reloadOnce();
+  }
+}
+
+/** A page that cannot be loaded is of a build that the service no longer has: the new one is loaded. */
+function reloadOnce(): void {
+  const mark = "reloaded-at";
+  if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;
+  sessionStorage.setItem(mark, String(Date.now()));
+  location.reload();
+}

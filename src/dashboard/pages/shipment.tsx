@@ -1,0 +1,216 @@
+import { Code } from "@connectrpc/connect";
+import type { ComponentChildren } from "preact";
+import type { Event } from "../../../gen/shipments/v1/event_pb.js";
+import {
+  EventService,
+  type ListShipmentEventsResponse,
+} from "../../../gen/shipments/v1/event_service_pb.js";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { numberText } from "../parts/format.ts";
+import { CoverageMap } from "../parts/lazy-map.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { Timeline, type TimelineEntry } from "../parts/timeline.tsx";
+import { paths } from "../paths.ts";
+
+/** One shipment: its route, price and customer, and what happened to it. */
+export function ShipmentPage(props: { readonly workspace: string; readonly reference: string }) {
+  const { workspace, reference } = props;
+  const shipments = useClient(ShipmentService);
+  const query = useQuery(
+    (signal) => shipments.getShipment({ shipment: reference }, { signal }),
+    [shipments, reference],
+  );
+  const events = useEvents(reference);
+  useLive(
+    () => {
+      query.reload();
+      events.reload();
+    },
+    (event) => event.shipment === reference,
+  );
+  const shipment = query.data?.data;
+  const up = { label: "Shipments", href: paths.shipments({ workspace }) };
+  if (query.problem?.code === Code.NotFound) {
+    return (
+      <Page title={reference} up={up}>
+        <Empty
+          title="There is no such shipment"
+          action={
+            <a class="button" href={up.href}>
+              Show all shipments
+            </a>
+          }
+        >
+          No shipment of this workspace has the reference {reference}.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page title={reference} up={up} note={shipment && <Note shipment={shipment} />}>
+      <Loaded query={query}>
+        {({ data }) =>
+          data && (
+            <div class="columns">
+              <div>
+                <Route shipment={data} />
+                <Details shipment={data} workspace={workspace} />
+              </div>
+              <div>
+                <Price shipment={data} />
+                <Events query={events} />
+              </div>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Note({ shipment }: { readonly shipment: Shipment }) {
+  return (
+    <>
+      <CopyButton text={shipment.reference} what="reference" />
+      <ShipmentBadge status={shipment.status} />
+      <PaymentBadge status={shipment.paymentStatus} />
+    </>
+  );
+}
+
+function Route({ shipment }: { readonly shipment: Shipment }) {
+  const pickup = { lat: shipment.pickupLat, lng: shipment.pickupLng };
+  const dropoff = { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
+  return (
+    <Section title="Route">
+      <CoverageMap label="Route of the shipment" pickup={pickup} dropoff={dropoff} />
+      <Facts
+        items={[
+          ["From", <Place address={shipment.pickupAddress} {...pickup} />],
+          ["To", <Place address={shipment.dropoffAddress} {...dropoff} />],
+          ["Distance", `${numberText(shipment.distanceKm)} km`],
+          ["Weight", `${numberText(shipment.weightKg)} kg`],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Place(props: { readonly address: string; readonly lat: number; readonly lng: number }) {
+  return (
+    <>
+      {props.address}
+      <br />
+      <span class="minor">
+        {props.lat}, {props.lng}
+      </span>
+    </>
+  );
+}
+
+function Details(props: { readonly shipment: Shipment; readonly workspace: string }) {
+  const { shipment, workspace } = props;
+  const { customer, cancelReason, cancelledAt } = shipment;
+  return (
+    <Section title="Details">
+      <Facts
+        items={[
+          [
+            "Customer",
+            customer && (
+              <>
+                <a href={paths.shipments({ workspace }, { customer: String(customer.id) })}>
+                  {customer.name}
+                </a>{" "}
+                <span class="minor">{customer.email}</span>
+              </>
+            ),
+          ],
+          ["External reference", shipment.externalReference],
+          ["Booked", <Time at={shipment.createdAt} exact />],
+          ["Booked by", shipment.createdBy ?? "API"],
+          ["Changed", <Time at={shipment.updatedAt} exact />],
+          ["Cancelled", cancelledAt && <Time at={cancelledAt} exact />],
+          ["Reason", cancelReason && CANCEL_REASONS[cancelReason]],
+          ["Note", shipment.cancelNote],
+          ...Object.entries(shipment.metadata),
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Price({ shipment }: { readonly shipment: Shipment }) {
+  const money = (amount: number) => <Money amount={amount} currency={shipment.currency} />;
+  const isLeast = shipment.baseFee > shipment.subtotal;
+  return (
+    <Section title="Price">
+      <table class="sum">
+        <tbody>
+          <Amount term="Distance">{money(shipment.distanceFee)}</Amount>
+          <Amount term="Weight">{money(shipment.weightFee)}</Amount>
+          <Amount term="Subtotal">{money(shipment.subtotal)}</Amount>
+          {isLeast && <Amount term="Least charge">{money(shipment.baseFee)}</Amount>}
+        </tbody>
+        <tfoot>
+          <Amount term="Total">{money(shipment.total)}</Amount>
+        </tfoot>
+      </table>
+    </Section>
+  );
+}
+
+function Amount(props: { readonly term: string; readonly children: ComponentChildren }) {
+  return (
+    <tr>
+      <th scope="row">{props.term}</th>
+      <td>{props.children}</td>
+    </tr>
+  );
+}
+
+/** What each type of event says. */
+const EVENT_TEXTS: Readonly<Record<string, string>> = {
+  "shipment.created": "Booked",
+  "shipment.updated": "Changed",
+  "shipment.paid": "Paid",
+  "shipment.awaiting_pickup": "Ready for pickup",
+  "shipment.in_transit": "Picked up",
+  "shipment.delivered": "Delivered",
+  "shipment.cancelled": "Cancelled",
+  "shipment.refunded": "Refunded",
+};
+
+/** What happened to a shipment. */
+function useEvents(reference: string): Query<ListShipmentEventsResponse> {
+  const events = useClient(EventService);
+  return useQuery(
+    (signal) => events.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
+    [events, reference],
+  );
+}
+
+function Events({ query }: { readonly query: Query<ListShipmentEventsResponse> }) {
+  return (
+    <Section title="Timeline">
+      <Loaded query={query}>
+        {({ data }) => <Timeline entries={data.toReversed().map(entryOf)} />}
+      </Loaded>
+    </Section>
+  );
+}
+
+function entryOf({ id, type, timestamp, actor }: Event): TimelineEntry {
+  return { key: id, title: EVENT_TEXTS[type] ?? type, at: timestamp, detail: actor };
+}

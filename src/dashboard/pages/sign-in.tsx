@@ -1,0 +1,81 @@
+import { useEffect, useState } from "preact/hooks";
+import icon from "../icon.svg";
+import { signIn } from "../api/sign-in.ts";
+import { useAction } from "../api/use-action.ts";
+import { Form } from "../parts/form.tsx";
+import { useTitle } from "../parts/page.tsx";
+import { paths } from "../paths.ts";
+import { navigate } from "../router.ts";
+import { keepReturnAddress } from "./return-address.ts";
+
+/**
+ * Says how to sign in. Opened by a sign-in link, whose token stands behind the `#` so that no server
+ * or log sees it with the address, it asks for one more click: a token can be used once, and programs
+ * that look at links in messages would use it up.
+ */
+export function SignInPage() {
+  useTitle("Sign in");
+  useEffect(keepReturnAddress, []);
+  const token = useLinkToken();
+  return (
+    <main class="sign-in">
+      <h1>
+        <img src={icon} alt="" width="28" height="28" /> Shipments
+      </h1>
+      {token === undefined ? <WithoutLink /> : <WithLink token={token} />}
+    </main>
+  );
+}
+
+function WithLink({ token }: { readonly token: string }) {
+  const enter = useAction(async () => {
+    await signIn(token);
+    navigate(paths.home({}), { replace: true });
+  });
+  return (
+    <Form action={enter} submit="Sign in">
+      <p>You opened a sign-in link. It works once, within 15 minutes of being made.</p>
+    </Form>
+  );
+}
+
+function WithoutLink() {
+  return (
+    <>
+      <p>You sign in by a link that works once, for 15 minutes. You get one</p>
+      <ul>
+        <li>from an admin of your workspace, on the page Settings → Members;</li>
+        <li>
+          from whoever runs the service, by <code>shipments member invite</code>;
+        </li>
+        <li>
+          in the terminal of <code>npm start</code>, for the demo workspace.
+        </li>
+      </ul>
+      <p>Open the link in this browser, and you come back to where you were.</p>
+    </>
+  );
+}
+
+/** The token in the address; taken out of it, so that it is neither seen nor kept in the history. */
+function useLinkToken(): string | undefined {
+  const [token, setToken] = useState(readToken);
+  useEffect(() => {
+    const read = () => setToken((before) => readToken() ?? before);
+    const hide = () => {
+      if (readToken() !== undefined) history.replaceState(null, "", location.pathname);
+    };
+    hide();
+    const onChange = () => {
+      read();
+      hide();
+    };
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  return token;
+}
+
+function readToken(): string | undefined {
+  return new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;
+}

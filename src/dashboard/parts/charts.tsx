@@ -1,0 +1,95 @@
+import type { ComponentChildren } from "preact";
+
+/** A value of a chart. */
+export interface Point {
+  /** What the value belongs to, such as a day. */
+  readonly label: string;
+  readonly value: number;
+  /** The value in words, such as an amount with its currency. */
+  readonly text: string;
+}
+
+/** The size of a sparkline, and the room around the line that its width needs. */
+const LINE = { width: 120, height: 28, inset: 2 };
+
+/** A line as small as a word, for how something went on. */
+export function Sparkline(props: { readonly label: string; readonly points: readonly Point[] }) {
+  const { points, label } = props;
+  const { width, height, inset } = LINE;
+  const most = Math.max(...points.map(({ value }) => value), 0) || 1;
+  const step = (width - 2 * inset) / Math.max(points.length - 1, 1);
+  const path = points.map(({ value }, i) => {
+    const y = height - inset - (value / most) * (height - 2 * inset);
+    return `${(inset + i * step).toFixed(1)},${y.toFixed(1)}`;
+  });
+  return (
+    <Chart label={label} points={points} className="sparkline">
+      <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
+        <polyline points={path.join(" ")} />
+      </svg>
+    </Chart>
+  );
+}
+
+/** The size of a bar chart in its own units; it takes the width that it is given. */
+const BARS = { width: 600, height: 140, gap: 2 };
+
+/** A bar for each value, from zero; negative values go down. */
+export function BarChart(props: { readonly label: string; readonly points: readonly Point[] }) {
+  const { points, label } = props;
+  const { width, height, gap } = BARS;
+  const most = Math.max(...points.map(({ value }) => value), 0);
+  const least = Math.min(...points.map(({ value }) => value), 0);
+  const scale = height / (most - least || 1);
+  const step = width / Math.max(points.length, 1);
+  const zero = most * scale;
+  return (
+    <Chart label={label} points={points} className="bars">
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        {points.map(({ label: name, value, text }, i) => (
+          <g key={name}>
+            <title>{`${name}: ${text}`}</title>
+            <rect class="hit" x={i * step} y={0} width={step} height={height} />
+            <rect
+              class={value < 0 ? "bar negative" : "bar"}
+              x={i * step + gap / 2}
+              y={value < 0 ? zero : zero - value * scale}
+              width={Math.max(step - gap, 1)}
+              height={Math.abs(value) * scale}
+            />
+          </g>
+        ))}
+        <line x1={0} x2={width} y1={zero} y2={zero} />
+      </svg>
+      <p class="axis" aria-hidden="true">
+        <span>{points[0]?.label}</span>
+        <span>{points.at(-1)?.label}</span>
+      </p>
+    </Chart>
+  );
+}
+
+/** A picture of values with the values themselves as a table for screen readers. */
+function Chart(props: {
+  readonly label: string;
+  readonly points: readonly Point[];
+  readonly className: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <figure class={`chart ${props.className}`}>
+      {props.children}
+      <table class="visually-hidden">
+        <caption>{props.label}</caption>
+        <tbody>
+          {props.points.map(({ label, text }) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              <td>{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}

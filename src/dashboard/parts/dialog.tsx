@@ -1,0 +1,52 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Form, type SubmitAction } from "./form.tsx";
+
+/** A dialog over the page. Render it while it is open; `close` is called when it should be no more. */
+export function Dialog(props: {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    // The browser gives the focus back to what had it when the dialog closes.
+    const element = dialog.current!;
+    element.showModal();
+    return () => element.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.close();
+      }}
+    >
+      <h2 id={id}>{props.title}</h2>
+      {props.children}
+    </dialog>
+  );
+}
+
+/**
+ * Asks before something is done, with fields where it needs them: what happens is said by the
+ * children, and the button by name (`Cancel the shipment`, never `OK`). The action closes it.
+ */
+export function FormDialog(props: {
+  readonly title: string;
+  readonly action: SubmitAction;
+  readonly submit: string;
+  readonly tone?: "primary" | "danger";
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+}) {
+  const { title, close, ...form } = props;
+  return (
+    <Dialog title={title} close={close}>
+      <Form {...form} cancel={close} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+
+/** A time of a message, or of the browser. */
+export type Instant = Timestamp | Date;
+
+/** As the browser's own type. */
+export function dateOf(instant: Instant): Date {
+  return instant instanceof Date ? instant : timestampDate(instant);
+}
+
+/** An amount in major units, in the reader's locale: `$12.69`. */
+export function moneyText(amount: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
+}
+
+/** A number in the reader's locale, with at most this many decimals. */
+export function numberText(value: number, maximumFractionDigits = 3): string {
+  return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
+}
+
+/** A time to the minute in the reader's locale and time zone. */
+export function timeText(date: Date): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(
+    date,
+  );
+}
+
+/** Seconds in each unit, the largest first. */
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+/** Above this many seconds a date says more than a number of days. */
+const RELATIVE_SECONDS = 7 * 86_400;
+
+/** How long ago, or in how long: `5 minutes ago`; the date when that is more than a week. */
+export function relativeText(date: Date, now: Date): string {
+  const seconds = (date.getTime() - now.getTime()) / 1_000;
+  const size = Math.abs(seconds);
+  if (size > RELATIVE_SECONDS) {
+    return new Intl.DateTimeFormat(undefined, { dateStyle: "medium" }).format(date);
+  }
+  const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const unit = UNITS.find(([, length]) => size >= length);
+  if (unit === undefined) return format.format(0, "second");
+  return format.format(Math.trunc(seconds / unit[1]), unit[0]);
+}

@@ -1,0 +1,76 @@
+import type { ComponentChildren } from "preact";
+import type { Problem } from "../api/problem.ts";
+import type { Query } from "../api/use-query.ts";
+
+/** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
+export function Loaded<T>(props: {
+  readonly query: Query<T>;
+  /** Shown while it loads for the first time, such as a table without rows. */
+  readonly waiting?: ComponentChildren;
+  readonly children: (data: T) => ComponentChildren;
+}) {
+  const { data, problem, isLoading, reload } = props.query;
+  return (
+    <>
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {data === undefined ? (
+        isLoading && (props.waiting ?? <Spinner label="Loading" />)
+      ) : (
+        <div class="loaded" aria-busy={isLoading}>
+          {props.children(data)}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Turns as long as something takes; appears after a moment, so that what is quick does not flicker. */
+export function Spinner({ label }: { readonly label: string }) {
+  return (
+    <p class="spinner" role="status">
+      {label}…
+    </p>
+  );
+}
+
+/** How much of something long is done, from 0 to 1; undefined as long as that is not known. */
+export function Progress(props: { readonly label: string; readonly done?: number | undefined }) {
+  const { done } = props;
+  return (
+    <label class="progress">
+      <span>
+        {props.label}
+        {done !== undefined && ` ${Math.floor(done * 100)} %`}
+      </span>
+      <progress {...(done === undefined ? {} : { value: done, max: 1 })} />
+    </label>
+  );
+}
+
+/** What went wrong, in the service's words. */
+export function ProblemNote(props: {
+  readonly problem: Problem;
+  readonly retry?: (() => void) | undefined;
+}) {
+  const { message, fields } = props.problem;
+  const texts = Object.entries(fields).flatMap(([name, all]) => all.map((text) => [name, text]));
+  return (
+    <div class="problem" role="alert">
+      <p>{message}</p>
+      {texts.some(([, text]) => text !== message) && (
+        <ul>
+          {texts.map(([name, text]) => (
+            <li key={`${name} ${text}`}>
+              <code>{name}</code>: {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      {props.retry && (
+        <button type="button" class="button" onClick={props.retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

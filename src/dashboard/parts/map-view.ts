@@ -1,0 +1,232 @@
+import { geoPath, type GeoProjection } from "d3-geo";
+import { fitProjection, rewind, type LatLng, type Zones } from "./map-geometry.ts";
+
+/** What zones are drawn for: those in force, or the two sides of a comparison. */
+export type LayerTone = "zone" | "before" | "after";
+
+/** Zones that are drawn alike. */
+export interface MapLayer {
+  readonly zones: Zones;
+  readonly tone?: LayerTone;
+}
+
+/** A point with a name; its first letter stands on the map. */
+export interface MapPoint extends LatLng {
+  readonly name: string;
+}
+
+/** What is on a map. Points are joined by a line, in their order. */
+export interface MapContent {
+  readonly layers: readonly MapLayer[];
+  readonly points: readonly MapPoint[];
+}
+
+/** A point on the canvas. */
+export type Spot = readonly [x: number, y: number];
+
+/** A map on a canvas, which can be moved. Coordinates are in CSS pixels from its upper left corner. */
+export interface MapView {
+  /** Shows other content; with `fit`, also so that all of it is in view. */
+  show(content: MapContent, fit: boolean): void;
+  fit(): void;
+  /** Moves the content by so many pixels. */
+  pan(dx: number, dy: number): void;
+  /** Makes everything larger by a factor, around a point; the middle unless told otherwise. */
+  zoom(factor: number, around?: Spot): void;
+  /** The place at a point; undefined outside of the sphere. */
+  placeAt(x: number, y: number): LatLng | undefined;
+  /** The name of the uppermost zone at a point. */
+  zoneAt(x: number, y: number): string | undefined;
+  center(): Spot;
+  close(): void;
+}
+
+/** A zone as it is drawn at the base scale. */
+interface Shape {
+  readonly name: string | undefined;
+  readonly path: Path2D;
+  readonly tone: LayerTone;
+}
+
+const MIN_ZOOM = 0.2;
+const MAX_ZOOM = 2_000;
+const POINT_RADIUS = 9;
+
+/** Shapes are projected once for each fit, and then only moved and scaled, so that panning is quick. */
+export function createMapView(canvas: HTMLCanvasElement): MapView {
+  const context = canvas.getContext("2d")!;
+  let content: MapContent = { layers: [], points: [] };
+  let turned: readonly Zones[] = [];
+  let projection: GeoProjection = fitProjection([], [], sizeOf(canvas));
+  let shapes: readonly Shape[] = [];
+  let at = UNMOVED;
+  const drawing = onceAFrame(() => {
+    drawAll(context, { canvas, shapes, points: content.points, projection, at });
+  });
+  const moveTo = (next: Transform) => {
+    at = next;
+    drawing.request();
+  };
+  const fit = () => {
+    const size = sizeOf(canvas);
+    if (size.width === 0 || size.height === 0) return;
+    projection = fitProjection(turned, content.points, size);
+    shapes = shapesOf(content.layers, turned, projection);
+    moveTo(UNMOVED);
+  };
+  const stopLooking = onLookChange(canvas, () => (at === UNMOVED ? fit() : drawing.request()));
+
+  return {
+    show(next, toFit) {
+      const changed = !haveSameZones(next.layers, content.layers);
+      content = next;
+      if (changed) turned = next.layers.map(({ zones }) => rewind(zones));
+      if (toFit) return fit();
+      if (changed) shapes = shapesOf(content.layers, turned, projection);
+      drawing.request();
+    },
+    fit,
+    pan: (dx, dy) => moveTo({ ...at, x: at.x + dx, y: at.y + dy }),
+    zoom: (factor, [x, y] = centerOf(canvas)) => moveTo(zoomed(at, factor, x, y)),
+    placeAt(x, y) {
+      const place = projection.invert?.([(x - at.x) / at.k, (y - at.y) / at.k]);
+      return place ? { lat: place[1], lng: place[0] } : undefined;
+    },
+    zoneAt(x, y) {
+      const [baseX, baseY] = [(x - at.x) / at.k, (y - at.y) / at.k];
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      const isAt = ({ path }: Shape) => context.isPointInPath(path, baseX, baseY, "evenodd");
+      return shapes.findLast(isAt)?.name;
+    },
+    center: () => centerOf(canvas),
+    close() {
+      stopLooking();
+      drawing.cancel();
+    },
+  };
+}
+
+/** How base coordinates become those on the canvas: times `k`, plus `x` and `y`. */
+interface Transform {
+  readonly k: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+const UNMOVED: Transform = { k: 1, x: 0, y: 0 };
+
+/** Scaled by a factor, with what is at a point staying there. */
+function zoomed(at: Transform, factor: number, x: number, y: number): Transform {
+  const k = Math.min(Math.max(at.k * factor, MIN_ZOOM), MAX_ZOOM);
+  const ratio = k / at.k;
+  return { k, x: x - (x - at.x) * ratio, y: y - (y - at.y) * ratio };
+}
+
+/** Does something once before the next frame, however often that is requested. */
+function onceAFrame(work: () => void) {
+  let frame = 0;
+  return {
+    request() {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        work();
+      });
+    },
+    cancel: () => cancelAnimationFrame(frame),
+  };
+}
+
+/** Calls back when the canvas has another size or the page another theme; gives what ends that. */
+function onLookChange(canvas: HTMLCanvasElement, changed: () => void): () => void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const resized = new ResizeObserver(changed);
+  resized.observe(canvas);
+  dark.addEventListener("change", changed);
+  return () => {
+    resized.disconnect();
+    dark.removeEventListener("change", changed);
+  };
+}
+
+function haveSameZones(some: readonly MapLayer[], others: readonly MapLayer[]): boolean {
+  return some.length === others.length && some.every(({ zones }, i) => zones === others[i]!.zones);
+}
+
+function centerOf({ clientWidth, clientHeight }: HTMLCanvasElement): Spot {
+  return [clientWidth / 2, clientHeight / 2];
+}
+
+function sizeOf({ clientWidth, clientHeight }: HTMLCanvasElement) {
+  return { width: clientWidth, height: clientHeight };
+}
+
+function shapesOf(
+  layers: readonly MapLayer[],
+  turned: readonly Zones[],
+  projection: GeoProjection,
+): Shape[] {
+  const pathOf = geoPath(projection);
+  return turned.flatMap(({ features }, i) =>
+    features.map((zone) => ({
+      name: zone.properties?.name,
+      path: new Path2D(pathOf(zone) ?? ""),
+      tone: layers[i]!.tone ?? "zone",
+    })),
+  );
+}
+
+/** What is needed to draw a map. */
+interface Drawing {
+  readonly canvas: HTMLCanvasElement;
+  readonly shapes: readonly Shape[];
+  readonly points: readonly MapPoint[];
+  readonly projection: GeoProjection;
+  readonly at: Transform;
+}
+
+function drawAll(context: CanvasRenderingContext2D, drawing: Drawing): void {
+  const { canvas, at } = drawing;
+  const { width, height } = sizeOf(canvas);
+  const ratio = devicePixelRatio;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const style = getComputedStyle(canvas);
+  const color = (name: string) => style.getPropertyValue(`--map-${name}`);
+  context.setTransform(ratio * at.k, 0, 0, ratio * at.k, ratio * at.x, ratio * at.y);
+  context.lineWidth = 1 / at.k;
+  for (const { path, tone } of drawing.shapes) {
+    context.fillStyle = color(`${tone}-fill`);
+    context.strokeStyle = color(`${tone}-line`);
+    context.fill(path, "evenodd");
+    context.stroke(path);
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  drawRoute(context, drawing, color);
+}
+
+function drawRoute(
+  context: CanvasRenderingContext2D,
+  { points, projection, at }: Drawing,
+  color: (name: string) => string,
+): void {
+  const places = points.map(({ lat, lng, name }) => {
+    const [x, y] = projection([lng, lat]) ?? [NaN, NaN];
+    return { x: x * at.k + at.x, y: y * at.k + at.y, letter: name.charAt(0) };
+  });
+  context.strokeStyle = context.fillStyle = color("route");
+  context.lineWidth = 2;
+  context.beginPath();
+  for (const { x, y } of places) context.lineTo(x, y);
+  context.stroke();
+  context.font = `600 11px ${getComputedStyle(context.canvas).fontFamily}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (const { x, y, letter } of places) {
+    context.fillStyle = color("route");
+    context.beginPath();
+    context.arc(x, y, POINT_RADIUS, 0, 2 * Math.PI);
+    context.fill();
+    context.fillStyle = color("letter");
+    context.fillText(letter, x, y + 0.5);
+  }
+}

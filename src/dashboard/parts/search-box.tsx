@@ -1,0 +1,44 @@
+import { useRef } from "preact/hooks";
+import type { SubmitAction } from "./form.tsx";
+import { useKeys } from "./use-keys.ts";
+
+/** A field named `search` that finds one thing; the key `/` leads to it. */
+export function SearchBox(props: {
+  readonly action: SubmitAction;
+  readonly label: string;
+  readonly placeholder: string;
+}) {
+  const { action, label } = props;
+  const input = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => input.current?.focus() });
+  return (
+    <form
+      class="search-box"
+      role="search"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(new FormData(event.currentTarget));
+      }}
+    >
+      <input
+        ref={input}
+        type="search"
+        name="search"
+        aria-label={label}
+        aria-keyshortcuts="/"
+        placeholder={props.placeholder}
+        autoComplete="off"
+        spellcheck={false}
+      />
+      <button type="submit" class="button" aria-busy={action.isRunning}>
+        Find
+      </button>
+      {action.problem && (
+        <p class="field-error" role="alert">
+          {action.problem.message}
+        </p>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,62 @@
+import {
+  CancelReason,
+  PaymentStatus,
+  ShipmentStatus,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import { Badge, type Tone } from "./badge.tsx";
+
+type Said = readonly [label: string, tone: Tone];
+
+const UNKNOWN: Said = ["Unknown", "neutral"];
+
+const SHIPMENT: Readonly<Record<ShipmentStatus, Said>> = {
+  [ShipmentStatus.UNSPECIFIED]: UNKNOWN,
+  [ShipmentStatus.PENDING]: ["Pending", "attention"],
+  [ShipmentStatus.AWAITING_PICKUP]: ["Awaiting pickup", "active"],
+  [ShipmentStatus.IN_TRANSIT]: ["In transit", "active"],
+  [ShipmentStatus.DELIVERED]: ["Delivered", "good"],
+  [ShipmentStatus.CANCELLED]: ["Cancelled", "neutral"],
+};
+
+const PAYMENT: Readonly<Record<PaymentStatus, Said>> = {
+  [PaymentStatus.UNSPECIFIED]: UNKNOWN,
+  [PaymentStatus.AWAITING_PAYMENT]: ["Awaiting payment", "attention"],
+  [PaymentStatus.PAID]: ["Paid", "good"],
+  [PaymentStatus.REFUND_PENDING]: ["Refund pending", "attention"],
+  [PaymentStatus.REFUNDED]: ["Refunded", "neutral"],
+  [PaymentStatus.VOIDED]: ["Voided", "neutral"],
+};
+
+/** Why a shipment was cancelled, in words. */
+export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
+  [CancelReason.UNSPECIFIED]: "No reason given",
+  [CancelReason.CUSTOMER_REQUEST]: "The customer asked for it",
+  [CancelReason.BOOKED_IN_ERROR]: "Booked by mistake or twice",
+  [CancelReason.GOODS_UNAVAILABLE]: "The goods are not there",
+  [CancelReason.ADDRESS_PROBLEM]: "Problem with an address",
+  [CancelReason.PAYMENT_PROBLEM]: "Not paid",
+  [CancelReason.OTHER]: "Another reason",
+};
+
+/** The statuses there are, with their names, for a choice of one. */
+export const SHIPMENT_STATUSES = choices(SHIPMENT);
+export const PAYMENT_STATUSES = choices(PAYMENT);
+
+/** Numbers of an enum, as text, and what they are called; without the unspecified one. */
+function choices(said: Readonly<Record<number, Said>>): readonly (readonly [string, string])[] {
+  return Object.entries(said)
+    .filter(([number]) => number !== "0")
+    .map(([number, [label]]) => [number, label] as const);
+}
+
+/** Where a shipment is on its way. */
+export function ShipmentBadge({ status }: { readonly status: ShipmentStatus }) {
+  const [label, tone] = SHIPMENT[status] ?? UNKNOWN;
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** Where the payment of a shipment stands. */
+export function PaymentBadge({ status }: { readonly status: PaymentStatus }) {
+  const [label, tone] = PAYMENT[status] ?? UNKNOWN;
+  return <Badge tone={tone}>{label}</Badge>;
+}

@@ -1,0 +1,30 @@
+import { useEffect, useState } from "preact/hooks";
+import { dateOf, relativeText, timeText, type Instant } from "./format.ts";
+
+/** How often a relative time is said anew, in milliseconds. */
+const REFRESH_MS = 30_000;
+
+/**
+ * A time: how long ago, with the exact time as title; with `exact`, the date and time of day. Nothing
+ * stands for a time that is not given.
+ */
+export function Time(props: { readonly at: Instant | undefined; readonly exact?: boolean }) {
+  const now = useNow();
+  if (props.at === undefined) return <>—</>;
+  const date = dateOf(props.at);
+  const iso = date.toISOString();
+  return (
+    <time dateTime={iso} title={props.exact ? iso : `${timeText(date)} (${iso})`}>
+      {props.exact ? timeText(date) : relativeText(date, now)}
+    </time>
+  );
+}
+
+function useNow(): Date {
+  const [now, setNow] = useState(() => new Date());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

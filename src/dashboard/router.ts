@@ -1,0 +1,78 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** Where the browser is: the path and the query of its address. */
+export interface Place {
+  readonly pathname: string;
+  readonly query: URLSearchParams;
+}
+
+const listeners = new Set<() => void>();
+
+function tellListeners(): void {
+  for (const listener of listeners) listener();
+}
+
+/** How to go to an address. */
+export interface Going {
+  /** Takes the place of the present entry of the history, so that "back" skips it. */
+  readonly replace?: boolean;
+  /** Kept with the entry, across reloads as well. */
+  readonly state?: unknown;
+}
+
+/** Shows the page of an address of this site. */
+export function navigate(href: string, { replace = false, state = null }: Going = {}): void {
+  if (replace) history.replaceState(state, "", href);
+  else history.pushState(state, "", href);
+  tellListeners();
+}
+
+/**
+ * Makes links within this site change the page without loading the document anew, as long as they
+ * are followed by a plain click. Links are ordinary `<a href>` everywhere.
+ */
+export function followLinks(): void {
+  addEventListener("popstate", tellListeners);
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || isModified(event)) return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (link === null || link.target !== "" || link.hasAttribute("download")) return;
+    if (link.origin !== location.origin || link.pathname.startsWith("/v1/")) return;
+    if (link.hash !== "" && link.pathname === location.pathname) return;
+    event.preventDefault();
+    if (link.href !== location.href) navigate(link.href);
+  });
+}
+
+function isModified(event: MouseEvent): boolean {
+  return event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+}
+
+function here(): Place {
+  return { pathname: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+/** The address of the page; renders again when it changes. */
+export function usePlace(): Place {
+  const [place, setPlace] = useState(here);
+  useEffect(() => {
+    const listener = () => setPlace(here());
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return place;
+}
+
+/** Changes values of the query and leaves the path; an empty value is removed. */
+export function changeQuery(
+  changes: Readonly<Record<string, string | undefined>>,
+  going?: Going,
+): void {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.toString();
+  navigate(text === "" ? location.pathname : `${location.pathname}?${text}`, going);
+}

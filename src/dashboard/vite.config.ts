@@ -1,0 +1,26 @@
+import { defineConfig } from "vite";
+import { compressFiles } from "./build/compress-files.ts";
+import { omitRules } from "./build/omit-rules.ts";
+
+/** Where `npm run dev:dashboard` finds a running service. */
+const SERVICE = "http://127.0.0.1:8080";
+
+export default defineConfig({
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  plugins: [omitRules(), compressFiles()],
+  logLevel: "warn",
+  build: {
+    outDir: "built",
+    emptyOutDir: true,
+    target: "es2023",
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    // How long plugins took says nothing on a busy machine.
+    rolldownOptions: { checks: { bundlerTimings: false } },
+    // Data addresses would need a wider policy than the server's.
+    assetsInlineLimit: 0,
+  },
+  server: {
+    proxy: { "^/(v1|admin|account|shipments\\.|healthz|sign-in/)": { target: SERVICE } },
+  },
+});

@@ -1,0 +1,160 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
+
+/** Where Debian puts its browser. */
+const CHROMIUM = "/usr/bin/chromium";
+
+/** A real service with its dashboard, and browsers that look at it. */
+export interface TestDashboard {
+  readonly service: TestService;
+  /** Opens a page in a browser of its own, which has no cookies yet; it is closed with the test file. */
+  newPage(options?: BrowserContextOptions): Promise<TestPage>;
+}
+
+/** A page that keeps account of what should never happen. */
+export interface TestPage extends Page {
+  /** Errors on the console, violations of the policy, requests to other hosts. */
+  readonly faults: string[];
+}
+
+/**
+ * Describes the dashboard of a real service in a real browser; skipped, and said so, where there is
+ * none. At the end no page may have had a fault.
+ */
+export function describeDashboard(name: string, tests: (dashboard: TestDashboard) => void): void {
+  const hasBrowser = existsSync(CHROMIUM);
+  const title = hasBrowser ? name : `${name} (skipped: there is no ${CHROMIUM})`;
+  describe.skipIf(!hasBrowser)(title, () => {
+    let service: TestService;
+    let browser: Browser;
+    const pages: TestPage[] = [];
+    beforeAll(async () => {
+      service = await startService({ dashboard: true });
+      // A sandbox of its own is refused to root.
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    });
+    afterAll(async () => {
+      await browser.close();
+      await service.close();
+      expect(pages.flatMap(({ faults }) => faults)).toEqual([]);
+    });
+    tests({
+      get service() {
+        return service;
+      },
+      async newPage(options) {
+        const page = await openPage(browser, service, options);
+        pages.push(page);
+        return page;
+      },
+    });
+  });
+}
+
+async function openPage(
+  browser: Browser,
+  service: TestService,
+  options: BrowserContextOptions = {},
+): Promise<TestPage> {
+  const context = await browser.newContext({
+    baseURL: service.httpUrl,
+    locale: "en-US",
+    timezoneId: "America/New_York",
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    // The browser itself notes each answer that is an error, which may be what a test is about.
+    if (message.type() !== "error" || message.text().startsWith("Failed to load resource")) return;
+    faults.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== service.httpUrl && protocol !== "data:")
+      faults.push(`request: ${request.url()}`);
+  });
+  return Object.assign(page, { faults });
+}
+
+/** Invites somebody into the workspace and has them sign in by the link; they are an admin by default. */
+export async function signInTo(
+  page: Page,
+  { service }: TestDashboard,
+  workspace: TestWorkspace,
+  member: { readonly email?: string; readonly role?: string; readonly name?: string } = {},
+): Promise<void> {
+  await page.goto(await linkFor(service, workspace, member));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page
+    .getByRole("navigation", { name: "Pages", includeHidden: true })
+    .waitFor({ state: "attached" });
+}
+
+/** The path of a sign-in link for a member of the workspace. */
+export async function linkFor(
+  service: TestService,
+  { apiKey }: TestWorkspace,
+  member: { readonly email?: string; readonly role?: string; readonly name?: string } = {},
+): Promise<string> {
+  const invitation = { email: "ada@example.org", role: "admin", name: "Ada Lovelace", ...member };
+  const { body } = await service.request("/v1/members", { apiKey, body: invitation });
+  return body.sign_in_path;
+}
+
+const WIDTHS = [1440, 768, 360] as const;
+const THEMES = ["light", "dark"] as const;
+
+/**
+ * Expects that axe finds nothing on the page as it is, and that nothing is wider than the screen, in
+ * both themes and from a desktop's width to a phone's. With SCREENSHOTS set to a folder, what was
+ * looked at is put there, under this name.
+ */
+export async function expectWellShown(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize();
+  await page.evaluate(await axeSource());
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await takeScreenshot(page, `${name}-${width}-${theme}`);
+      expect({ name, width, theme, violations: await violationsOn(page) }).toEqual({
+        name,
+        width,
+        theme,
+        violations: [],
+      });
+    }
+    const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect({ name, width, wide }).toEqual({ name, width, wide: 0 });
+  }
+  await page.emulateMedia({ colorScheme: null });
+  if (before !== null) await page.setViewportSize(before);
+}
+
+let source: Promise<string> | undefined;
+
+/** Evaluated rather than added as a script, which the policy of the page forbids. */
+function axeSource(): Promise<string> {
+  source ??= readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  return source;
+}
+
+async function violationsOn(page: Page): Promise<unknown> {
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((it) => it.html + " " + it.failureSummary) })))`);
+}
+
+async function takeScreenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

@@ -1,0 +1,74 @@
+import { beforeAll, expect, test } from "vitest";
+import type { TestWorkspace } from "../support/service.ts";
+import { describeDashboard, expectWellShown, linkFor, signInTo } from "./browser.ts";
+
+describeDashboard("signing in", (dashboard) => {
+  let workspace: TestWorkspace;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+  });
+
+  test("nobody sees anything but how to sign in, at any address", async () => {
+    const page = await dashboard.newPage();
+    await page.goto("/w/1/shipments");
+    await page.getByText("You sign in by a link").waitFor();
+    await expectWellShown(page, "sign-in");
+    expect(await page.title()).toBe("Sign in · Shipments");
+  });
+
+  test("a link signs in once, after a click, and does not stay in the history", async () => {
+    const page = await dashboard.newPage();
+    const link = await linkFor(dashboard.service, workspace);
+    await page.goto(link);
+    await expectWellShown(page, "sign-in-by-link");
+    expect(new URL(page.url()).hash).toBe("");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`**/w/${workspace.id}/shipments`);
+
+    const other = await dashboard.newPage();
+    await other.goto(link);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await other.getByText("This link does not work").waitFor();
+    await expectWellShown(other, "sign-in-refused");
+  });
+
+  test("who signs in comes back to where they were, with the filters", async () => {
+    const page = await dashboard.newPage();
+    await page.goto(`/w/${workspace.id}/shipments?status=1`);
+    await page.getByText("You sign in by a link").waitFor();
+    await signInTo(page, dashboard, workspace);
+    await page.waitForURL(`**/w/${workspace.id}/shipments?status=1`);
+    expect(await page.getByLabel("Status").inputValue()).toBe("1");
+  });
+
+  test("a session that ends elsewhere leads to signing in, and then back", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, workspace);
+    await page.getByText("No shipments yet").waitFor();
+    await page.context().clearCookies();
+    await page.getByLabel("Payment").selectOption("Paid");
+    await page.getByText("You sign in by a link").waitFor();
+    await signInTo(page, dashboard, workspace);
+    await page.waitForURL(`**/w/${workspace.id}/shipments?payment_status=2`);
+  });
+
+  test("signing out ends the session", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, workspace);
+    await page.getByRole("button", { name: "Ada Lovelace" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You sign in by a link").waitFor();
+    await page.goto("/");
+    await page.getByText("You sign in by a link").waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  test("a workspace that one is no member of is not shown", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, workspace);
+    await page.goto("/w/999/shipments");
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await expectWellShown(page, "not-found");
+  });
+});
