@@ -23,13 +23,12 @@
  *    `expectWellShown(page, "name")`. `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts
  *    test/dashboard` leaves the pictures: look at them.
  */
-import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { loadAccount } from "./api/sign-in.ts";
 import { account, SignedIn, WorkspaceId } from "./api/session.ts";
 import { connected } from "./api/connection.ts";
 import { useStore } from "./api/store.ts";
-import { PAGES, type Page } from "./pages.ts";
+import { findPage } from "./pages.ts";
 import { HomePage } from "./pages/home.tsx";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
@@ -84,32 +83,19 @@ function CurrentPage({ pathname }: { readonly pathname: string }) {
   );
 }
 
-/** The components of pages that were loaded, so that they are shown at once the next time. */
-const loaded = new Map<unknown, ComponentType<object>>();
-
 function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
-  const found = PAGES.map((page) => ({ page, parameters: page.path.match(pathname) })).find(
-    ({ parameters }) => parameters !== undefined,
-  );
+  const found = findPage(pathname);
   const page = found?.page;
   useEffect(() => {
-    if (page === undefined || loaded.has(page)) return;
-    void loadPage(page).then(() => setRound((it) => it + 1));
+    if (page === undefined || page.component() !== undefined) return;
+    page.load().then(() => setRound((it) => it + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
   if (found === undefined) return <NotFoundPage />;
-  const Component = loaded.get(found.page);
+  const Component = found.page.component();
   if (Component === undefined) return <Spinner label="Loading the page" />;
-  return <Component {...(found.parameters as object)} />;
-}
-
-async function loadPage(page: Page): Promise<void> {
-  try {
-    loaded.set(page, await page.load());
-  } catch {
-    reloadOnce();
-  }
+  return <Component {...found.parameters} />;
 }
 
 /** A page that cannot be loaded is of a build that the service no longer has: the new one is loaded. */
