@@ -9,6 +9,8 @@ export interface Config {
   readonly host: string;
   /** Where browsers reach the service, such as `https://book.example.org`; undefined when not said. */
   readonly publicUrl: string | undefined;
+  /** The identity provider at which people may sign in; undefined for none. */
+  readonly oidc: OidcConfig | undefined;
   /** A PostgreSQL of the operator's; undefined for the embedded one. */
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
@@ -28,6 +30,13 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
+}
+
+/** An identity provider, and as what this service is registered there. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** How long an event may be held back before the service is not ready, unless configured. */
@@ -66,6 +75,12 @@ const environment = z.object({
     .refine(isOrigin, { error: "must be an origin such as https://book.example.org" })
     .transform((text) => new URL(text).origin)
     .optional(),
+  OIDC_ISSUER: z
+    .string()
+    .refine(isIssuer, { error: "must be an address such as https://accounts.example.org" })
+    .optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
@@ -98,6 +113,17 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && href === `${origin}/`;
 }
 
+/** Whether it can be an issuer (OpenID Connect Discovery 1.0, section 3), or one on this machine. */
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, search, hash } = new URL(text);
+  if (search !== "" || hash !== "") return false;
+  return (
+    protocol === "https:" ||
+    (protocol === "http:" && /^(localhost|127\..*|\[::1\])$/.test(hostname))
+  );
+}
+
 /** What is wrong with the environment, said variable by variable. */
 export class ConfigError extends Error {}
 
@@ -120,12 +146,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (PORT === GRPC_PORT && PORT !== 0) {
     throw new ConfigError(`PORT and GRPC_PORT are both ${PORT}: give them different ports`);
   }
+  const oidc = readOidc(read.data);
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     publicUrl: read.data.PUBLIC_URL,
+    oidc,
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,
@@ -136,4 +164,22 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: LOG_LEVEL,
     logFormat: LOG_FORMAT,
   });
+}
+
+/** @throws ConfigError when only a part of what signing in by OIDC needs is set */
+function readOidc(data: z.output<typeof environment>): OidcConfig | undefined {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, PUBLIC_URL } = data;
+  const own = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
+  if (Object.values(own).every((value) => value === undefined)) return undefined;
+  // The provider sends people back to the public address.
+  const missing = Object.entries({ ...own, PUBLIC_URL }).filter(([, value]) => value === undefined);
+  if (missing.length > 0) {
+    const faults = missing.map(([name]) => `${name}: must be set for signing in by OIDC`);
+    throw new ConfigError(faults.join("\n"));
+  }
+  return {
+    issuer: OIDC_ISSUER!,
+    clientId: OIDC_CLIENT_ID!,
+    clientSecret: OIDC_CLIENT_SECRET!,
+  };
 }

@@ -46,6 +46,8 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "mysql://x",
     "must be an address such as postgres://user:password@host:5432/database",
   ],
+  ["PUBLIC_URL", "https://x.example/path", "must be an origin such as https://book.example.org"],
+  ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
 test("all invalid environment variables are named together, each with what it must be", async () => {
@@ -69,6 +71,13 @@ test("one port for both servers is refused", async () => {
   const { code, stderr } = await runCommand(["serve"], { PORT: "8080", GRPC_PORT: "8080" });
   const sentence = "PORT and GRPC_PORT are both 8080: give them different ports\n";
   expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+});
+
+test("a part of what signing in by OIDC needs is refused, with the name of each other part", async () => {
+  const { code, stderr } = await runCommand(["serve"], { OIDC_CLIENT_ID: "shipments" });
+  const missing = ["OIDC_ISSUER", "OIDC_CLIENT_SECRET", "PUBLIC_URL"];
+  const sentences = missing.map((name) => `${name}: must be set for signing in by OIDC\n`);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: sentences.join("") });
 });
 
 test("an empty environment variable counts as not set", async () => {

@@ -1,10 +1,17 @@
 import { Command, Option } from "commander";
-import { findLimits } from "../features/workspaces/find-limits.ts";
-import { setLimit } from "../features/workspace-admin/set-limit.ts";
-import { LIMIT_CLASSES, type LimitClass, type RateLimits } from "../domain/rate-limit.ts";
-import { Workspace } from "../features/workspaces/workspace.entity.ts";
+import {
+  GetWorkspaceRequestSchema,
+  UpdateWorkspaceLimitsRequestSchema,
+  WorkspaceAdminService,
+  type AdminWorkspace,
+} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
+import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
+import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
+import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, readWholeNumber, workspaceOption } from "./options.ts";
-import { CommandRefused, runCommand } from "./run-command.ts";
+import { readRequest } from "./read-request.ts";
+import { runCommand, type CommandResult } from "./run-command.ts";
 
 interface SetOptions {
   readonly workspace: number;
@@ -29,12 +36,15 @@ export function limitsCommand(): Command {
     .addOption(callsOption("--rate <calls>", "calls a second").makeOptionMandatory())
     .addOption(callsOption("--burst <calls>", "calls at once after a rest; twice the rate"))
     .addOption(jsonOption())
-    .action(({ workspace, class: limitClass, rate, burst = rate * 2, json }: SetOptions) =>
+    .action(({ workspace, class: limitClass, rate, burst, json }: SetOptions) =>
       runCommand(json, async (em) => {
-        const limit = { rate, burst: Math.min(burst, MAX_CALLS) };
-        const limits = await setLimit(em, workspace, limitClass, limit);
-        if (limits === undefined) throw new CommandRefused(`There is no workspace ${workspace}.`);
-        return { json: { workspace, limits }, lines: asLines(limits) };
+        const request = readRequest(UpdateWorkspaceLimitsRequestSchema, {
+          workspace: BigInt(workspace),
+          [limitClass]: { rate, burst },
+        });
+        const call = commandLineCall(WorkspaceAdminService.method.updateWorkspaceLimits);
+        const { data } = await updateWorkspaceLimits(request, call, em);
+        return asResult(data!);
       }),
     );
   const show = new Command("show")
@@ -43,12 +53,8 @@ export function limitsCommand(): Command {
     .addOption(jsonOption())
     .action(({ workspace, json }: { workspace: number; json: boolean }) =>
       runCommand(json, async (em) => {
-        const reading = em.fork();
-        if ((await reading.findOne(Workspace, workspace)) === null) {
-          throw new CommandRefused(`There is no workspace ${workspace}.`);
-        }
-        const limits = await findLimits(reading, workspace);
-        return { json: { workspace, limits }, lines: asLines(limits) };
+        const request = readRequest(GetWorkspaceRequestSchema, { workspace: BigInt(workspace) });
+        return asResult((await getWorkspace(request, em)).data!);
       }),
     );
   return new Command("limits")
@@ -64,8 +70,13 @@ function callsOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => readWholeNumber(text, 1, MAX_CALLS));
 }
 
-function asLines(limits: RateLimits): string[] {
-  return LIMIT_CLASSES.map(
-    (it) => `${it}: ${limits[it].rate} a second, ${limits[it].burst} at once`,
-  );
+function asResult({ id, limits }: AdminWorkspace): CommandResult {
+  const listed = LIMIT_CLASSES.map((it) => {
+    const { rate, burst } = limits![it]!;
+    return [it, { rate, burst }] as const;
+  });
+  return {
+    json: { workspace: Number(id), limits: Object.fromEntries(listed) },
+    lines: listed.map(([it, { rate, burst }]) => `${it}: ${rate} a second, ${burst} at once`),
+  };
 }

@@ -1,11 +1,18 @@
 import { Command } from "commander";
 import {
-  connectPaymentProvider,
-  disconnectPaymentProvider,
-} from "../features/workspace-admin/connect-payment-provider.ts";
+  ConnectPaymentProviderRequestSchema,
+  DisconnectPaymentProviderRequestSchema,
+  WorkspaceAdminService,
+} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { connectPaymentProvider } from "../features/workspace-admin/connect-payment-provider.ts";
+import { disconnectPaymentProvider } from "../features/workspace-admin/disconnect-payment-provider.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
+import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, providerOption, workspaceOption } from "./options.ts";
-import { CommandRefused, runCommand } from "./run-command.ts";
+import { readRequest } from "./read-request.ts";
+import { runCommand } from "./run-command.ts";
+
+const { method } = WorkspaceAdminService;
 
 interface Options {
   readonly workspace: number;
@@ -22,9 +29,11 @@ export function paymentProviderCommand(): Command {
     .addOption(jsonOption())
     .action(({ workspace, provider, json }: Options) =>
       runCommand(json, async (em) => {
-        if (!(await connectPaymentProvider(em, workspace, provider))) {
-          throw new CommandRefused(`There is no workspace ${workspace}.`);
-        }
+        const request = readRequest(ConnectPaymentProviderRequestSchema, {
+          workspace: BigInt(workspace),
+          paymentProvider: provider,
+        });
+        await connectPaymentProvider(request, commandLineCall(method.connectPaymentProvider), em);
         return {
           json: { workspace, payment_provider: provider },
           lines: [`Workspace ${workspace} is paid through ${provider}.`],
@@ -37,9 +46,11 @@ export function paymentProviderCommand(): Command {
     .addOption(jsonOption())
     .action(({ workspace, json }: Omit<Options, "provider">) =>
       runCommand(json, async (em) => {
-        if (!(await disconnectPaymentProvider(em, workspace))) {
-          throw new CommandRefused(`There is no workspace ${workspace}.`);
-        }
+        const request = readRequest(DisconnectPaymentProviderRequestSchema, {
+          workspace: BigInt(workspace),
+        });
+        const call = commandLineCall(method.disconnectPaymentProvider);
+        await disconnectPaymentProvider(request, call, em);
         return {
           json: { workspace, payment_provider: null },
           lines: [`Workspace ${workspace} has no payment provider.`],

@@ -10,6 +10,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     (await import("./payment-provider-command.ts")).paymentProviderCommand(),
   key: async () => (await import("./key-command.ts")).keyCommand(),
   limits: async () => (await import("./limits-command.ts")).limitsCommand(),
+  operator: async () => (await import("./operator-command.ts")).operatorCommand(),
+  audit: async () => (await import("./audit-command.ts")).auditCommand(),
 };
 
 /**

@@ -22,7 +22,11 @@ export interface CommandResult {
  */
 export async function runCommand(
   json: boolean,
-  command: (em: EntityManager, migrated: readonly string[]) => Promise<CommandResult>,
+  command: (
+    em: EntityManager,
+    migrated: readonly string[],
+    databaseUrl: string,
+  ) => Promise<CommandResult>,
 ): Promise<void> {
   const config = readConfig(process.env);
   const lease = config.databaseUrl === undefined ? await acquireForRun(config.dataDir) : undefined;
@@ -30,7 +34,7 @@ export async function runCommand(
   const orm = createOrm(databaseUrl, { entities: ENTITIES });
   try {
     const migrated = await migrate(databaseUrl);
-    const result = await command(orm.em, migrated);
+    const result = await command(orm.em, migrated, databaseUrl);
     const text = json ? JSON.stringify(result.json) : result.lines.join("\n");
     process.stdout.write(`${text}\n`);
   } finally {

@@ -1,36 +1,68 @@
 import { readFile, stat } from "node:fs/promises";
-import { Command } from "commander";
-import { publishTariff } from "../features/tariffs/publish-tariff.ts";
+import { basename } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Command, InvalidArgumentError } from "commander";
+import { TariffVersionState, type TariffVersion } from "../../gen/shipments/admin/v1/tariff_pb.js";
+import {
+  ListTariffVersionsRequestSchema,
+  RollBackTariffRequestSchema,
+  TariffService,
+} from "../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../db/orm.ts";
+import { MAX_ZONES_BYTES } from "../domain/limits.ts";
+import { Refusal } from "../domain/refusal.ts";
+import { listTariffVersions } from "../features/tariffs/list-tariff-versions.ts";
+import { publishDocument } from "../features/tariffs/publish-document.ts";
+import { rollBackTariff } from "../features/tariffs/roll-back-tariff.ts";
+import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
 import { showTariff } from "../features/tariffs/show-tariff.ts";
-import { jsonOption } from "./options.ts";
-import { CommandRefused, runCommand } from "./run-command.ts";
+import { commandLineCall } from "./command-line-call.ts";
+import { jsonOption, readWholeNumber } from "./options.ts";
+import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
 
 /** How large a tariff file may be, in bytes. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = MAX_ZONES_BYTES;
+/** How long the name of a draft and a note may be, in characters. */
+const MAX_NAME_LENGTH = 100;
+const MAX_NOTE_LENGTH = 1_000;
+/** How many versions are read at a time. */
+const PAGE_SIZE = 100;
 
-/** `tariff publish <file> [--note TEXT]` and `tariff show` */
+/**
+ * `tariff publish <file> [--note TEXT]`, `tariff show`, `tariff list` and
+ * `tariff roll-back --version N [--note TEXT]`
+ */
 export function tariffCommand(): Command {
-  const publish = new Command("publish")
+  return new Command("tariff")
+    .description("what deliveries cost and where they go")
+    .addCommand(publishCommand())
+    .addCommand(showCommand())
+    .addCommand(listCommand())
+    .addCommand(rollBackCommand());
+}
+
+function publishCommand(): Command {
+  return new Command("publish")
     .description("check a tariff document and put it in force")
     .argument("<file>", "a JSON file")
-    .option("--note <text>", "why, for those who read it later")
+    .option("--note <text>", "why, for those who read it later", readNote)
     .addOption(jsonOption())
     .action(async (file: string, { json, note }: { json: boolean; note?: string }) => {
       const document = await readJson(file);
-      await runCommand(json, async (em) => {
-        const published = await publishTariff(em, document, note);
-        if (published.faults !== undefined) {
-          const lines = published.faults.map(({ path, text }) => `${path}: ${text}`);
-          throw new CommandRefused(lines.join("\n"));
-        }
-        const { version, zones, tiers } = published;
-        return {
-          json: { version, zones, tiers },
-          lines: [`Version ${version} is in force: ${zones} zones, ${tiers} tiers.`],
-        };
+      const name = basename(file).slice(0, MAX_NAME_LENGTH);
+      await runCommand(json, async (em, _, databaseUrl) => {
+        const deps = { em, tasks: createTariffTasks(databaseUrl), now: () => new Date() };
+        const { data } = await orRefused(
+          publishDocument(deps, { document, name, note, callOf: commandLineCall }),
+        );
+        return publication(data!);
       });
     });
-  const show = new Command("show")
+}
+
+function showCommand(): Command {
+  return new Command("show")
     .description("print the tariff in force")
     .addOption(jsonOption())
     .action(({ json }: { json: boolean }) =>
@@ -40,10 +72,96 @@ export function tariffCommand(): Command {
         return { json: document, lines: [JSON.stringify(document, null, 2)] };
       }),
     );
-  return new Command("tariff")
-    .description("what deliveries cost and where they go")
-    .addCommand(publish)
-    .addCommand(show);
+}
+
+function listCommand(): Command {
+  return new Command("list")
+    .description("list the versions, the newest first")
+    .addOption(jsonOption())
+    .action(({ json }: { json: boolean }) =>
+      runCommand(json, async (em) => {
+        const versions = (await readAll(em)).map(listed);
+        const lines = versions.map((it) =>
+          [it.version, it.state, it.effective_at, `${it.zones} zones`, it.author, it.note]
+            .filter((part) => part !== null)
+            .join("  "),
+        );
+        return { json: { versions }, lines: lines.length === 0 ? ["No versions yet."] : lines };
+      }),
+    );
+}
+
+function rollBackCommand(): Command {
+  return new Command("roll-back")
+    .description("publish an earlier version again, as the next one")
+    .requiredOption("--version <number>", "the version to repeat", (text) =>
+      readWholeNumber(text, 1, 2 ** 31 - 1),
+    )
+    .option("--note <text>", "why, for those who read it later", readNote)
+    .addOption(jsonOption())
+    .action((options: { version: number; note?: string; json: boolean }) =>
+      runCommand(options.json, async (em) => {
+        const { version, note } = options;
+        const request = create(RollBackTariffRequestSchema, { version, note });
+        const call = commandLineCall(TariffService.method.rollBackTariff);
+        const { data } = await orRefused(rollBackTariff(request, call, { em }));
+        return publication(data!);
+      }),
+    );
+}
+
+/** What is printed of the version that is in force now. */
+function publication({ version, zones, fees }: TariffVersion): CommandResult {
+  const tiers = fees!.tiers.length;
+  return {
+    json: { version, zones, tiers },
+    lines: [`Version ${version} is in force: ${zones} zones, ${tiers} tiers.`],
+  };
+}
+
+/** Waits for a publication; a refusal names each fault by its path, or says why. */
+async function orRefused<T>(publishing: Promise<T>): Promise<T> {
+  try {
+    return await publishing;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const lines = error.problems.map(({ reason, subject, text }) =>
+      reason === "TARIFF_FAULTY" ? text.replace(`${subject} `, `${subject}: `) : text,
+    );
+    throw new CommandRefused(lines.join("\n"));
+  }
+}
+
+async function readAll(em: EntityManager): Promise<TariffVersion[]> {
+  const versions: TariffVersion[] = [];
+  let pageToken: string | undefined;
+  do {
+    const request = create(ListTariffVersionsRequestSchema, { pageSize: PAGE_SIZE, pageToken });
+    const page = await listTariffVersions(request, em);
+    versions.push(...page.data);
+    pageToken = page.nextPageToken || undefined;
+  } while (pageToken !== undefined);
+  return versions;
+}
+
+function listed(row: TariffVersion) {
+  const { version, state, zones, note = null, author = null, effectiveAt } = row;
+  return {
+    version,
+    state: TariffVersionState[state].toLowerCase(),
+    zones,
+    tiers: row.fees!.tiers.length,
+    note,
+    author,
+    repeats: row.repeats ?? null,
+    effective_at: timestampDate(effectiveAt!).toISOString(),
+  };
+}
+
+function readNote(text: string): string {
+  const note = text.trim();
+  if (note.length <= MAX_NOTE_LENGTH) return note;
+  throw new InvalidArgumentError(`It must have at most ${MAX_NOTE_LENGTH} characters.`);
 }
 
 async function readJson(file: string): Promise<unknown> {

@@ -16,6 +16,18 @@ const names = new Map<string, string>();
 /** How a transaction begins, and the answer to it. */
 const BEGIN = "begin";
 const BEGUN = { command: "BEGIN", rowCount: null, rows: [] };
+/** How long a slow statement may take, in milliseconds. */
+export const SLOW_TIMEOUT_MS = 60_000;
+/** How much longer its answer is waited for, so that the database is the one that ends it. */
+const SLOW_GRACE_MS = 3_000;
+
+/** The texts of statements that may take `SLOW_TIMEOUT_MS`; there are a few of them. */
+const slow = new Set<string>();
+
+/** Lets the answer to a statement be waited for longer than usual, on every connection. */
+export function allowSlow(text: string): void {
+  slow.add(text);
+}
 
 /**
  * pg's client, with four differences. A statement that comes with values is prepared by name, and
@@ -59,7 +71,7 @@ function prepared(args: unknown[]): unknown[] {
   const [first, second] = args;
   if (typeof first === "string") {
     return hasValues(second)
-      ? [{ name: nameOf(first, second), text: first, values: second }]
+      ? [{ name: nameOf(first, second), text: first, values: second, ...timeoutOf(first) }]
       : args;
   }
   const { text, values } = (first ?? {}) as { text?: unknown; values?: unknown };
@@ -69,6 +81,10 @@ function prepared(args: unknown[]): unknown[] {
 
 function hasValues(values: unknown): values is unknown[] {
   return Array.isArray(values) && values.length > 0;
+}
+
+function timeoutOf(text: string): { query_timeout?: number } {
+  return slow.has(text) ? { query_timeout: SLOW_TIMEOUT_MS + SLOW_GRACE_MS } : {};
 }
 
 /** One name for each text. Texts beyond the bounds have none, and are planned every time. */

@@ -85,6 +85,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
+/** Whether a value cannot be stored as what it is meant to be, or is too large for it. */
+export function isUnstorable(error: unknown): boolean {
+  return /^(22|54)/.test(sqlStateOf(error));
+}
+
 /** Whether the database's user lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return sqlStateOf(error) === "42501";

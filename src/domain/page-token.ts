@@ -32,13 +32,6 @@ export function readPageToken(token: string, filters: object): unknown[] | undef
   }
 }
 
-/** Whether a value is a time from 1970 to 9999, in whole milliseconds since the epoch. */
-export function isInstant(value: unknown): value is number {
-  return (
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000
-  );
-}
-
 /** What a caller says about the page it wants. */
 interface PageRequest {
   /** How many results; `DEFAULT_PAGE_SIZE` when absent. */

@@ -16,10 +16,61 @@ export class DualAnswer<M extends Message = Message> {
   }
 }
 
+/** A document, and what HTTP says of it. */
+export interface Document {
+  readonly contentType: string;
+  /** Must not change. */
+  readonly body: Buffer;
+  /** Differs for documents that differ: visible characters of ASCII but quotes, without quotes. */
+  readonly etag: string;
+  readonly cacheControl: string;
+}
+
+/**
+ * An answer that is a document by HTTP and a message elsewhere. It may answer many calls, which then
+ * share its forms: each is made once, and kept with it.
+ */
+export class DocumentAnswer<M extends Message = Message> {
+  /** The message, for gRPC and Connect. */
+  readonly message: () => M;
+  readonly document: Document;
+  readonly #forms = new Map<string, Promise<Buffer>>();
+  #formBytes = 0;
+
+  constructor(message: () => M, document: Document) {
+    this.message = message;
+    this.document = document;
+  }
+
+  /** Another form of the answer, such as the compressed document; made when first asked for. */
+  form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+    const made = this.#forms.get(name) ?? this.#make(name, make);
+    this.#forms.set(name, made);
+    return made;
+  }
+
+  /** How much memory the document and its forms take, in bytes. */
+  get heldBytes(): number {
+    return this.document.body.length + this.#formBytes;
+  }
+
+  async #make(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+    try {
+      const form = await make();
+      this.#formBytes += form.length;
+      return form;
+    } catch (error) {
+      this.#forms.delete(name);
+      throw error;
+    }
+  }
+}
+
 /** What an RPC answers with. */
-export type Answer<M extends Message = Message> = M | DualAnswer<M>;
+export type Answer<M extends Message = Message> = M | DualAnswer<M> | DocumentAnswer<M>;
 
 /** The message of an answer. */
 export function messageOf<M extends Message>(answer: Answer<M>): M {
-  return answer instanceof DualAnswer ? answer.message() : answer;
+  const hasForms = answer instanceof DualAnswer || answer instanceof DocumentAnswer;
+  return hasForms ? answer.message() : answer;
 }

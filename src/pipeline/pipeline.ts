@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
+import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { readCallHeaders } from "./call-headers.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
+import { createMemoryBudget } from "./memory-budget.ts";
 import type { Observer } from "./observe.ts";
 import { createPlaces } from "./places.ts";
 import type { Refusal } from "../domain/refusal.ts";
@@ -40,6 +42,18 @@ export interface Pipeline {
   readonly refusalFor: RefusalFor;
   /** As `refusalFor`, where there is no call. */
   refusalOf(error: unknown, requestId: string): Refusal;
+  /**
+   * Takes memory for a request until the call is finished, when it is larger than most RPCs allow.
+   *
+   * @throws Refusal UNAVAILABLE when such requests take too much already
+   */
+  reserveRequest(call: ReceivedCall, bytes: number): void;
+  /**
+   * The same for an answer that is made for this call alone.
+   *
+   * @throws Refusal UNAVAILABLE
+   */
+  reserveAnswer(call: ReceivedCall, bytes: number): void;
   /** Writes an answer together with the others of this tick; `write` must not throw. */
   answer(write: () => void): void;
   /**
@@ -50,6 +64,11 @@ export interface Pipeline {
    */
   finish(call: ReceivedCall, httpStatus: number): void;
 }
+
+/** How much memory large requests take together, in bytes: enough for two of the largest. */
+const MAX_LARGE_REQUEST_BYTES = 130 * 1024 * 1024;
+/** The same of large answers that are not shared by calls. */
+const MAX_LARGE_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: {
@@ -63,10 +82,12 @@ export function createPipeline(options: {
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
   readonly observer: Observer;
+  /** Counts what workspaces use; called once for each call that has ended. */
+  readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }): Pipeline {
-  const { observer, tickBatcher } = options;
+  const { observer, tickBatcher, countUsage } = options;
   const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
   const places = createPlaces();
   const authenticate = createAuthenticate(options);
@@ -74,6 +95,8 @@ export function createPipeline(options: {
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
   const refusalFor = createRefusalFor(refusalOf);
+  const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
+  const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);
@@ -86,8 +109,17 @@ export function createPipeline(options: {
     serveUnary: createServeUnary({ admit, execute, refusalFor, tickBatcher }),
     refusalFor,
     refusalOf,
+    reserveRequest(call, bytes) {
+      if (bytes > MAX_REQUEST_BYTES) requests.reserve(call, bytes);
+    },
+    reserveAnswer: answers.reserve,
     answer: tickBatcher.answer,
-    finish: observer.end,
+    finish(call, httpStatus) {
+      requests.release(call);
+      answers.release(call);
+      observer.end(call, httpStatus);
+      countUsage(call);
+    },
   };
 }
 

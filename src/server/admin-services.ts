@@ -1,17 +1,139 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { EntityManager } from "../db/orm.ts";
-import type { Rpc } from "../pipeline/rpc.ts";
+import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
+import { createOperator } from "../features/operators/create-operator.ts";
+import { getOperator } from "../features/operators/get-operator.ts";
+import { getSelf } from "../features/operators/get-self.ts";
+import { listOperators } from "../features/operators/list-operators.ts";
+import { revokeOperator } from "../features/operators/revoke-operator.ts";
+import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
+import { updateOperator } from "../features/operators/update-operator.ts";
+import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
+import {
+  getPlatformOverview,
+  type PlatformOverviewDeps,
+} from "../features/reports/get-platform-overview.ts";
+import { callOffTariff } from "../features/tariffs/call-off-tariff.ts";
+import { checkTariff } from "../features/tariffs/check-tariff.ts";
+import { compareTariffVersions } from "../features/tariffs/compare-tariff-versions.ts";
+import { createTariffDraft } from "../features/tariffs/create-tariff-draft.ts";
+import { deleteTariffDraft } from "../features/tariffs/delete-tariff-draft.ts";
+import { getTariffDraftZones } from "../features/tariffs/get-tariff-draft-zones.ts";
+import { getTariffDraft } from "../features/tariffs/get-tariff-draft.ts";
+import { getTariffInForce } from "../features/tariffs/get-tariff-in-force.ts";
+import { getTariffVersionZones } from "../features/tariffs/get-tariff-version-zones.ts";
+import { getTariffVersion } from "../features/tariffs/get-tariff-version.ts";
+import { listTariffDrafts } from "../features/tariffs/list-tariff-drafts.ts";
+import { listTariffVersions } from "../features/tariffs/list-tariff-versions.ts";
+import { publishTariff } from "../features/tariffs/publish-tariff.ts";
+import { replayTariff } from "../features/tariffs/replay-tariff.ts";
+import { rollBackTariff } from "../features/tariffs/roll-back-tariff.ts";
+import type { TariffDeps } from "../features/tariffs/tariff-deps.ts";
+import { updateTariffDraft } from "../features/tariffs/update-tariff-draft.ts";
+import { uploadTariffZones } from "../features/tariffs/upload-tariff-zones.ts";
+import { connectPaymentProvider } from "../features/workspace-admin/connect-payment-provider.ts";
+import { createWorkspaceApiKey } from "../features/workspace-admin/create-workspace-api-key.ts";
+import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
+import { disconnectPaymentProvider } from "../features/workspace-admin/disconnect-payment-provider.ts";
+import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
+import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace-api-keys.ts";
+import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
+import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts";
+import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts";
+import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
+import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
+import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
+import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
+import type { OperatorCall } from "../pipeline/call.ts";
+import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
 
 /** The services that callers with an operator's key can call. */
-export const ADMIN_SERVICES: readonly DescService[] = [];
+export const ADMIN_SERVICES: readonly DescService[] = [
+  OperatorService,
+  AuditService,
+  WorkspaceAdminService,
+  TariffService,
+  PlatformReportService,
+];
 
 /** What the RPCs of operators work with. */
-export interface AdminDeps {
-  readonly em: EntityManager;
-  readonly now: () => Date;
-}
+export type AdminDeps = TariffDeps & PlatformOverviewDeps & HealthDeps;
 
 /** Pairs every RPC of `ADMIN_SERVICES` with the function that performs it. */
-export function implementAdminServices(_deps: AdminDeps): readonly Rpc[] {
-  return [];
+export function implementAdminServices(deps: AdminDeps): readonly Rpc[] {
+  return [
+    ...listRpcs(OperatorService, operatorFunctions(deps)),
+    ...listRpcs(AuditService, auditFunctions(deps)),
+    ...listRpcs(WorkspaceAdminService, workspaceFunctions(deps)),
+    ...listRpcs(TariffService, tariffFunctions(deps)),
+    ...listRpcs<typeof PlatformReportService, OperatorCall>(PlatformReportService, {
+      getPlatformOverview: (request) => getPlatformOverview(request, deps),
+      getHealth: () => getHealth(deps),
+    }),
+  ];
+}
+
+function operatorFunctions({
+  em,
+}: AdminDeps): ServiceFunctions<typeof OperatorService, OperatorCall> {
+  return {
+    getSelf: (_, call) => getSelf(call, em),
+    listOperators: (request) => listOperators(request, em),
+    getOperator: (request) => getOperator(request, em),
+    createOperator: (request, call) => createOperator(request, call, em),
+    updateOperator: (request, call) => updateOperator(request, call, em),
+    rotateOperatorKey: (request, call) => rotateOperatorKey(request, call, em),
+    revokeOperator: (request, call) => revokeOperator(request, call, em),
+  };
+}
+
+function auditFunctions({ em }: AdminDeps): ServiceFunctions<typeof AuditService, OperatorCall> {
+  return { listAuditEntries: (request) => listAuditEntries(request, em) };
+}
+
+function workspaceFunctions({
+  em,
+}: AdminDeps): ServiceFunctions<typeof WorkspaceAdminService, OperatorCall> {
+  return {
+    createWorkspace: (request, call) => createWorkspace(request, call, em),
+    listWorkspaces: (request) => listWorkspaces(request, em),
+    getWorkspace: (request) => getWorkspace(request, em),
+    renameWorkspace: (request, call) => renameWorkspace(request, call, em),
+    suspendWorkspace: (request, call) => suspendWorkspace(request, call, em),
+    resumeWorkspace: (request, call) => resumeWorkspace(request, call, em),
+    connectPaymentProvider: (request, call) => connectPaymentProvider(request, call, em),
+    disconnectPaymentProvider: (request, call) => disconnectPaymentProvider(request, call, em),
+    updateWorkspaceLimits: (request, call) => updateWorkspaceLimits(request, call, em),
+    listWorkspaceApiKeys: (request) => listWorkspaceApiKeys(request, em),
+    createWorkspaceApiKey: (request, call) => createWorkspaceApiKey(request, call, em),
+    rotateWorkspaceApiKeys: (request, call) => rotateWorkspaceApiKeys(request, call, em),
+    revokeWorkspaceApiKey: (request, call) => revokeWorkspaceApiKey(request, call, em),
+  };
+}
+
+function tariffFunctions(deps: TariffDeps): ServiceFunctions<typeof TariffService, OperatorCall> {
+  const { em } = deps;
+  return {
+    createTariffDraft: (request, call) => createTariffDraft(request, call, deps),
+    listTariffDrafts: () => listTariffDrafts(em),
+    getTariffDraft: (request) => getTariffDraft(request, em),
+    updateTariffDraft: (request, call) => updateTariffDraft(request, call, deps),
+    deleteTariffDraft: (request, call) => deleteTariffDraft(request, call, deps),
+    uploadTariffZones: (request, call) => uploadTariffZones(request, call, deps),
+    getTariffDraftZones: (request) => getTariffDraftZones(request, em),
+    checkTariff: (request) => checkTariff(request, deps),
+    replayTariff: (request, call) => replayTariff(request, call, deps),
+    publishTariff: (request, call) => publishTariff(request, call, deps),
+    getTariffInForce: () => getTariffInForce(em),
+    listTariffVersions: (request) => listTariffVersions(request, em),
+    getTariffVersion: (request) => getTariffVersion(request, em),
+    getTariffVersionZones: (request) => getTariffVersionZones(request, em),
+    compareTariffVersions: (request, call) => compareTariffVersions(request, call, deps),
+    rollBackTariff: (request, call) => rollBackTariff(request, call, deps),
+    callOffTariff: (request, call) => callOffTariff(request, call, deps),
+  };
 }

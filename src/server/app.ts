@@ -1,7 +1,9 @@
 import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
+import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
+import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
@@ -10,8 +12,11 @@ import { eventMessage, type EventContent } from "../features/events/event-messag
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import { createSessionLookup } from "../features/people/session-lookup.ts";
-import { signInByLink, signOut } from "../features/people/sign-in.ts";
-import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
+import { createSlowAnswers } from "../features/reports/slow-answers.ts";
+import { createUsageCounter } from "../features/reports/usage-counter.ts";
+import { createTariffTasks, type TariffTasks } from "../features/tariffs/run-tariff-task.ts";
+import { createCoverageDocuments } from "../features/tariffs/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/tariff-cache.ts";
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
@@ -20,7 +25,6 @@ import type { Limiter } from "../pipeline/limiter.ts";
 import { createMemoryLimiter } from "../pipeline/memory-limiter.ts";
 import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
-import type { SignIn } from "../transport/http/sign-in.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
@@ -29,7 +33,8 @@ import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
-import { implementAdminServices } from "./admin-services.ts";
+import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
+import { createSignIn } from "./sign-in.ts";
 import { implementServices, type ServiceDeps } from "./services.ts";
 
 /** The service as a whole: both servers on one database. */
@@ -39,6 +44,7 @@ export interface App extends Lifecycle {
   /** Whether a tariff is in force. */
   hasTariff(): boolean;
   readonly em: EntityManager;
+  readonly tasks: TariffTasks;
   /** How many connections to the database it holds at most. */
   readonly maxDatabaseConnections: number;
 }
@@ -49,6 +55,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     Pick<
       Config,
       | "publicUrl"
+      | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
       | "eventRetentionDays"
@@ -72,8 +79,8 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const stores = createStores(databaseUrl, log);
-  const { orm, em, tariffs, keys, people, events, createGroup } = stores;
+  const stores = createStores(config, log);
+  const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
   const sender = createSender({
     allowLoopbackHttp,
     resolve: outside.resolve,
@@ -98,17 +105,15 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     config,
     readiness,
     limiter,
+    countUsage: stores.usage.count,
     log,
     registry,
   });
   const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
   const background = createBackground({
+    ...stores,
     databaseUrl,
-    em,
     log,
-    tariffs,
-    keys,
-    events,
     feedMonitor,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
@@ -127,19 +132,11 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   const hasTariff = () => tariffVersion() !== undefined;
-  return { ...lifecycle, em, closedBecause, hasTariff, maxDatabaseConnections };
-}
-
-/** How people sign in, in the words of the HTTP server. */
-function createSignIn(em: EntityManager): SignIn {
-  return {
-    byLink: (token, userAgent) => signInByLink(em, token, userAgent),
-    signOut: (session) => signOut(em, session),
-  };
+  return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(deps: ServiceDeps) {
+function implementAll(deps: ServiceDeps & AdminDeps) {
   const { rpcs, streams } = implementServices(deps);
   return {
     rpcs: [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)],
@@ -148,7 +145,8 @@ function implementAll(deps: ServiceDeps) {
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(databaseUrl: string, log: Logger) {
+function createStores(config: AppConfig, log: Logger) {
+  const { databaseUrl } = config;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
   const { em } = orm;
   const events = createEventSignal({ em, log });
@@ -160,10 +158,15 @@ function createStores(databaseUrl: string, log: Logger) {
     events,
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
+    coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
-    people: { sessions: createSessionLookup(em), signIn: createSignIn(em) },
+    people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
     createGroup: createGroupCommit(em),
     reader: createReader(orm),
+    usage: createUsageCounter(),
+    overviews: createSlowAnswers<Overview>(),
+    platformOverviews: createSlowAnswers<GetPlatformOverviewResponse>(),
+    backlogs: createSlowAnswers<WebhookBacklog>(),
   };
 }
 

@@ -2,9 +2,12 @@ import type { Logger } from "pino";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
+import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import type { UsageCounter } from "../features/reports/usage-counter.ts";
+import { createReporting } from "./reporting.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
 import {
   runDeliveries,
@@ -17,18 +20,19 @@ import { purgeRegularly } from "./purge-regularly.ts";
 /** What one process does besides answering calls. */
 export interface Background {
   /**
-   * Follows changes made by other processes, delivers webhooks and purges what has expired. Resolves
-   * once keys and the tariff have been read for the first time.
+   * Follows changes made by other processes, delivers webhooks, records which keys are used, writes
+   * counts of calls, says that the process is there, and purges what has expired. Resolves once keys
+   * and the tariff have been read for the first time.
    */
   start(): Promise<void>;
   /** Starts no more deliveries, and waits for those in flight; they take 3 seconds at most. */
   stopDeliveries(): Promise<void>;
-  /** Stops following changes. */
+  /** Writes the last counts and the last uses of keys, and stops following changes. */
   close(): Promise<void>;
 }
 
-/** Builds the background work of one process; nothing is started yet. */
-export function createBackground(options: {
+/** What the background work of one process needs. */
+export interface BackgroundDeps {
   readonly databaseUrl: string;
   readonly em: EntityManager;
   readonly log: Logger;
@@ -36,14 +40,24 @@ export function createBackground(options: {
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventSignal;
   readonly feedMonitor: FeedMonitor;
+  readonly usage: UsageCounter;
   readonly deliver: Omit<RunDeps, "em" | "events">;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
   readonly shutdownSignal: AbortSignal;
-}): Background {
+}
+
+/** Builds the background work of one process; nothing is started yet. */
+export function createBackground(options: BackgroundDeps): Background {
   const { databaseUrl, em, log, tariffs, keys, events, shutdownSignal } = options;
+  const reporting = createReporting(options);
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
+  const keyUse = createKeyUseRecorder({
+    em,
+    log,
+    keys: { api_key: keys.workspace, operator_key: keys.operator },
+  });
 
   function follow(): Promise<void> {
     return new Promise((resolve) => {
@@ -73,12 +87,14 @@ export function createBackground(options: {
       deliveries = runDeliveries(log, { ...options.deliver, em, events });
       void purgeRegularly({ ...options, now: options.deliver.now });
       void options.feedMonitor.run(shutdownSignal);
+      void keyUse.run(shutdownSignal);
+      reporting.start(shutdownSignal);
     },
     async stopDeliveries() {
       await deliveries?.close();
     },
     async close() {
-      await feed?.close();
+      await Promise.all([keyUse.record(), reporting.end(), feed?.close()]);
       await events.close();
     },
   };

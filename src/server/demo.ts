@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { publishTariff } from "../features/tariffs/publish-tariff.ts";
-import sampleTariff from "./sample-tariff.json" with { type: "json" };
-import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
-import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
+import { Operator } from "../features/operators/operator.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
+import type { App } from "./app.ts";
+import { fillEmptyDatabase, type FirstKeys } from "./fill-empty-database.ts";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
 const SAMPLE_ROUTE = {
@@ -22,55 +21,64 @@ export interface Addresses {
   readonly grpc: string;
 }
 
+/** Where the database of a service is. */
+type DatabasePlace = Pick<Config, "databaseUrl" | "dataDir">;
+
 /**
- * Fills an empty database with the sample tariff and a workspace that can book, and says where the
- * servers are and how to make a first call: with the new workspace's key, or, when the database was
- * not empty, with one to paste.
+ * Fills an empty database, and says where the servers are and how to make first calls: with the keys
+ * of the new workspace and the new owner, or, when the database was not empty, with one to paste.
  */
 export async function introduce(
-  em: EntityManager,
-  config: Pick<Config, "databaseUrl" | "dataDir">,
-  addresses: Addresses,
+  app: Pick<App, "em" | "tasks">,
+  place: DatabasePlace,
+  { http, grpc }: Addresses,
 ): Promise<string> {
-  const apiKey = await fillIfEmpty(em);
+  const { em } = app;
+  const keys = await fillEmptyDatabase(app);
   const lines =
-    apiKey === undefined
-      ? withoutKey(addresses.http, await newKeyCommand(em, config))
-      : withKey(addresses.http, apiKey);
-  const servers = [`  JSON   ${addresses.http}/v1`, `  gRPC   ${addresses.grpc}`];
+    keys === undefined
+      ? withoutKeys(http, {
+          workspace: commandOn(place, await newKeyCommand(em)),
+          owner: commandOn(place, await newOwnerKeyCommand(em)),
+        })
+      : withKeys(http, keys);
+  const servers = [`  JSON   ${http}/v1`, `  gRPC   ${grpc}`];
   return ["", ...servers, "", ...lines, "", ""].join("\n");
 }
 
-async function fillIfEmpty(em: EntityManager): Promise<string | undefined> {
-  const reading = em.fork();
-  if ((await reading.count(TariffVersion)) > 0 || (await reading.count(Workspace)) > 0) {
-    return undefined;
-  }
-  await publishTariff(em, sampleTariff, "sample: the five counties of New York City");
-  const { apiKey } = await createWorkspace(em, { name: "Demo", paymentProvider: "manual" });
-  return apiKey;
-}
-
-function withKey(http: string, apiKey: string): string[] {
+function withKeys(http: string, { apiKey, operatorKey }: FirstKeys): string[] {
   return [
     `  The demo workspace's key, shown this once: ${apiKey}`,
     "  Quote a delivery from Manhattan to Brooklyn:",
     "",
     quoteCommand(http, apiKey),
+    "",
+    `  The key of the platform's owner, shown this once: ${operatorKey}`,
+    "  List the workspaces:",
+    "",
+    `curl -sS ${http}/admin/v1/workspaces -H "Authorization: Bearer ${operatorKey}"`,
   ];
 }
 
-function withoutKey(http: string, newKey: string): string[] {
+/** @param newKey the commands that make a key of a workspace, and of an owner */
+function withoutKeys(
+  http: string,
+  newKey: { readonly workspace: string; readonly owner: string },
+): string[] {
   return [
     "  Keys are shown once, when they are made. This makes a new one; others of the workspace stop",
     "  at once, unless you add `--overlap SECONDS`:",
     "",
-    newKey,
+    newKey.workspace,
     "",
     "  Quote a delivery from Manhattan to Brooklyn, with a key pasted after the equals sign:",
     "",
     "export SHIPMENTS_KEY=",
     quoteCommand(http, "$SHIPMENTS_KEY"),
+    "",
+    "  And this makes a key of an owner, who runs the platform by /admin/v1:",
+    "",
+    newKey.owner,
   ];
 }
 
@@ -79,16 +87,25 @@ function quoteCommand(http: string, apiKey: string): string {
 }
 
 /** The command that makes a key of the first workspace, and the workspace if there is none. */
-async function newKeyCommand(
-  em: EntityManager,
-  { databaseUrl, dataDir }: Pick<Config, "databaseUrl" | "dataDir">,
-): Promise<string> {
+async function newKeyCommand(em: EntityManager): Promise<string> {
   const [workspace] = await em.fork().find(Workspace, {}, { orderBy: { id: "asc" }, limit: 1 });
-  const command =
-    workspace === undefined
-      ? "workspace create --name Demo --payment-provider manual"
-      : `key rotate --workspace ${workspace.id}`;
-  // In another terminal, where this service's environment is not set.
+  return workspace === undefined
+    ? "workspace create --name Demo --payment-provider manual"
+    : `key rotate --workspace ${workspace.id}`;
+}
+
+/** The command that makes a key of the first owner, and the owner if there is none. */
+async function newOwnerKeyCommand(em: EntityManager): Promise<string> {
+  const [owner] = await em
+    .fork()
+    .find(Operator, { role: "owner", revokedAt: null }, { orderBy: { id: "asc" }, limit: 1 });
+  return owner === undefined
+    ? "operator create --name owner --kind machine --role owner"
+    : `operator rotate --operator ${owner.id}`;
+}
+
+/** A command as it is typed in another terminal, where this service's environment is not set. */
+function commandOn({ databaseUrl, dataDir }: DatabasePlace, command: string): string {
   const needsFolder = databaseUrl === undefined && dataDir !== ".data";
   const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
   return `${environment}npm run --silent shipments -- ${command}`;

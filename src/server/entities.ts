@@ -12,6 +12,8 @@ import { Session } from "../features/people/session.entity.ts";
 import { SignInLink } from "../features/people/sign-in-link.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { Replica } from "../features/reports/replica.entity.ts";
+import { UsageHour } from "../features/reports/usage-hour.entity.ts";
 import { TariffDraftPiece } from "../features/tariffs/tariff-draft-piece.entity.ts";
 import { TariffDraft } from "../features/tariffs/tariff-draft.entity.ts";
 import { TariffVersion } from "../features/tariffs/tariff.entity.ts";
@@ -49,4 +51,6 @@ export const ENTITIES = [
   Membership,
   SignInLink,
   Session,
+  UsageHour,
+  Replica,
 ];

@@ -61,7 +61,7 @@ async function serveOn(
     const serving = async () => {
       await app.prepare();
       const introduction = demo
-        ? await (await import("./demo.ts")).introduce(app.em, config, addresses)
+        ? await (await import("./demo.ts")).introduce(app, config, addresses)
         : "";
       if (!(await untilServing(app, log))) return;
       letYoungGenerationGrow();

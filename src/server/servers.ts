@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
-import type { KeyLookups, SessionLookup } from "../pipeline/call.ts";
+import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline } from "../pipeline/pipeline.ts";
@@ -40,6 +40,8 @@ export function createServers(options: {
   readonly config: Partial<Pick<Config, "publicUrl" | "dashboard">>;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
+  /** Counts what workspaces use; called once for each call that has ended. */
+  readonly countUsage: (call: ReceivedCall) => void;
   readonly log: Logger;
   readonly registry: Registry;
 }): {

@@ -1,9 +1,17 @@
+import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
+import { ReportService } from "../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import type { EntityManager } from "../db/orm.ts";
+import { createApiKey } from "../features/api-keys/create-api-key.ts";
+import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
+import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
+import { rotateApiKey } from "../features/api-keys/rotate-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
@@ -13,6 +21,9 @@ import { createFindProvider } from "../features/payments/find-provider.ts";
 import type { PaymentDeps } from "../features/payments/payment-deps.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
+import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
+import { getUsage } from "../features/reports/get-usage.ts";
+import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { advanceShipment } from "../features/shipments/advance-shipment.ts";
 import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
 import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
@@ -25,6 +36,8 @@ import { listShipments } from "../features/shipments/list-shipments.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
+import { hasTariffInForce } from "../features/tariffs/has-tariff-in-force.ts";
+import { getCoverage, type CoverageDeps } from "../features/tariffs/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
 import { getWebhook } from "../features/webhooks/get-webhook.ts";
@@ -54,15 +67,23 @@ export const SERVICES = [
   ShipmentService,
   CustomerService,
   WorkspaceService,
+  CoverageService,
   EventService,
   WebhookService,
   MemberService,
+  ApiKeyService,
+  ReportService,
 ];
 
 /** What the RPCs work with. */
 export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> &
   WatchDeps &
-  WebhookDeps & { readonly events: Pick<EventSignal, "announce"> };
+  CoverageDeps &
+  WebhookDeps &
+  OverviewDeps & {
+    readonly events: Pick<EventSignal, "announce">;
+    readonly usage: UsageCounter;
+  };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
 export function implementServices(given: ServiceDeps): {
@@ -84,7 +105,10 @@ export function implementServices(given: ServiceDeps): {
         getCustomer: (request, call) => getCustomer(request, call, deps.em),
         listCustomers: (request, call) => listCustomers(request, call, deps.em),
       }),
-      ...listRpcs(WorkspaceService, { getWorkspace: (_, call) => getWorkspace(call, deps.em) }),
+      ...listRpcs(WorkspaceService, {
+        getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),
+      }),
+      ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
       ...listRpcs(EventService, events),
       ...listRpcs(WebhookService, webhookFunctions(deps)),
       ...listRpcs(MemberService, {
@@ -92,6 +116,11 @@ export function implementServices(given: ServiceDeps): {
         inviteMember: (request, call) => inviteMember(request, call, deps.em),
         updateMember: (request, call) => updateMember(request, call, deps.em),
         removeMember: (request, call) => removeMember(request, call, deps.em),
+      }),
+      ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
+      ...listRpcs(ReportService, {
+        getUsage: (_, call) => getUsage(call, deps),
+        getOverview: (request, call) => getOverview(request, call, deps),
       }),
     ],
     streams: listStreams(EventService, events),
@@ -135,5 +164,14 @@ function webhookFunctions(deps: WebhookDeps): ServiceFunctions<typeof WebhookSer
     redeliverEvent: (request, call) => redeliverEvent(request, call, deps),
     listWebhookDeliveries: (request, call) => listWebhookDeliveries(request, call, deps.em),
     listWebhookAttempts: (request, call) => listWebhookAttempts(request, call, deps.em),
+  };
+}
+
+function apiKeyFunctions(em: EntityManager): ServiceFunctions<typeof ApiKeyService> {
+  return {
+    listApiKeys: (_, call) => listApiKeys(call, em),
+    createApiKey: (request, call) => createApiKey(request, call, em),
+    rotateApiKey: (request, call) => rotateApiKey(request, call, em),
+    revokeApiKey: (request, call) => revokeApiKey(request, call, em),
   };
 }

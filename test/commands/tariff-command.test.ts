@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ANY_TIME } from "../support/bookings.ts";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
@@ -133,4 +135,45 @@ test("without --json the tariff commands print sentences", async () => {
   expect(published.stdout).toBe("Version 1 is in force: 5 zones, 3 tiers.\n");
   const shown = await runCommand(["tariff", "show"], environment);
   expect(JSON.parse(shown.stdout)).toEqual({ ...SAMPLE_TARIFF, version: 1 });
+});
+
+test("tariff list prints the versions with their states, and tariff roll-back repeats one", async () => {
+  const empty = await runCommand(["tariff", "list"], environment);
+  expect(empty).toEqual({ code: 0, stdout: "No versions yet.\n", stderr: "" });
+  await publish(SAMPLE_TARIFF);
+  await publish({ ...SAMPLE_TARIFF, base_fee: "6.00" });
+  const args = ["tariff", "roll-back", "--version", "1", "--note", "too dear"];
+  expect(await runJson(args, environment)).toEqual({ version: 3, zones: 5, tiers: 3 });
+
+  const { versions } = await runJson(["tariff", "list"], environment);
+  const common = { zones: 5, tiers: 3, author: userInfo().username, effective_at: ANY_TIME };
+  expect(versions).toEqual([
+    { ...common, version: 3, state: "in_force", note: "too dear", repeats: 1 },
+    { ...common, version: 2, state: "replaced", note: null, repeats: null },
+    { ...common, version: 1, state: "replaced", note: null, repeats: null },
+  ]);
+  const lines = (await runCommand(["tariff", "list"], environment)).stdout.split("\n");
+  expect(lines[0]).toMatch(/^3 {2}in_force {2}\S+Z {2}5 zones {2}.+ {2}too dear$/);
+  expect(await query("select distinct actor, actor_name from audit_entry")).toEqual([
+    { actor: "command_line", actor_name: userInfo().username },
+  ]);
+});
+
+test("tariff roll-back to a version that there is not is refused", async () => {
+  await publish(SAMPLE_TARIFF);
+  const args = ["tariff", "roll-back", "--version", "9", "--json"];
+  expect(await runCommand(args, environment)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "There is no tariff version 9.\n",
+  });
+});
+
+test("a tariff that is refused leaves no draft behind", async () => {
+  const { code } = await runCommand(
+    ["tariff", "publish", fileOf({ currency: "USD" })],
+    environment,
+  );
+  expect(code).toBe(1);
+  expect(await query("select from tariff_draft")).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
@@ -103,10 +104,86 @@ test("key revoke ends the working key with the given last characters, in the giv
   expect(await runCommand(revoke(workspace.id), environment)).toEqual(nothing(workspace.id));
 });
 
+test("workspace rename gives another name, and refuses a blank one as wrong usage", async () => {
+  const { workspace } = await json("workspace", "create", "--name", "Before");
+  const rename = ["workspace", "rename", "--workspace", String(workspace.id), "--name"];
+  expect(await json(...rename, " After ")).toEqual({ workspace: { ...workspace, name: "After" } });
+  expect(await list()).toMatchObject([{ name: "After" }]);
+  expect(await runCommand([...rename, " "], environment)).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("workspace suspend and resume print since when the workspace is suspended", async () => {
+  const { workspace } = await json("workspace", "create", "--name", "Acme");
+  const at = ["--workspace", String(workspace.id)];
+  const suspended = await json("workspace", "suspend", ...at);
+  expect(suspended).toEqual({ workspace: workspace.id, suspended_at: expect.any(String) });
+  expect(await json("workspace", "suspend", ...at)).toEqual(suspended);
+  const since = suspended.suspended_at as string;
+  const words = async (...args: string[]) => (await runCommand(args, environment)).stdout;
+  expect(await words("workspace", "suspend", ...at)).toBe(
+    `Workspace ${workspace.id} has been suspended since ${since}.\n`,
+  );
+  expect(await words("workspace", "list")).toContain(`  suspended since ${since}\n`);
+  const resumed = { workspace: workspace.id, suspended_at: null };
+  expect(await json("workspace", "resume", ...at)).toEqual(resumed);
+  expect(await words("workspace", "resume", ...at)).toBe(
+    `Workspace ${workspace.id} is not suspended.\n`,
+  );
+});
+
+test("workspace list shows every workspace, the oldest first, however many there are", async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(
+    `insert into workspace (name, created_at)
+     select 'Workspace ' || (1000 - number), now() from generate_series(1, 230) as number`,
+  );
+  await client.end();
+  const listed: { id: number }[] = await list();
+  expect(listed.map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i + 1));
+});
+
+test("what a command changes is recorded as done at the command line, by its account", async () => {
+  const { workspace } = await json("workspace", "create", "--name", "Acme");
+  const at = ["--workspace", String(workspace.id)];
+  const { api_key: apiKey } = await json("key", "rotate", ...at);
+  await json("key", "revoke", ...at, "--last4", apiKey.slice(-4));
+  await json("payment-provider", "connect", ...at, "--provider", "manual");
+  await json("limits", "set", ...at, "--class", "read", "--rate", "7");
+  await json("workspace", "suspend", ...at);
+  const client = new pg.Client(database.url);
+  await client.connect();
+  const { rows } = await client.query(
+    `select actor, actor_name, operator_id, action, workspace_id::int, request_id
+     from audit_entry order by id`,
+  );
+  await client.end();
+  expect(rows).toEqual(
+    [
+      "CreateWorkspace",
+      "RotateWorkspaceApiKeys",
+      "RevokeWorkspaceApiKey",
+      "ConnectPaymentProvider",
+      "UpdateWorkspaceLimits",
+      "SuspendWorkspace",
+    ].map((action) => ({
+      actor: "command_line",
+      actor_name: userInfo().username,
+      operator_id: null,
+      action,
+      workspace_id: workspace.id,
+      request_id: null,
+    })),
+  );
+});
+
 test.each([
   ["payment-provider", "connect", "--provider", "manual"],
   ["payment-provider", "disconnect"],
   ["key", "rotate"],
+  ["workspace", "rename", "--name", "X"],
+  ["workspace", "suspend"],
+  ["workspace", "resume"],
 ])("%s %s refuses a workspace that does not exist", async (...args) => {
   expect(await runCommand([...args, "--workspace", "404", "--json"], environment)).toEqual(
     refused("There is no workspace 404.\n"),

@@ -131,6 +131,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
   },
   api_key: {
     hash: "h".repeat(43),
+    id: "key_1",
     workspace_id: 1,
     last4: "abcd",
     created_at: NOW,
@@ -213,6 +214,60 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     duration_ms: 7,
   },
   webhook_lease: { workspace_id: 1, webhook_id: "wh_1", worker: "one", leased_until: NOW },
+  operator: {
+    id: 1,
+    name: "Ada",
+    email: "Ada@example.org",
+    kind: "person",
+    role: "owner",
+    created_at: NOW,
+  },
+  operator_key: {
+    hash: "h".repeat(43),
+    operator_id: 1,
+    id: "key_1",
+    last4: "abcd",
+    created_at: NOW,
+    changed_at: NOW,
+  },
+  operator_stored_response: {
+    operator: 1,
+    key: "tariff-7",
+    method: "shipments.admin.v1.TariffService/PublishTariff",
+    request_digest: "d".repeat(43),
+    response: Buffer.from("response"),
+    created_at: NOW,
+  },
+  audit_entry: {
+    id: 1,
+    created_at: NOW,
+    actor: "operator",
+    actor_name: "Ada",
+    operator_id: 1,
+    action: "PublishTariff",
+    subject: "tariff_version/1",
+    changes: "[]",
+  },
+  tariff_draft: {
+    id: 1,
+    name: "Winter",
+    author: "Ada",
+    fees: "{}",
+    zones_bytes: 0,
+    revision: 1,
+    created_at: NOW,
+    updated_at: NOW,
+  },
+  tariff_draft_piece: { draft_id: 1, begin: 0, data: Buffer.from("{}") },
+  usage_hour: { workspace_id: 1, hour: "2026-11-01T07:00:00Z", limit_class: "read", calls: 1 },
+  replica: {
+    id: "0198c0de-0000-4000-8000-000000000000",
+    host_name: "one.example.org",
+    version: "0.1.0",
+    node_version: "26.10.0",
+    started_at: NOW,
+    seen_at: NOW,
+  },
 };
 
 /** What makes a good row a bad one: the constraint that must refuse it, the table, the change. */
@@ -231,7 +286,12 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["customer_email_lower", "customer", { id: 2, email_lower: "Ada@example.org" }],
   ["customer_email_lower", "customer", { id: 2, email: "", email_lower: "" }],
   ["api_key_pkey", "api_key", {}],
-  ["api_key_workspace_id_foreign", "api_key", { hash: "i".repeat(43), workspace_id: 2 }],
+  ["api_key_id_unique", "api_key", { hash: "i".repeat(43) }],
+  [
+    "api_key_workspace_id_foreign",
+    "api_key",
+    { hash: "i".repeat(43), id: "key_2", workspace_id: 2 },
+  ],
   ["api_key_hash_form", "api_key", { hash: "shp_0123456789abcdefghijABCDEFGHIJ012345" }],
   ["shipment_pkey", "shipment", {}],
   ["shipment_workspace_id_foreign", "shipment", { workspace_id: 2 }],
@@ -292,6 +352,31 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["webhook_lease_pkey", "webhook_lease", {}],
   ["webhook_lease_workspace_id_foreign", "webhook_lease", { workspace_id: 2 }],
   ["webhook_lease_workspace_id_webhook_id_foreign", "webhook_lease", { webhook_id: "wh_2" }],
+  ["operator_pkey", "operator", { email: "grace@example.org" }],
+  ["operator_email_unique", "operator", { id: 2, email: "ADA@example.org" }],
+  ["operator_name_given", "operator", { id: 2, name: "" }],
+  ["operator_kind", "operator", { id: 2, kind: "team" }],
+  ["operator_role", "operator", { id: 2, role: "king" }],
+  ["operator_person_has_email", "operator", { id: 2, email: null }],
+  ["operator_key_pkey", "operator_key", { id: "key_2" }],
+  ["operator_key_id_unique", "operator_key", { hash: "i".repeat(43) }],
+  [
+    "operator_key_operator_id_foreign",
+    "operator_key",
+    { hash: "i".repeat(43), id: "key_2", operator_id: 2 },
+  ],
+  [
+    "operator_key_hash_form",
+    "operator_key",
+    { hash: "sho_0123456789abcdefghijABCDEFGHIJ012345", id: "key_2" },
+  ],
+  ["operator_stored_response_pkey", "operator_stored_response", {}],
+  ["operator_stored_response_key_form", "operator_stored_response", { key: "two words" }],
+  ["audit_entry_pkey", "audit_entry", {}],
+  ["audit_entry_actor", "audit_entry", { id: 2, actor: "nobody" }],
+  ["tariff_draft_pkey", "tariff_draft", {}],
+  ["tariff_draft_piece_pkey", "tariff_draft_piece", {}],
+  ["tariff_draft_piece_draft_id_foreign", "tariff_draft_piece", { draft_id: 2 }],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lat: 90.1 })],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lng: -180.1 })],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lat: NaN })],
@@ -312,6 +397,17 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["shipment_amounts_positive", "shipment", other({ base_fee_minor: -1 })],
   ["shipment_amounts_add_up", "shipment", other({ subtotal_minor: 1268, total_minor: 1268 })],
   ["shipment_amounts_add_up", "shipment", other({ base_fee_minor: 2_000 })],
+  ["usage_hour_pkey", "usage_hour", { calls: 2 }],
+  ["usage_hour_workspace_id_foreign", "usage_hour", { workspace_id: 2 }],
+  ["usage_hour_class", "usage_hour", { limit_class: "everything" }],
+  ["usage_hour_whole", "usage_hour", { hour: "2026-11-01T07:00:01Z" }],
+  ["usage_hour_calls_counted", "usage_hour", { limit_class: "write", calls: 0 }],
+  ["replica_pkey", "replica", {}],
+  [
+    "replica_seen_after_start",
+    "replica",
+    { id: "0198c0de-0000-4000-8000-000000000001", seen_at: "2000-01-01T00:00:00Z" },
+  ],
 ];
 
 test.each(BAD_ROWS)(
@@ -329,8 +425,13 @@ test.each(BAD_ROWS)(
   },
 );
 
-test("every constraint of the schema has a bad row in these tests", async () => {
-  const { rows } = await client.query(CATALOGUE.constraints);
+test("every constraint and unique index of the schema has a bad row in these tests", async () => {
+  const { rows } = await client.query(
+    `select name from (${CATALOGUE.constraints}) as constraints
+     union select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+     where indisunique and relnamespace = 'public'::regnamespace
+       and not relname like 'applied_migration%'`,
+  );
   const named = new Set(BAD_ROWS.map(([constraint]) => constraint));
   expect(named).toEqual(new Set(rows.map(({ name }) => name)));
 });

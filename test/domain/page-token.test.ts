@@ -1,9 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   DEFAULT_PAGE_SIZE,
   endPage,
-  isInstant,
   readPage,
   readPageToken,
   writePageToken,
@@ -59,26 +58,6 @@ test("arbitrary text is an invalid page token, and never an exception", () => {
       expect(readPageToken(text, FILTERS)).toBeUndefined();
     }),
   );
-});
-
-describe("isInstant accepts whole milliseconds from 1970 to 9999", () => {
-  test.each([0, 1, Date.parse("9999-12-31T23:59:59.999Z")])("accepts %s", (value) => {
-    expect(isInstant(value)).toBe(true);
-  });
-  test.each([
-    -1,
-    0.5,
-    Date.parse("9999-12-31T23:59:59.999Z") + 1,
-    Number.NaN,
-    Infinity,
-    "0",
-    null,
-    undefined,
-    [],
-    1n,
-  ])("refuses %s", (value) => {
-    expect(isInstant(value)).toBe(false);
-  });
 });
 
 /** Pages of a list of whole numbers. */

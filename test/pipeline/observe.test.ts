@@ -4,12 +4,12 @@ import { isDeepStrictEqual } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
+import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { parsePrometheus, type Metric } from "../support/metrics.ts";
+import { makeWorkspace } from "../support/platform.ts";
 import { rawHttp } from "../support/raw-http.ts";
 import {
   startServiceProcess,
@@ -29,9 +29,9 @@ let apiKey: string;
 beforeEach(async () => {
   database = await createDatabase();
   const orm = createOrm(database.url, { entities: ENTITIES });
-  await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
-  const made = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
-  workspaceId = made.workspace.id;
+  await publishDocument(orm.em, SAMPLE_TARIFF);
+  const made = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
+  workspaceId = made.id;
   apiKey = made.apiKey;
   await orm.close();
 });

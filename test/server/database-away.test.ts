@@ -2,9 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { lastFour, mintKey } from "../../src/domain/secret-key.ts";
-import { revokeKey } from "../../src/features/api-keys/revoke-key.ts";
-import { rotateKey } from "../../src/features/api-keys/rotate-key.ts";
+import { mintKey } from "../../src/domain/secret-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
@@ -12,6 +10,7 @@ import { createDatabase, type TestDatabase } from "../support/database.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
+import { revokeKey, rotateKeys } from "../support/platform.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -149,8 +148,8 @@ const GRPC_ROUTE = {
 test("keys that changed while the database was unreachable are noticed when it is back", async () => {
   const meanwhile = createOrm(database.url, { entities: ENTITIES });
   await proxy.goDown();
-  const newKey = (await rotateKey(meanwhile.em, workspaceId, 60)) as string;
-  await revokeKey(meanwhile.em, workspaceId, lastFour(apiKey));
+  const newKey = await rotateKeys(meanwhile.em, workspaceId, 60);
+  await revokeKey(meanwhile.em, workspaceId, apiKey);
   // As if the database had been unreachable for long, so that no change is recent.
   await client.query("update api_key set changed_at = now() - interval '1 hour'");
   await client.query("update api_key set ends_at = changed_at where ends_at is not null");

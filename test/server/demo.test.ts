@@ -1,6 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { createTariffTasks } from "../../src/features/tariffs/run-tariff-task.ts";
+import { introduce } from "../../src/server/demo.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { runCommand, type Environment } from "../support/command.ts";
 import { createDatabase } from "../support/database.ts";
@@ -9,6 +13,7 @@ import { startServiceProcess, type ServiceProcess } from "../support/service-pro
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const KEY = /shp_[0-9A-Za-z]{36}/;
+const OPERATOR_KEY = /sho_[0-9A-Za-z]{36}/;
 
 /** Starts `serve --demo` and waits for what it prints for people: everything that is no log line. */
 async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
@@ -16,12 +21,12 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   const said = await eventually("the introduction", () => {
     const lines = served.stdout().split("\n");
     const words = lines.filter((line) => !line.startsWith("{")).join("\n");
-    return /^curl .*\n/m.test(words) && words;
+    return /^curl .*\n[^]*\n(curl|.*npm run) .*\n/m.test(words) && words;
   });
   return { ...served, said };
 }
 
-test("the first start of the demo prints both addresses, a key and a working curl line; a second keeps all data, and prints how to make a new key and use it", async () => {
+test("the first start of the demo prints both addresses, a workspace's key and an owner's, each with a working curl line; a second keeps all data, and prints how to make new keys and use them", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
@@ -29,8 +34,23 @@ test("the first start of the demo prints both addresses, a key and a working cur
   expect(first.said).toContain(`${first.httpUrl}/v1\n`);
   expect(first.said).toContain(` ${first.grpcUrl.slice("http://".length)}\n`);
   const [apiKey = ""] = KEY.exec(first.said) ?? [];
-  const [curl = ""] = /^curl .*$/m.exec(first.said) ?? [];
-  expect(first.stdout().trimEnd().endsWith(curl)).toBe(true);
+  const [curl = "", ownersCurl = "", ...noMore] = first.said.match(/^curl .*$/gm) ?? [];
+  expect(noMore).toEqual([]);
+  expect(first.stdout().trimEnd().endsWith(ownersCurl)).toBe(true);
+  const [operatorKey = ""] = OPERATOR_KEY.exec(first.said) ?? [];
+  const listed = spawnSync("sh", ["-c", ownersCurl], { encoding: "utf8", timeout: 20_000 });
+  expect(JSON.parse(listed.stdout)).toMatchObject({ data: [{ name: "Demo" }] });
+  const self = await first.request("/admin/v1/self", { apiKey: operatorKey });
+  expect(self.body.data).toMatchObject({ name: "owner", kind: "machine", role: "owner" });
+  const { body: log } = await first.request("/admin/v1/audit_entries", { apiKey: operatorKey });
+  expect(log.data).toContainEqual(
+    expect.objectContaining({
+      actor: { kind: "service", name: "demo", operator: null },
+      action: "CreateOperator",
+      subject: `operator/${self.body.data.id}`,
+      request_id: null,
+    }),
+  );
   const pasted = spawnSync("sh", ["-c", curl], { encoding: "utf8", timeout: 20_000 });
   expect(JSON.parse(pasted.stdout)).toMatchObject({ covered: true, currency: "USD" });
   const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
@@ -40,8 +60,9 @@ test("the first start of the demo prints both addresses, a key and a working cur
 
   const second = await startDemo({ DATA_DIR: folder });
   expect(second.said).toContain(`${second.httpUrl}/v1\n`);
-  expect(second.said).not.toMatch(/shp_/);
-  const [newKeyCommand = ""] = /^DATA_DIR=.* npm run .*$/m.exec(second.said) ?? [];
+  expect(second.said).not.toMatch(/shp_|sho_/);
+  const [newKeyCommand = "", newOwnerKeyCommand = ""] =
+    second.said.match(/^DATA_DIR=.* npm run .*$/gm) ?? [];
   const [newKey = ""] =
     KEY.exec(spawnSync("sh", ["-c", newKeyCommand], { encoding: "utf8" }).stdout) ?? [];
   const [pasteLine = "", curlLine = ""] = /^export .*\ncurl .*$/m.exec(second.said)![0].split("\n");
@@ -49,6 +70,13 @@ test("the first start of the demo prints both addresses, a key and a working cur
   await eventually("the new key to work", () => {
     const { stdout } = spawnSync("sh", ["-c", shell], { encoding: "utf8", timeout: 20_000 });
     return JSON.parse(stdout).covered === true;
+  });
+  const [newOperatorKey = ""] =
+    OPERATOR_KEY.exec(spawnSync("sh", ["-c", newOwnerKeyCommand], { encoding: "utf8" }).stdout) ??
+    [];
+  await eventually("the owner's new key to work", async () => {
+    const { body } = await second.request("/admin/v1/self", { apiKey: newOperatorKey });
+    return body.data?.id === self.body.data.id;
   });
   const { reference } = booked.body.data;
   const cancelled = await second.request(`/v1/shipments/${reference}/cancel`, {
@@ -60,7 +88,38 @@ test("the first start of the demo prints both addresses, a key and a working cur
   expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("the demo changes nothing in a database that has a workspace or a tariff", async () => {
+test("the demo's workspace is recorded as made by the service itself", async () => {
+  const database = await createDatabase();
+  const orm = createOrm(database.url, { entities: ENTITIES });
+  onTestFinished(async () => {
+    await orm.close();
+    await database.drop();
+  });
+  const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
+  const said = await introduce(
+    { em: orm.em, tasks: createTariffTasks(database.url) },
+    { databaseUrl: database.url, dataDir: "" },
+    addresses,
+  );
+  const [apiKey = ""] = KEY.exec(said) ?? [];
+  const entries = await orm.em.execute(
+    "select actor, actor_name, action, subject, changes from audit_entry",
+  );
+  expect(entries).toContainEqual({
+    actor: "service",
+    actor_name: "demo",
+    action: "CreateWorkspace",
+    subject: "workspace/1",
+    changes: [
+      { field: "name", before: null, after: "Demo" },
+      { field: "payment_provider", before: null, after: "manual" },
+      { field: "api_key", before: null, after: expect.stringMatching(/^key_/) },
+    ],
+  });
+  expect(JSON.stringify(entries)).not.toContain(apiKey.slice(4, -4));
+});
+
+test("the demo changes nothing in a database that has a workspace", async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
@@ -84,5 +143,9 @@ test("the demo changes nothing in a database that has a workspace or a tariff", 
       .stdout()
       .includes(`\nnpm run --silent shipments -- key rotate --workspace ${workspace.id}\n`),
   );
+  expect(served.stdout()).toContain(
+    "\nnpm run --silent shipments -- operator create --name owner --kind machine --role owner\n",
+  );
   expect(served.stdout()).not.toMatch(KEY);
+  expect(served.stdout()).not.toMatch(OPERATOR_KEY);
 });

@@ -13,52 +13,85 @@ interface List {
   readonly field: string;
   /** What the tokens of the list are bound to. */
   readonly filters: object;
+  /** The key that it is read with. */
+  readonly key: string;
   /** A position in it, which the forged ones resemble. */
   readonly position: readonly (string | number)[];
 }
 
 let service: TestService;
-let apiKey: string;
 let lists: Readonly<Record<string, List>>;
 
 beforeAll(async () => {
   service = await startService();
   const { id: workspace, apiKey: key } = await service.addWorkspace();
-  apiKey = key;
-  const { reference } = await book(service, apiKey);
-  const { data: webhook } = await addWebhook(service, apiKey, { url: "https://example.com/" });
+  const { key: operatorKey } = await service.addOperator();
+  const { reference } = await book(service, key);
+  const { data: webhook } = await addWebhook(service, key, { url: "https://example.com/" });
   const field = "page_token";
   lists = {
     events: {
       path: "/v1/events",
       field: "after",
       filters: { feed: workspace },
+      key,
       position: [1, reference, 1],
     },
     shipments: {
       path: "/v1/shipments",
       field,
       filters: { workspace },
+      key,
       position: [Date.now(), reference],
     },
     "a shipment's events": {
       path: `/v1/shipments/${reference}/events`,
       field,
       filters: { eventsOf: reference },
+      key,
       position: [1],
     },
-    customers: { path: "/v1/customers", field, filters: { workspace }, position: [1] },
+    customers: { path: "/v1/customers", field, filters: { workspace }, key, position: [1] },
     "a webhook's deliveries": {
       path: `/v1/webhooks/${webhook.id}/deliveries`,
       field,
       filters: { webhook: webhook.id },
+      key,
+      position: [1],
+    },
+    workspaces: {
+      path: "/admin/v1/workspaces",
+      field,
+      filters: { list: "workspaces" },
+      key: operatorKey,
+      position: ["Test", 1],
+    },
+    operators: {
+      path: "/admin/v1/operators",
+      field,
+      filters: { list: "operators", includeRevoked: false },
+      key: operatorKey,
+      position: [1],
+    },
+    "the audit log": {
+      path: "/admin/v1/audit_entries",
+      field,
+      filters: { list: "audit entries" },
+      key: operatorKey,
+      position: [Date.now(), 1],
+    },
+    "versions of the tariff": {
+      path: "/admin/v1/tariff_versions",
+      field,
+      filters: { list: "tariff_versions" },
+      key: operatorKey,
       position: [1],
     },
   };
 });
 afterAll(() => service.close());
 
-const page = ({ path, field }: List, token: string) =>
+const page = ({ path, field, key: apiKey }: List, token: string) =>
   service.request(`${path}?${new URLSearchParams({ [field]: token })}`, { apiKey });
 
 const anyValue = fc.oneof(
@@ -83,6 +116,10 @@ describe.each([
   "a shipment's events",
   "customers",
   "a webhook's deliveries",
+  "workspaces",
+  "operators",
+  "the audit log",
+  "versions of the tariff",
 ])("a forged token of %s", (name) => {
   test("is read as a position when it is one", async () => {
     const list = lists[name]!;

@@ -6,13 +6,13 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
+import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import type { Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
+import { makeWorkspace } from "../support/platform.ts";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
@@ -28,8 +28,8 @@ beforeEach(async () => {
   database = await createDatabase();
   environment = { DATABASE_URL: database.url };
   const orm = createOrm(database.url, { entities: ENTITIES });
-  await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
-  ({ apiKey } = await createWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
+  await publishDocument(orm.em, SAMPLE_TARIFF);
+  ({ apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
   await orm.close();
 });
 
@@ -116,7 +116,7 @@ test("ten replicas that start together on an empty database all become ready", a
 async function publishSample(): Promise<unknown> {
   await migrate(database.url);
   const orm = createOrm(database.url, { entities: ENTITIES });
-  const published = await publishTariff(orm.em, SAMPLE_TARIFF, undefined);
+  const published = await publishDocument(orm.em, SAMPLE_TARIFF);
   await orm.close();
   return published;
 }

@@ -4,10 +4,12 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { book, bookAnd, BOOKING, COVERED_ROUTE, PAYMENT } from "../support/bookings.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
-import { describedServices, httpCalls } from "../support/described-services.ts";
+import { describedMethods, httpCalls } from "../support/described-services.ts";
+import { listKeys } from "../support/platform.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { startReplica, type TestService } from "../support/service.ts";
 import { startStatementLog, type StatementLog } from "../support/statement-log.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { take } from "../support/take.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../support/webhooks.ts";
 
@@ -33,16 +35,26 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   routes: [COVERED_ROUTE],
   enabled: true,
   overlap_seconds: 60,
+  name: TEXT,
+  name_contains: TEXT,
+  payment_provider: "manual",
+  quote: { rate: 5 },
+  kind: "machine",
+  role: "viewer",
+  fees: { currency: MARK, base_fee: TEXT, rate_per_km: MARK, tiers: [] },
 };
 
-const METHODS = (await describedServices()).flatMap(({ methods }) => methods);
+const ADMIN = await describedMethods("operator");
+const METHODS = [...(await describedMethods("workspace")), ...ADMIN];
 
 let database: TestDatabase;
 let log: StatementLog;
 let service: TestService;
 let receiver: Receiver;
 let sql: pg.Client;
+let workspaceId: number;
 let apiKey: string;
+let operatorKey: string;
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -50,7 +62,8 @@ beforeAll(async () => {
   service = await startReplica(log.url);
   sql = await connectTo(database.url);
   receiver = await startReceiver((response) => response.writeHead(500).end(TEXT));
-  ({ apiKey } = await service.addWorkspace());
+  ({ id: workspaceId, apiKey } = await service.addWorkspace());
+  ({ key: operatorKey } = await service.addOperator());
 });
 afterAll(async () => {
   await sql.end();
@@ -81,12 +94,18 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
   expect(log.statements.length).toBeGreaterThan(50);
   expect(markedStatements()).toEqual([]);
   expect(await markedTables()).toEqual([
+    "api_key",
+    "audit_entry",
     "customer",
     "event",
     "kept_answer",
+    "operator",
+    "operator_stored_response",
     "shipment",
+    "tariff_draft",
     "webhook",
     "webhook_attempt",
+    "workspace",
   ]);
 });
 
@@ -106,7 +125,67 @@ async function validFields(method: DescMethod): Promise<Record<string, unknown>>
     fields["webhook"] = data.id;
   }
   if (names.includes("event")) fields["event"] = `evt_${(await book(service, apiKey)).reference}_1`;
-  return fields;
+  if (names.includes("workspace")) fields["workspace"] = (await service.addWorkspace()).id;
+  if (names.includes("key")) fields["key"] = await keyFor(method, fields);
+  // A draft's etag differs from a shipment's, and is not needed.
+  if (names.includes("draft")) delete fields["etag"];
+  return { ...fields, ...(await platformFields(method, names)) };
+}
+
+let operators = 0;
+
+/** Those of the fields that name operators, drafts and versions, or mean something else to operators. */
+async function platformFields(method: DescMethod, names: readonly string[]) {
+  const service = method.parent.name;
+  if (service === "AuditService") return { action: TEXT, subject: TEXT };
+  if (service === "OperatorService") {
+    const email = `${MARK}'${++operators}@example.org`;
+    return { ...(names.includes("email") ? { email } : {}), ...(await operatorFor(names)) };
+  }
+  if (service !== "TariffService") return {};
+  const named: Record<string, unknown> = {};
+  if (names.includes("draft")) named["draft"] = await makeDraft();
+  if (names.includes("replaces")) named["replaces"] = 1;
+  for (const name of ["version", "from_version", "to_version"]) {
+    if (names.includes(name)) named[name] = 1;
+  }
+  if (names.includes("data")) named["data"] = TEXT;
+  if (method.name === "CallOffTariff") named["version"] = await scheduleVersion();
+  return named;
+}
+
+async function operatorFor(names: readonly string[]): Promise<Record<string, unknown>> {
+  return names.includes("operator") ? { operator: (await service.addOperator("viewer")).id } : {};
+}
+
+async function makeDraft(fees?: object): Promise<number> {
+  const body = { name: TEXT, from_version: 1, ...(fees === undefined ? {} : { fees }) };
+  const answer = await service.request("/admin/v1/tariff_drafts", { apiKey: operatorKey, body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.id;
+}
+
+/** Schedules a version for tomorrow, and gives its number. */
+async function scheduleVersion(): Promise<number> {
+  const { base_fee: _, zones: __, ...fees } = SAMPLE_TARIFF;
+  const draft = await makeDraft({ ...fees, base_fee: "77.00" });
+  const body = { replaces: 1, effective_at: new Date(Date.now() + 86_400_000).toISOString() };
+  const answer = await service.request(`/admin/v1/tariff_drafts/${draft}/publish`, {
+    apiKey: operatorKey,
+    body,
+  });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.version;
+}
+
+/** A key of the workspace that the call names, or is of, which may be revoked. */
+async function keyFor({ name }: DescMethod, fields: Record<string, unknown>): Promise<string> {
+  if (fields["workspace"] !== undefined) {
+    const [key] = await listKeys(service.app.em, Number(fields["workspace"]));
+    return key!.id;
+  }
+  await service.request("/v1/api_keys", { apiKey, body: { name } });
+  return (await listKeys(service.app.em, workspaceId)).at(-1)!.id;
 }
 
 function shipmentFor({ name }: DescMethod) {
@@ -146,7 +225,13 @@ async function call(
       "idempotency-key": `${MARK}'${count}-${statuses.length}`,
       "x-request-id": `${MARK}${count}`,
     };
-    const { status, text } = await service.request(path, { apiKey, method: verb, body, headers });
+    const isAdmin = path.startsWith("/admin/");
+    const { status, text } = await service.request(path, {
+      apiKey: isAdmin ? operatorKey : apiKey,
+      method: verb,
+      body,
+      headers,
+    });
     expect(status, `${verb} ${path}: ${text}`).toBeLessThan(500);
     statuses.push(status);
   }

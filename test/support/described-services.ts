@@ -1,16 +1,28 @@
 import { readdirSync } from "node:fs";
 import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
+import type { Audience } from "../../src/pipeline/call.ts";
 
-const GENERATED = new URL("../../gen/shipments/v1/", import.meta.url);
+/** Where the code of each audience's services is generated. */
+const GENERATED: Readonly<Record<Audience, URL>> = {
+  workspace: new URL("../../gen/shipments/v1/", import.meta.url),
+  operator: new URL("../../gen/shipments/admin/v1/", import.meta.url),
+  person: new URL("../../gen/shipments/account/v1/", import.meta.url),
+};
 
-/** Every service of ours that the proto files describe, whether or not a test knows of it. */
-export async function describedServices(): Promise<DescService[]> {
-  const files = readdirSync(GENERATED).filter((name) => name.endsWith("_pb.js"));
+/** Every service that the proto files describe for an audience, whether or not a test knows of it. */
+export async function describedServices(audience: Audience): Promise<DescService[]> {
+  const folder = GENERATED[audience];
+  const files = readdirSync(folder).filter((name) => name.endsWith("_pb.js"));
   const modules = await Promise.all(
-    files.map((name) => import(new URL(name, GENERATED).href) as Promise<Record<string, unknown>>),
+    files.map((name) => import(new URL(name, folder).href) as Promise<Record<string, unknown>>),
   );
   return modules.flatMap((module) => Object.values(module).filter(isService));
+}
+
+/** Every method that the proto files describe for an audience. */
+export async function describedMethods(audience: Audience): Promise<DescMethod[]> {
+  return (await describedServices(audience)).flatMap(({ methods }) => methods);
 }
 
 function isService(exported: unknown): exported is DescService {
@@ -21,7 +33,7 @@ function isService(exported: unknown): exported is DescService {
 export interface HttpCall {
   readonly method: string;
   readonly path: string;
-  readonly body: object | undefined;
+  readonly body: any;
 }
 
 /** Every way to call a method by JSON with the given fields, as its descriptor says. */
@@ -40,9 +52,16 @@ export function httpCalls(method: DescMethod, fields: Readonly<Record<string, an
     if (!bound) return [];
     const httpMethod = pattern.case!.toUpperCase();
     if (body === "*") return [{ method: httpMethod, path, body: rest }];
-    const query = new URLSearchParams(
-      Object.entries(rest).map(([name, value]) => [name, String(value)]),
-    ).toString();
-    return [{ method: httpMethod, path: query ? `${path}?${query}` : path, body: undefined }];
+    if (body !== "") {
+      const { [body]: given, ...others } = rest;
+      return [{ method: httpMethod, path: withQuery(path, others), body: given }];
+    }
+    return [{ method: httpMethod, path: withQuery(path, rest), body: undefined }];
   });
+}
+
+function withQuery(path: string, fields: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+  const query = new URLSearchParams(given).toString();
+  return query === "" ? path : `${path}?${query}`;
 }

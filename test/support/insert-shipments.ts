@@ -10,13 +10,18 @@ export interface Bulk {
   readonly customer: string;
   readonly createdAt?: string;
   readonly externalReference?: string;
+  /** Five of them: pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg. */
+  readonly route?: readonly [string, string, string, string, string];
   /** Tells one bulk's references from another's. */
   readonly salt?: string;
 }
 
+const SAMPLE_ROUTE = ["40.758", "-73.9855", "40.6782", "-73.9442", "2.5"] as const;
+
 /** Writes shipments of the sample tariff's first version; gives their references by `i`. */
 export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<string[]> {
   const status = bulk.status ?? "'pending'";
+  const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = bulk.route ?? SAMPLE_ROUTE;
   const { rows } = await client.query<{ reference: string }>(
     `insert into shipment (workspace_id, reference, status, payment_status, customer_id,
        pickup_address, pickup_lat, pickup_lng, dropoff_address, dropoff_lat, dropoff_lng, weight_kg,
@@ -24,7 +29,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
        currency, tariff_version, created_at, updated_at, cancelled_at, external_reference)
      select ${bulk.workspace}, 'SHP-' || upper(substr(md5('${bulk.salt ?? ""}' || i), 1, 12)), ${status},
        ${bulk.paymentStatus ?? "'awaiting_payment'"}, ${bulk.customer},
-       'From', 40.758, -73.9855, 'To', 40.6782, -73.9442, 2.5,
+       'From', ${pickupLat}, ${pickupLng}, 'To', ${dropoffLat}, ${dropoffLng}, ${weightKg},
        9.532, 1144, 125, 500, 1269, 1269,
        'USD', 1, at, at, case when ${status} = 'cancelled' then at end,
        ${bulk.externalReference ?? "null"}

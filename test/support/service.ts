@@ -1,14 +1,15 @@
 import { sql, type EntityManager } from "@mikro-orm/postgresql";
 import { pino } from "pino";
+import type { OidcConfig } from "../../src/config.ts";
 import type { OperatorRole } from "../../src/domain/operator-role.ts";
 import { hashKey, lastFour, mintKey, mintKeyId } from "../../src/domain/secret-key.ts";
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
-import { publishTariff } from "../../src/features/tariffs/publish-tariff.ts";
-import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
+import { publishDocument } from "./publish-document.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { makeWorkspace } from "./platform.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 
 /** A workspace of a test's own. */
@@ -65,6 +66,10 @@ interface ServiceOptions {
   readonly eventRetentionDays?: number;
   /** How long an event may be held back before the service is not ready, in seconds. */
   readonly maxEventDelaySeconds?: number;
+  /** Where browsers reach the service. */
+  readonly publicUrl?: string;
+  /** The identity provider at which people may sign in. */
+  readonly oidc?: OidcConfig;
   /** Whether the dashboard is served; it is not unless told otherwise. */
   readonly dashboard?: boolean;
 }
@@ -75,7 +80,8 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
-  const { eventRetentionDays, maxEventDelaySeconds, dashboard = false } = options;
+  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc } = options;
+  const { dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
     port: 0,
@@ -84,6 +90,8 @@ export async function startReplica(
     webhookAllowLoopbackHttp,
     redisUrl,
     eventRetentionDays,
+    publicUrl,
+    oidc,
     dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
@@ -93,20 +101,14 @@ export async function startReplica(
   });
   const { http, grpc } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
-  const { faults } = await publishTariff(app.em, tariff, undefined);
-  if (faults !== undefined) throw new Error(`the test's tariff: ${JSON.stringify(faults)}`);
+  await publishDocument(app.em, tariff);
   await app.prepare();
   return {
     ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
     databaseUrl,
-    async addWorkspace({ paymentProvider } = { paymentProvider: "manual" }) {
-      const { workspace, apiKey } = await createWorkspace(app.em, {
-        name: "Test",
-        paymentProvider,
-      });
-      return { id: workspace.id, apiKey };
-    },
+    addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
+      makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),
     close: () => app.close(),
   };
@@ -116,7 +118,7 @@ async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestO
   const tx = em.fork();
   const key = mintKey("sho_");
   const operator = { name: `Test ${role}`, kind: "machine", role, createdAt: new Date() } as const;
-  const id = await tx.insert(Operator, operator);
+  const id = Number(await tx.insert(Operator, operator));
   await tx.insert(OperatorKey, {
     hash: hashKey(key),
     operator: id,

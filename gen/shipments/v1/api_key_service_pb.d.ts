@@ -249,7 +249,8 @@ export declare const ApiKeyService: GenService<{
   },
   /**
    * Replaces a key by a new one of the same name, whose secret is shown in this answer and never again. The old key ends
-   * after the overlap, or when it was to end anyway, whichever is sooner.
+   * after the overlap, or when it was to end anyway, whichever is sooner. At most 20 keys work in all, with those that
+   * are to end.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RotateApiKey
    */

@@ -7,10 +7,19 @@ export class Migration20261121182854_admin_api extends Migration {
     this.addSql(
       `create table "audit_entry" ("id" bigserial primary key, "created_at" timestamptz(3) not null, "actor" text not null, "actor_name" text not null, "operator_id" bigint null, "action" text not null, "subject" text not null, "workspace_id" bigint null, "changes" jsonb not null, "request_id" text null);`,
     );
-    this.addSql(`create index "audit_entry_of_workspace" on "audit_entry" ("workspace_id", "id");`);
-    this.addSql(`create index "audit_entry_of_operator" on "audit_entry" ("operator_id", "id");`);
-    this.addSql(`create index "audit_entry_of_action" on "audit_entry" ("action", "id");`);
-    this.addSql(`create index "audit_entry_of_subject" on "audit_entry" ("subject", "id");`);
+    this.addSql(`create index "audit_entry_by_creation" on "audit_entry" ("created_at", "id");`);
+    this.addSql(
+      `create index "audit_entry_of_workspace" on "audit_entry" ("workspace_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "audit_entry_of_operator" on "audit_entry" ("operator_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "audit_entry_of_action" on "audit_entry" ("action", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "audit_entry_of_subject" on "audit_entry" ("subject", "created_at", "id");`,
+    );
 
     this.addSql(
       `create table "operator" ("id" bigserial primary key, "name" text not null, "email" text null, "kind" text not null, "role" text not null, "created_at" timestamptz(3) not null, "revoked_at" timestamptz(3) null);`,

@@ -2,7 +2,7 @@ import type { EdgeVisits } from "./edge-index.ts";
 import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
-import { isObject, quoted } from "../faults.ts";
+import { createFaults, isObject, quoted } from "../faults.ts";
 import type { Faults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
@@ -46,10 +46,29 @@ export function readZones(
 
 /** The polygons of zones that `readZones` has found sound; they are not checked again. */
 export function polygonsOfSoundZones(document: unknown): Polygon[] {
-  const { features } = document as { features: { geometry: SoundGeometry }[] };
-  return features.flatMap(({ geometry }) =>
-    geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates,
-  );
+  return soundFeatures(document).flatMap(polygonsOf);
+}
+
+/** Zones that `readZones` has found sound; their shapes are not checked again. */
+export function soundZones(document: unknown): Zone[] {
+  const features = soundFeatures(document);
+  const identities = identifyZones(features, createFaults(0));
+  return features.map((feature, i) => ({
+    ...(identities[i] as ZoneIdentity),
+    polygons: polygonsOf(feature),
+  }));
+}
+
+function soundFeatures(document: unknown): readonly SoundFeature[] {
+  return (document as { features: readonly SoundFeature[] }).features;
+}
+
+function polygonsOf({ geometry }: SoundFeature): readonly Polygon[] {
+  return geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates;
+}
+
+interface SoundFeature {
+  readonly geometry: SoundGeometry;
 }
 
 type SoundGeometry =

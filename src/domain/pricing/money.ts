@@ -73,6 +73,17 @@ export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** minorDigits;
 }
 
+/**
+ * A sum in the currency's major unit, as `toMajor`: the double nearest to it, however large it is.
+ *
+ * @throws RangeError when the currency is not known.
+ */
+export function sumToMajor(minor: bigint, currency: string): number {
+  const minorDigits = MINOR_DIGITS.get(currency);
+  if (minorDigits === undefined) throw new RangeError(`unknown currency ${currency}`);
+  return Number(`${minor}e-${minorDigits}`);
+}
+
 /** The decimals of a rate in the major unit, in every currency: rates are kept in millionths. */
 export const RATE_DECIMALS = 6;
 

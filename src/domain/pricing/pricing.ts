@@ -67,14 +67,28 @@ export function pricingOf(fees: Fees, coverage: Coverage): Pricing {
  * Prices a route, or says all that is wrong with it: which ends are outside the zones, and whether no
  * tier covers the weight.
  */
-export function quote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): Quote {
+export function quote(pricing: Pricing, route: Route): Quote {
+  return priceRoute(pricing, route) ?? uncoveredQuote(pricing, route);
+}
+
+/**
+ * Prices a route; undefined when it is not served. To say why not is what takes long: how far away
+ * the nearest zone is.
+ */
+export function priceRoute(
+  { fees, coverage }: Pricing,
+  { pickup, dropoff, weightKg }: Route,
+): CoveredQuote | undefined {
+  const tier = findTier(fees.tiers, weightKg);
+  if (tier === undefined || !coverage.covers(pickup) || !coverage.covers(dropoff)) return undefined;
+  return price(fees, tier, haversineKm(pickup, dropoff), weightKg);
+}
+
+function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): UncoveredQuote {
   const { fees } = pricing;
   const outside = coverageProblem(pricing.coverage, pickup, dropoff);
-  const tier = findTier(fees.tiers, weightKg);
-  if (tier !== undefined && outside === undefined) {
-    return price(fees, tier, haversineKm(pickup, dropoff), weightKg);
-  }
-  const unserved = tier === undefined ? weightProblem(pricing, weightKg) : undefined;
+  const isServed = findTier(fees.tiers, weightKg) !== undefined;
+  const unserved = isServed ? undefined : weightProblem(pricing, weightKg);
   return {
     covered: false,
     problems: [outside, unserved].filter((problem) => problem !== undefined) as [Problem],

@@ -38,7 +38,8 @@ export type ApiKey = InferEntity<typeof ApiKey>;
 
 /**
  * The condition that a key works now, by the database's clock, which is the same for every replica.
+ * Not by the time at which the transaction began: it may have waited since.
  */
 export function isWorking() {
-  return { $or: [{ endsAt: null }, { endsAt: { $gt: sql`now()` } }] };
+  return { $or: [{ endsAt: null }, { endsAt: { $gt: sql`clock_timestamp()` } }] };
 }

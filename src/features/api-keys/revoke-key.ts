@@ -1,21 +1,16 @@
-import { sql } from "@mikro-orm/postgresql";
-import { announceChange } from "../../db/announce-change.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { ApiKey, isWorking } from "./api-key.entity.ts";
+import type { AnyCall } from "../../pipeline/call.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import type { ApiKey } from "./api-key.entity.ts";
+import { endKeys } from "./end-keys.ts";
 
-/**
- * Ends, at once, the working keys of a workspace that have these last four characters.
- *
- * @returns how many keys it ended; 0 when the workspace has no such key
- */
-export function revokeKey(em: EntityManager, workspaceId: number, last4: string): Promise<number> {
-  return em.fork().transactional(async (tx) => {
-    const revoked = await tx.nativeUpdate(
-      ApiKey,
-      { workspace: workspaceId, last4, ...isWorking() },
-      { endsAt: sql`now()`, changedAt: sql`now()` },
-    );
-    await announceChange(tx);
-    return revoked;
+/** Ends a working key at once, and records it. The caller has locked the row of the workspace. */
+export async function revokeKey(tx: EntityManager, call: AnyCall, key: ApiKey): Promise<void> {
+  const [ended] = await endKeys(tx, [key], 0);
+  const { id, before, endsAt } = ended!;
+  await recordChange(tx, call, {
+    subject: `api_key/${id}`,
+    workspaceId: key.workspace,
+    changes: changesBetween({ ends_at: before }, { ends_at: endsAt }),
   });
 }

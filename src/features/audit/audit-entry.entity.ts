@@ -32,10 +32,11 @@ export const AuditEntry = defineEntity({
     requestId: p.text().nullable(),
   },
   indexes: [
-    { name: "audit_entry_of_workspace", properties: ["workspaceId", "id"] },
-    { name: "audit_entry_of_operator", properties: ["operatorId", "id"] },
-    { name: "audit_entry_of_action", properties: ["action", "id"] },
-    { name: "audit_entry_of_subject", properties: ["subject", "id"] },
+    { name: "audit_entry_by_creation", properties: ["createdAt", "id"] },
+    { name: "audit_entry_of_workspace", properties: ["workspaceId", "createdAt", "id"] },
+    { name: "audit_entry_of_operator", properties: ["operatorId", "createdAt", "id"] },
+    { name: "audit_entry_of_action", properties: ["action", "createdAt", "id"] },
+    { name: "audit_entry_of_subject", properties: ["subject", "createdAt", "id"] },
   ],
   checks: [
     {

@@ -28,7 +28,8 @@ export async function recordChange(
     subject,
     workspaceId: workspaceId ?? null,
     changes,
-    requestId: actor.actor === "command_line" ? null : headers.requestId,
+    // Calls that came in by no server have no log line of that id.
+    requestId: ["command_line", "service"].includes(actor.actor) ? null : headers.requestId,
   });
 }
 

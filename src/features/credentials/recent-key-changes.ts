@@ -1,7 +1,10 @@
 import type { Client } from "pg";
 
 /** The tables that hold secret keys: of workspaces, and of operators. */
-export type KeyTable = "api_key" | "operator_key";
+export const KEY_TABLES = ["api_key", "operator_key"] as const;
+
+/** A table that holds secret keys. */
+export type KeyTable = (typeof KEY_TABLES)[number];
 
 /** A key that has changed or ended. */
 export interface KeyChange {

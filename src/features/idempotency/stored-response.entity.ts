@@ -16,7 +16,7 @@ export const StoredResponse = defineEntity({
     method: p.text(),
     /** SHA-256 of the request. */
     requestDigest: p.text(),
-    /** The response message in its binary form. */
+    /** The response message in its binary form, sealed if it holds a secret. */
     response: p.blob(),
     createdAt: p.datetime(3).index("kept_answer_by_age"),
   },

@@ -13,6 +13,7 @@ import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
+import { holdsSecret, openResponse, sealResponse, type SealedFor } from "./sealed-response.ts";
 import { OperatorStoredResponse } from "./operator-stored-response.entity.ts";
 import { StoredResponse } from "./stored-response.entity.ts";
 
@@ -71,12 +72,25 @@ export function storeResponse<C extends MethodCall>(
     key: call.idempotencyKey,
     method: methodName(method),
     requestDigest: requestDigest(method, request),
-    response: Buffer.from(toBinary(method.output, response)),
+    response: bytesToStore({ method, request, call }, response),
     createdAt: new Date(),
   };
   const owner = ownerOf(call);
   if (call.caller.audience === "workspace") tx.create(StoredResponse, { ...row, workspace: owner });
   else tx.create(OperatorStoredResponse, { ...row, operator: owner });
+}
+
+/** A response in its binary form, sealed if it holds a secret: of secrets only hashes are stored. */
+function bytesToStore<C extends MethodCall>(methodCall: C, response: ResponseTo<C>): Buffer {
+  const { output } = methodCall.method;
+  const bytes = Buffer.from(toBinary(output, response));
+  return holdsSecret(output) ? sealResponse(bytes, sealedFor(methodCall)) : bytes;
+}
+
+function sealedFor({ method, request, call: { key, idempotencyKey } }: MethodCall): SealedFor {
+  if (key === undefined || idempotencyKey === undefined) throw new Error("the call has no key");
+  const digest = requestDigest(method, request);
+  return { secretKey: key, idempotencyKey, request: `${methodName(method)} ${digest}` };
 }
 
 /** Where the responses to an audience's calls are stored, and under what its keys are locked. */
@@ -162,15 +176,17 @@ async function readStoredResponses(
   return new Map(rows.map(({ place, ...row }) => [place - 1, row]));
 }
 
-function replay<C extends MethodCall>(
-  { method, request, call }: C,
-  stored: StoredRow,
-): Outcome<ResponseTo<C>> {
+function replay<C extends MethodCall>(methodCall: C, stored: StoredRow): Outcome<ResponseTo<C>> {
+  const { method, request, call } = methodCall;
   const isSameRequest =
     stored.method === methodName(method) && stored.requestDigest === requestDigest(method, request);
   if (!isSameRequest) return { refused: keyReusedError() };
+  const response = holdsSecret(method.output)
+    ? openResponse(stored.response, sealedFor(methodCall))
+    : stored.response;
+  if (response === undefined) return { refused: sealedError() };
   call.replayed = true;
-  return { result: fromBinary(method.output, stored.response) as ResponseTo<C> };
+  return { result: fromBinary(method.output, response) as ResponseTo<C> };
 }
 
 function methodName({ parent, name }: DescMethodUnary): string {
@@ -186,6 +202,14 @@ function keyReusedError(): Refusal {
   return refuse(
     "IDEMPOTENCY_KEY_REUSED",
     "This idempotency key came with another request before; use a new key for every request.",
+    { subject: "idempotency_key" },
+  );
+}
+
+function sealedError(): Refusal {
+  return refuse(
+    "IDEMPOTENCY_KEY_REUSED",
+    "This idempotency key came with another secret key before, and the answer, which holds a secret, is given to that key alone; use a new idempotency key.",
     { subject: "idempotency_key" },
   );
 }

@@ -1,6 +1,6 @@
+import { priceInMajor } from "../../domain/pricing/price-in-major.ts";
 import type { CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { priceInMajor } from "./price.ts";
 
 /** What a caller expects a booking to cost; the total in major units. */
 interface Expectation {

@@ -1,5 +1,6 @@
 import type { Outcome } from "../../db/group-transaction.ts";
 import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
+import { routeOf } from "../../domain/pricing/route-of.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/tariff-cache.ts";
 import { assertExpectedPrice } from "./assert-expected-price.ts";
@@ -7,7 +8,6 @@ import type { Booking } from "./booking.ts";
 import { mergeMetadata, type Metadata } from "./merge-metadata.ts";
 import { coverageProblems } from "./price.ts";
 import type { BookingFacts } from "./read-booking-facts.ts";
-import { routeOf } from "./route-of.ts";
 
 /** A booking that has passed every check, with its price. */
 export interface AcceptedBooking extends Booking {

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
   ListShipmentsResponseSchema,
   type ListShipmentsRequestValid,
   type ListShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { endPage, isInstant, readPage, type Page } from "../../domain/page-token.ts";
+import { isInstant, readInstant } from "../../domain/instant.ts";
+import { endPage, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
@@ -63,22 +63,9 @@ function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
     customerId:
       request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
     externalReference: request.externalReference,
-    createdAfter: instantOf(request.createdAfter, Math.floor),
-    createdBefore: instantOf(request.createdBefore, Math.ceil),
+    createdAfter: readInstant(request.createdAfter, Math.floor),
+    createdBefore: readInstant(request.createdBefore, Math.ceil),
   };
-}
-
-/** 9999-12-31T23:59:59.999Z, in milliseconds since the epoch; rounding up must not go beyond. */
-const LAST_INSTANT = 253_402_300_799_999;
-
-/** A timestamp in milliseconds since the epoch, rounded because bookings have whole ones. */
-function instantOf(
-  timestamp: Timestamp | undefined,
-  round: (milliseconds: number) => number,
-): number | undefined {
-  if (timestamp === undefined) return undefined;
-  const instant = Number(timestamp.seconds) * 1_000 + round(timestamp.nanos / 1_000_000);
-  return Math.min(instant, LAST_INSTANT);
 }
 
 /** The sort key of the last shipment of the page before. */

@@ -1,4 +1,3 @@
-import { toMajor } from "../../domain/pricing/money.ts";
 import { roundKm, type CoveredQuote, type Quote } from "../../domain/pricing/pricing.ts";
 import type { Problem } from "../../domain/refusal.ts";
 
@@ -12,20 +11,6 @@ export function priceColumns(priced: CoveredQuote) {
     subtotalMinor: priced.subtotalMinor,
     totalMinor: priced.totalMinor,
     currency: priced.currency,
-  };
-}
-
-/** A price as callers see it, in major units. */
-export function priceInMajor(priced: CoveredQuote) {
-  const { currency } = priced;
-  return {
-    distanceKm: roundKm(priced.distanceKm),
-    distanceFee: toMajor(priced.distanceFeeMinor, currency),
-    weightFee: toMajor(priced.weightFeeMinor, currency),
-    baseFee: toMajor(priced.baseFeeMinor, currency),
-    subtotal: toMajor(priced.subtotalMinor, currency),
-    total: toMajor(priced.totalMinor, currency),
-    currency,
   };
 }
 

@@ -2,6 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import type { CustomerRow } from "../customers/customer-row.ts";
+import { VERSION_IN_FORCE } from "../tariffs/version-in-force.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import type { Booking } from "./booking.ts";
 
@@ -66,7 +67,7 @@ const READ = `
     case when customer is null then nextval('customer_id_seq') end::float8 as "newCustomerId"
   from (
     select place,
-      (select max(version) from tariff_version) as "tariffVersion",
+      ${VERSION_IN_FORCE} as "tariffVersion",
       exists (select from payment_connection where workspace_id = workspace)
         as "providerConnected",
       (select reference from shipment

@@ -8,6 +8,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { quote } from "../../domain/pricing/pricing.ts";
+import { routeOf } from "../../domain/pricing/route-of.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
@@ -17,7 +18,6 @@ import type { CustomerRow } from "../customers/customer-row.ts";
 import type { TariffCache } from "../tariffs/tariff-cache.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import { coverageProblems, priceColumns } from "./price.ts";
-import { routeOf } from "./route-of.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";

@@ -1,10 +1,13 @@
 import type { Client } from "pg";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { Pricing } from "../../domain/pricing/pricing.ts";
-import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { loadTariff } from "./load-tariff.ts";
+import { createLoadedTariffs } from "./loaded-tariffs.ts";
 import type { TariffTasks } from "./run-tariff-task.ts";
+import { noTariffError } from "./tariff-refusals.ts";
+import { VERSION_IN_FORCE } from "./version-in-force.ts";
 
 /** A published tariff, ready for quoting. */
 export interface PricedTariff {
@@ -36,14 +39,33 @@ export interface TariffCache {
    */
   byVersion(version: number | null): Promise<PricedTariff>;
   /**
-   * Begins to load the version in force if it is newer than `current`, and waits for it if it is the
-   * first. A later one takes effect when it is loaded; the changes of keys do not wait for it.
+   * Begins to load the version in force if it is not `current`, and waits for it if it is the first. A
+   * later one takes effect when it is loaded; the changes of keys do not wait for it. A scheduled one
+   * is loaded ahead of its time.
    */
   refresh(client: Client): Promise<void>;
 }
 
-/** How long the version before the newest is kept for transactions that have read it as in force. */
-const KEEP_PREVIOUS_MS = 10_000;
+/** How long before its time a scheduled version is loaded, as a PostgreSQL interval. */
+const LOAD_AHEAD = "60 seconds";
+
+/** What the database says of the versions now. */
+interface VersionsNow {
+  readonly inForce: number | null;
+  /** The version that takes effect within `LOAD_AHEAD`. */
+  readonly upcoming: number | null;
+  /** Whether a given version was called off; null when there is no such version. */
+  readonly calledOff: boolean | null;
+}
+
+const READ_VERSIONS = `
+  select ${VERSION_IN_FORCE} as "inForce",
+    (
+      select min(version) from tariff_version
+      where effective_at > statement_timestamp() and called_off_at is null
+        and effective_at <= statement_timestamp() + interval '${LOAD_AHEAD}'
+    ) as upcoming,
+    (select called_off_at is not null from tariff_version where version = $1) as "calledOff"`;
 
 /**
  * Builds the cache. Versions are immutable, so a loaded version never becomes stale. A version is
@@ -55,66 +77,71 @@ export function createTariffCache(options: {
   readonly log: Pick<Logger, "warn">;
 }): TariffCache {
   const { em, tasks, log } = options;
-  const loads = new Map<number, Promise<PricedTariff>>();
-  let newest: PricedTariff | undefined;
-  let previous: PricedTariff | undefined;
-
-  async function load(version: number): Promise<PricedTariff> {
-    const loaded = { version, pricing: await loadTariff(em, tasks, version) };
-    if (version > (newest?.version ?? 0)) replaceNewest(loaded);
-    return loaded;
-  }
-
-  function replaceNewest(loaded: PricedTariff): void {
-    const replaced = newest;
-    newest = loaded;
-    previous = replaced;
-    const drop = () => {
-      if (previous === replaced) previous = undefined;
-    };
-    setTimeout(drop, KEEP_PREVIOUS_MS).unref();
-  }
-
-  function loadOnce(version: number): Promise<PricedTariff> {
-    const loading = loads.get(version) ?? load(version).finally(() => loads.delete(version));
-    loads.set(version, loading);
-    return loading;
-  }
+  const loaded = createLoadedTariffs(async (version) => ({
+    version,
+    pricing: await loadTariff(em, tasks, version),
+  }));
+  const currentVersion = () => loaded.newest()?.version;
 
   async function byVersion(version: number | null): Promise<PricedTariff> {
     if (version === null) throw noTariffError();
-    if (version === newest?.version) return newest;
-    return version === previous?.version ? previous : loadOnce(version);
+    const tariff = await loaded.load(version);
+    if (version > (currentVersion() ?? 0)) loaded.use(tariff);
+    return tariff;
+  }
+
+  /** Loads in the background. The next `refresh` tries again what failed. */
+  async function attempt(version: number, then: (tariff: PricedTariff) => void): Promise<void> {
+    try {
+      then(await loaded.load(version));
+    } catch (error) {
+      log.warn({ err: error, version }, LOAD_FAILED);
+    }
+  }
+
+  /** Puts in use what is in force: a newer version, or an earlier one when the newest was called off. */
+  async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
+    const current = currentVersion();
+    if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;
+    if (current === undefined) loaded.use(await loaded.load(inForce));
+    else if (inForce > current || calledOff === true) {
+      void attempt(inForce, (tariff) => {
+        // Unless a booking has put it, or a later one, in use meanwhile.
+        if (currentVersion() === current) loaded.use(tariff);
+      });
+    }
+  }
+
+  /** Loads what takes effect soon, and drops what no longer does. */
+  function prepare({ upcoming }: VersionsNow): void {
+    if (upcoming === null) loaded.keepUpcoming(undefined);
+    else if (upcoming !== loaded.upcoming() && !loaded.isLoading(upcoming)) {
+      void attempt(upcoming, loaded.keepUpcoming);
+    }
   }
 
   return {
     current() {
+      const newest = loaded.newest();
       if (newest === undefined) throw noTariffError();
       return newest;
     },
-    currentVersion: () => newest?.version,
+    currentVersion,
     async inForce(tx) {
-      const [row] = await tx.execute<[{ version: number | null }]>(
-        "select max(version) as version from tariff_version",
-      );
-      return byVersion(row.version);
+      const [row] = await runStatement<{ version: number | null }>(tx, READ_IN_FORCE, []);
+      return byVersion(row!.version);
     },
     byVersion,
     async refresh(client) {
-      const { rows } = await client.query<{ version: number | null }>(
-        "select max(version) as version from tariff_version",
-      );
-      const version = rows[0]?.version ?? 0;
-      if (version <= (newest?.version ?? 0) || loads.has(version)) return;
-      const loading = loadOnce(version);
-      if (newest === undefined) await loading;
-      else loading.catch((error: unknown) => log.warn({ err: error, version }, LOAD_FAILED));
+      const { rows } = await client.query<VersionsNow>(READ_VERSIONS, [currentVersion() ?? null]);
+      const [now] = rows as [VersionsNow];
+      // Before `prepare` drops what has just taken effect.
+      await follow(now);
+      prepare(now);
     },
   };
 }
 
-const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";
+const READ_IN_FORCE = `select ${VERSION_IN_FORCE} as version`;
 
-function noTariffError(): Refusal {
-  return unavailable("No tariff has been published yet; the operator publishes one.");
-}
+const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";

@@ -1,6 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
+import { checkTask } from "./check-task.ts";
+import { compareTask } from "./compare-task.ts";
+import { coverageTask } from "./coverage-task.ts";
 import { loadTask } from "./load-task.ts";
+import { replayTask } from "./replay-task.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./tariff-tasks.ts";
 
 /** How long one statement may take, in milliseconds. */
@@ -8,7 +12,13 @@ const QUERY_TIMEOUT_MS = 30_000;
 /** How long connecting may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2_000;
 
-const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = { load: loadTask };
+const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {
+  load: loadTask,
+  check: checkTask,
+  replay: replayTask,
+  compare: compareTask,
+  coverage: coverageTask,
+};
 
 /** Runs one task on a connection of its own, and ends. */
 async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promise<void> {

@@ -1,43 +1,38 @@
+import { sql } from "@mikro-orm/postgresql";
+import {
+  WorkspaceAdminService,
+  type ConnectPaymentProviderRequestValid,
+  type ConnectPaymentProviderResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
 import {
   PaymentConnection,
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
+import { changeWorkspace } from "./change-workspace.ts";
 
 /**
- * Connects a payment provider to a workspace, replacing the one it has.
+ * Connects a payment provider to a workspace, in the place of the one it has.
  *
- * @returns whether there is such a workspace
+ * @throws Refusal WORKSPACE_NOT_FOUND
  */
-export function connectPaymentProvider(
+export async function connectPaymentProvider(
+  request: ConnectPaymentProviderRequestValid,
+  call: OperatorCall,
   em: EntityManager,
-  workspaceId: number,
-  provider: PaymentProviderName,
-): Promise<boolean> {
-  return em.fork().transactional(async (tx) => {
-    if ((await tx.findOne(Workspace, workspaceId)) === null) return false;
-    await tx.upsert(PaymentConnection, {
-      workspace: workspaceId,
-      provider,
-      connectedAt: new Date(),
-    });
-    return true;
-  });
-}
-
-/**
- * Disconnects the payment provider of a workspace, if it has one.
- *
- * @returns whether there is such a workspace
- */
-export function disconnectPaymentProvider(
-  em: EntityManager,
-  workspaceId: number,
-): Promise<boolean> {
-  return em.fork().transactional(async (tx) => {
-    if ((await tx.findOne(Workspace, workspaceId)) === null) return false;
-    await tx.nativeDelete(PaymentConnection, { workspace: workspaceId });
-    return true;
+): Promise<ConnectPaymentProviderResponse> {
+  const method = WorkspaceAdminService.method.connectPaymentProvider;
+  // One of the names that the request's rule lists.
+  const provider = request.paymentProvider as PaymentProviderName;
+  return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    const connection = await tx.findOne(PaymentConnection, { workspace: workspace.id });
+    if (connection?.provider === provider) return;
+    const row = { provider, connectedAt: sql`now()` };
+    if (connection === null) {
+      await tx.insert(PaymentConnection, { workspace: workspace.id, ...row });
+    } else {
+      await tx.nativeUpdate(PaymentConnection, { workspace: workspace.id }, row);
+    }
   });
 }

@@ -1,34 +1,52 @@
+import { create } from "@bufbuild/protobuf";
+import { sql } from "@mikro-orm/postgresql";
+import {
+  CreateWorkspaceResponseSchema,
+  WorkspaceAdminService,
+  type CreateWorkspaceRequestValid,
+  type CreateWorkspaceResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
 import { addKey } from "../api-keys/add-key.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import {
   PaymentConnection,
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import { readAdminWorkspace } from "./admin-workspace.ts";
 
-/** A new workspace and its first API key, which cannot be read again. */
-export interface CreatedWorkspace {
-  readonly workspace: { readonly id: number; readonly name: string };
-  readonly apiKey: string;
-}
-
-/** Creates a workspace with its first key and, if one is given, a connected payment provider. */
-export function createWorkspace(
+/**
+ * Adds a workspace with its first key and, if one is given, a connected payment provider.
+ *
+ * @returns the workspace, and the secret of its key, which no other call shows
+ */
+export async function createWorkspace(
+  request: CreateWorkspaceRequestValid,
+  call: OperatorCall,
   em: EntityManager,
-  { name, paymentProvider }: { name: string; paymentProvider?: PaymentProviderName | undefined },
-): Promise<CreatedWorkspace> {
-  return em.fork().transactional(async (tx) => {
-    const now = new Date();
-    const workspace = tx.create(Workspace, { name, createdAt: now });
-    await tx.flush();
+): Promise<CreateWorkspaceResponse> {
+  const method = WorkspaceAdminService.method.createWorkspace;
+  const { name, paymentProvider } = request;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    // What an insert gives is the text of a bigint.
+    const id = Number(await tx.insert(Workspace, { name, createdAt: sql`now()` }));
     if (paymentProvider !== undefined) {
-      tx.create(PaymentConnection, {
-        workspace: workspace.id,
-        provider: paymentProvider,
-        connectedAt: now,
-      });
+      // One of the names that the request's rule lists.
+      const provider = paymentProvider as PaymentProviderName;
+      await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
     }
-    const apiKey = await addKey(tx, workspace.id);
-    return { workspace: { id: workspace.id, name }, apiKey };
+    const { key, secret } = await addKey(tx, id, null);
+    const created = { name, payment_provider: paymentProvider, api_key: key.id };
+    await recordChange(tx, call, {
+      subject: `workspace/${id}`,
+      workspaceId: id,
+      changes: changesBetween({}, created),
+    });
+    const workspace = await tx.findOneOrFail(Workspace, id);
+    const data = await readAdminWorkspace(tx, workspace);
+    return create(CreateWorkspaceResponseSchema, { data, apiKey: secret });
   });
 }

@@ -1,32 +1,57 @@
-import type { EntityManager } from "../../db/orm.ts";
-import { ApiKey, isWorking } from "../api-keys/api-key.entity.ts";
+import { create } from "@bufbuild/protobuf";
+import type { FilterQuery } from "@mikro-orm/core";
 import {
-  PaymentConnection,
-  type PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+  ListWorkspacesResponseSchema,
+  type ListWorkspacesRequestValid,
+  type ListWorkspacesResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { endPage, readPage } from "../../domain/page-token.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import { readAdminWorkspaces } from "./admin-workspace.ts";
 
-/** A workspace as the operator sees it. */
-export interface ListedWorkspace {
-  readonly id: number;
+/** The sort key of the list. */
+interface Position {
   readonly name: string;
-  readonly paymentProvider: PaymentProviderName | null;
-  /** The keys that work, oldest first. */
-  readonly keys: readonly { readonly last4: string; readonly endsAt: Date | null }[];
+  readonly id: number;
 }
 
-/** Lists every workspace, oldest first. */
-export async function listWorkspaces(em: EntityManager): Promise<ListedWorkspace[]> {
+/**
+ * Lists workspaces by name, or those whose name contains a text in whatever case, or that are, or
+ * are not, suspended.
+ *
+ * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
+ */
+export async function listWorkspaces(
+  request: ListWorkspacesRequestValid,
+  em: EntityManager,
+): Promise<ListWorkspacesResponse> {
+  const { nameContains, suspended } = request;
+  const page = readPage(request, { list: "workspaces", nameContains, suspended }, readPosition);
+  const filters: FilterQuery<Workspace>[] = [];
+  if (nameContains !== undefined) filters.push({ name: { $ilike: `%${literal(nameContains)}%` } });
+  if (suspended !== undefined) filters.push({ suspendedAt: suspended ? { $ne: null } : null });
+  if (page.after !== undefined) filters.push(isAfter(page.after));
   const reading = em.fork();
-  const workspaces = await reading.findAll(Workspace, { orderBy: { id: "asc" } });
-  const connections = await reading.findAll(PaymentConnection);
-  const keys = await reading.find(ApiKey, isWorking(), { orderBy: { createdAt: "asc" } });
-  const providerOf = new Map(connections.map((it) => [it.workspace, it.provider]));
-  const keysOf = Map.groupBy(keys, (key) => key.workspace);
-  return workspaces.map(({ id, name }) => ({
-    id,
-    name,
-    paymentProvider: providerOf.get(id) ?? null,
-    keys: (keysOf.get(id) ?? []).map(({ last4, endsAt }) => ({ last4, endsAt: endsAt ?? null })),
-  }));
+  const orderBy = { name: "asc", id: "asc" } as const;
+  const found = await reading.find(Workspace, { $and: filters }, { orderBy, limit: page.limit });
+  const { rows, nextPageToken } = endPage(found, page, ({ name, id }) => [name, id]);
+  const data = await readAdminWorkspaces(reading, rows);
+  return create(ListWorkspacesResponseSchema, { data, nextPageToken });
+}
+
+function isAfter({ name, id }: Position): FilterQuery<Workspace> {
+  return { name: { $gte: name }, $or: [{ name: { $gt: name } }, { id: { $gt: id } }] };
+}
+
+/** A text as a pattern of LIKE that matches it alone. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\%_]/g, "\\$&");
+}
+
+function readPosition([name, id]: readonly unknown[]): Position | undefined {
+  if (typeof name !== "string" || !Number.isSafeInteger(id)) return undefined;
+  // What PostgreSQL cannot take as text is the name of no workspace.
+  if (name.includes("\0") || !name.isWellFormed()) return undefined;
+  return { name, id: id as number };
 }

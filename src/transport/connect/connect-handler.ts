@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -8,9 +8,9 @@ import {
   createContextValues,
   type ConnectRouter,
   type HandlerContext,
-  type ServiceImpl,
 } from "@connectrpc/connect";
-import { messageOf } from "../../pipeline/answer.ts";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import { DocumentAnswer, messageOf } from "../../pipeline/answer.ts";
 import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
@@ -56,8 +56,10 @@ export function createRpcHandler(options: {
     requestGate: beginCall,
   });
   const admit = createGate(rpcs, pipeline);
-  for (const [service, ofService] of Map.groupBy(rpcs, (rpc) => rpc.method.parent)) {
-    router.service(service, implement(ofService, pipeline), { requestGate: admit });
+  for (const rpc of rpcs) {
+    const bounds = { requestGate: admit, readMaxBytes: rpc.maxRequestBytes };
+    if (isStream(rpc)) router.rpc(rpc.method, implementStream(rpc, pipeline), bounds);
+    else router.rpc(rpc.method, implementUnary(rpc, pipeline), bounds);
   }
   options.addServices(router);
   const contextValuesOf = (request: NodeRequest) =>
@@ -76,42 +78,41 @@ export function createRpcHandler(options: {
   };
 }
 
-/** Notes which RPC is called, and has a unary call reset when its caller stops in the middle. */
-function beginCall(context: HandlerContext): void {
+/**
+ * Notes which RPC is called, and has a unary call reset when its caller stops in the middle.
+ *
+ * @param maxBytes the largest request of the RPC
+ */
+function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void {
   const { call, request } = exchangeOf(context);
   call.method = `${context.service.typeName}/${context.method.name}`;
   if (context.method.methodKind === "unary") resetWhenIdle(request);
-  context.signal.addEventListener("abort", () => rephrase(context.signal.reason, context, call));
+  context.signal.addEventListener("abort", () => {
+    const { reason } = context.signal;
+    if (reason instanceof ConnectError) rephrase(reason, context, call, maxBytes);
+  });
 }
 
 /** The gate that admits calls of RPCs. */
 function createGate(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
   const rpcByMethod = new Map(rpcs.map((rpc) => [rpc.method as DescMethod, rpc]));
   return async (context: HandlerContext): Promise<void> => {
-    beginCall(context);
-    const { call } = exchangeOf(context);
     const rpc = rpcByMethod.get(context.method);
     if (rpc === undefined) throw new Error(`${context.method.name} is not among the RPCs`);
+    beginCall(context, rpc.maxRequestBytes);
+    const { call } = exchangeOf(context);
     const timeoutMs = context.timeoutMs();
     call.deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     try {
       const { rateLimit } = await pipeline.admit(rpc, call);
+      // Its length is known only when it has been read and decompressed.
+      pipeline.reserveRequest(call, rpc.maxRequestBytes);
       const headers = Object.entries(rateLimitHeaders(rateLimit!));
       for (const [name, value] of headers) context.responseHeader.set(name, value);
     } catch (error) {
       throw connectError(pipeline.refusalFor(error, call));
     }
   };
-}
-
-function implement(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
-  const functions = Object.fromEntries(
-    rpcs.map((rpc) => [
-      rpc.method.localName,
-      isStream(rpc) ? implementStream(rpc, pipeline) : implementUnary(rpc, pipeline),
-    ]),
-  );
-  return functions as unknown as Partial<ServiceImpl<DescService>>;
 }
 
 function isStream(rpc: AnyRpc): rpc is StreamRpc {
@@ -123,6 +124,10 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
     const { call } = exchangeOf(context);
     try {
       const answer = await pipeline.execute(rpc, request, call as AnyCall);
+      // Connect encodes it for this call alone, and nothing counts what it has written.
+      if (answer instanceof DocumentAnswer) {
+        pipeline.reserveAnswer(call, answer.document.body.length);
+      }
       call.code = 0;
       if (call.replayed) context.responseHeader.set("idempotency-replayed", "true");
       return messageOf(answer);
@@ -170,10 +175,15 @@ function exchangeOf(context: HandlerContext): Exchange {
  * our own refusal with its details. Connect aborts a call with such an error just before it sends
  * it; that is the moment to change it.
  */
-function rephrase(error: unknown, context: HandlerContext, call: ReceivedCall): void {
-  if (!(error instanceof ConnectError) || call.code !== undefined) return;
+function rephrase(
+  error: ConnectError,
+  context: HandlerContext,
+  call: ReceivedCall,
+  maxBytes: number,
+): void {
+  if (call.code !== undefined) return;
   nameCompressions(error, context);
-  const unreadable = unreadableRequest(error);
+  const unreadable = unreadableRequest(error, maxBytes);
   const refusal = unreadable && (malformedTimeoutError(context) ?? unreadable);
   if (refusal !== undefined) Object.assign(error, connectError(refusal));
   call.code = error.code;

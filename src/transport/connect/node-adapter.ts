@@ -50,7 +50,10 @@ async function serve(
   }
   const answer = await handler(universal);
   if (answer.body === undefined) refuseProtocol(answer, request, response, handler);
-  else await universalResponseToNodeResponse(answer, response);
+  else {
+    const body = inPieces(answer.body);
+    await universalResponseToNodeResponse({ ...answer, body }, response);
+  }
 }
 
 function readRequest(request: NodeRequest, response: NodeResponse, contextValues: ContextValues) {
@@ -67,6 +70,21 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
     };
   } catch {
     return undefined;
+  }
+}
+
+/** How much of an answer is written at a time, in bytes. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Cuts what is large into pieces, since Node tells of a write only when it is sent whole: otherwise a
+ * caller that reads slowly would pass for one that has stopped.
+ */
+async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      yield chunk.subarray(at, at + PIECE_BYTES);
+    }
   }
 }
 

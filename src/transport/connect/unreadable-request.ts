@@ -1,16 +1,20 @@
 import { isFieldError } from "@bufbuild/protobuf/reflect";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 
 /**
  * The refusal behind an error that Connect raised while it read a request: the message is too large,
  * not of the RPC's kind, or JSON with a field of the wrong type. Undefined for any other error.
+ *
+ * @param maxBytes the largest request of the RPC
  */
-export function unreadableRequest({ code, cause }: ConnectError): Refusal | undefined {
+export function unreadableRequest(
+  { code, cause }: ConnectError,
+  maxBytes: number,
+): Refusal | undefined {
   switch (code) {
     case Code.ResourceExhausted:
-      return bodyTooLarge();
+      return bodyTooLarge(maxBytes);
     case Code.InvalidArgument:
     case Code.Internal:
       return mistypedField(cause) ?? notOfThisRpc();
@@ -19,9 +23,9 @@ export function unreadableRequest({ code, cause }: ConnectError): Refusal | unde
   }
 }
 
-/** The refusal of a body or message of more than `MAX_REQUEST_BYTES`, after decompression. */
-export function bodyTooLarge(): Refusal {
-  return refuse("BODY_TOO_LARGE", `The body is larger than ${MAX_REQUEST_BYTES / 1024} KiB.`, {
+/** The refusal of a body or message of more than `maxBytes`, after decompression. */
+export function bodyTooLarge(maxBytes: number): Refusal {
+  return refuse("BODY_TOO_LARGE", `The body is larger than ${maxBytes / 1024} KiB.`, {
     subject: "body",
   });
 }

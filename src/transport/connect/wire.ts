@@ -5,9 +5,13 @@ import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 export const WIRE = {
   /** In the order of preference; a caller's own order goes first. */
   acceptCompression: [compressionGzip, compressionBrotli],
+  /** Of an RPC that does not say otherwise. */
   readMaxBytes: MAX_REQUEST_BYTES,
-  /** The largest message this service sends. */
-  writeMaxBytes: 4 * 1024 * 1024,
+  /**
+   * The largest message this service sends, of any RPC: lists are bounded by their pages, and what is
+   * larger is a document made of a tariff's 64 MiB.
+   */
+  writeMaxBytes: 128 * 1024 * 1024,
   /** The smallest message that is compressed for a caller that accepts it. */
   compressMinBytes: 1024,
 };

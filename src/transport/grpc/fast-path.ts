@@ -1,9 +1,9 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { compressedFlag } from "@connectrpc/connect/protocol";
+import { compressedFlag, type Compression } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { messageOf } from "../../pipeline/answer.ts";
+import { DocumentAnswer, messageOf, type Answer } from "../../pipeline/answer.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
@@ -13,6 +13,7 @@ import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
 import { connectError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, WIRE } from "../connect/wire.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
+import { sendInPieces } from "../connections/send-in-pieces.ts";
 import { frame } from "../connect/frame.ts";
 import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
@@ -30,8 +31,6 @@ export type TakeStream = (
 
 type Trailers = Readonly<Record<string, string>>;
 
-/** How much of an answer is written at a time, in bytes. */
-const PIECE_BYTES = 64 * 1024;
 const NO_FAULTS: readonly never[] = [];
 const WITH_TRAILERS = { waitForTrailers: true };
 const OK: Trailers = { "grpc-status": "0" };
@@ -100,7 +99,11 @@ function exchangeOn(options: {
 
   return {
     read(received, failed) {
-      const body = readUnaryBody(codec.parse);
+      const body = readUnaryBody({
+        parse: codec.parse,
+        maxBytes: codec.rpc.maxRequestBytes,
+        reserve: (bytes) => pipeline.reserveRequest(call, bytes),
+      });
       // Faults of the protocol itself are Connect's errors, and have no refusal.
       const fail = (error: unknown) =>
         error instanceof ConnectError ? sendError(error) : failed(error);
@@ -115,34 +118,12 @@ function exchangeOn(options: {
     },
     isGone: () => answered || stream.aborted,
     respond(answer) {
-      const bytes = encode(codec, messageOf(answer));
-      if (bytes instanceof ConnectError) return sendError(bytes);
-      if (codec.compression === null || bytes.length < WIRE.compressMinBytes) {
-        return send(frame(0, bytes), OK);
-      }
-      return codec.compression
-        .compress(bytes)
-        .then((compressed) => send(frame(compressedFlag, compressed), OK));
+      const framed = frameOf(codec, answer);
+      if (framed instanceof Promise) return framed.then((it) => send(it, OK));
+      return framed instanceof ConnectError ? sendError(framed) : send(framed, OK);
     },
     refuse: (refusal) => sendError(connectError(refusal)),
   };
-}
-
-/**
- * Ends a stream with a message, piece by piece when it is large, since Node tells of a write only
- * when it is sent whole: otherwise a caller that reads slowly would pass for one that has stopped.
- */
-function sendInPieces(
-  stream: ServerHttp2Stream,
-  message: Buffer | undefined,
-  calls: ConnectionCalls,
-): void {
-  if (message === undefined || message.length <= PIECE_BYTES) return void stream.end(message);
-  stream.write(message.subarray(0, PIECE_BYTES), (error) => {
-    if (error) return;
-    calls.sent(stream, PIECE_BYTES);
-    sendInPieces(stream, message.subarray(PIECE_BYTES), calls);
-  });
 }
 
 function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefined {
@@ -152,6 +133,32 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
     fail(error);
     return undefined;
   }
+}
+
+/** The frame of an answer, at once unless it is compressed; Connect's error when it is too large. */
+function frameOf(codec: UnaryCodec, answer: Answer): Buffer | ConnectError | Promise<Buffer> {
+  if (answer instanceof DocumentAnswer) return documentFrame(codec, answer);
+  const bytes = encode(codec, messageOf(answer));
+  if (bytes instanceof ConnectError) return bytes;
+  return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
+}
+
+/** The frame of a document, which all calls that ask for it in this form share. */
+function documentFrame(codec: UnaryCodec, answer: DocumentAnswer): Promise<Buffer> {
+  return answer.form(`gRPC ${codec.compression?.name}`, async () => {
+    const bytes = codec.serialize(answer.message());
+    return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
+  });
+}
+
+type CompressingCodec = UnaryCodec & { readonly compression: Compression };
+
+function isCompressed(codec: UnaryCodec, { length }: Uint8Array): codec is CompressingCodec {
+  return codec.compression !== null && length >= WIRE.compressMinBytes;
+}
+
+async function compressedFrame(codec: CompressingCodec, bytes: Uint8Array): Promise<Buffer> {
+  return frame(compressedFlag, await codec.compression.compress(bytes));
 }
 
 /** Encodes an answer; gives Connect's error when it is too large to send. */

@@ -1,7 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressedFlag } from "@connectrpc/connect/protocol";
-import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frame.ts";
 import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
@@ -10,7 +9,8 @@ export interface UnaryBody {
   /**
    * Takes the next piece. What is wrong with it is said at once, whether or not more will come.
    *
-   * @throws Refusal BODY_TOO_LARGE or BODY_UNREADABLE, or ConnectError when a second message comes
+   * @throws Refusal BODY_TOO_LARGE or BODY_UNREADABLE, ConnectError when a second message comes, or
+   * what `reserve` throws
    */
   take(piece: Buffer): void;
   /**
@@ -21,11 +21,18 @@ export interface UnaryBody {
   end(): Message;
 }
 
-/**
- * Reads the frames of a body that came without an encoding. `parse` decodes a message, and throws
- * when it cannot.
- */
-export function readUnaryBody(parse: (bytes: Uint8Array) => Message): UnaryBody {
+/** How a body is read. */
+interface Reading {
+  /** Decodes a message, and throws when it cannot. */
+  readonly parse: (bytes: Uint8Array) => Message;
+  /** The largest message, in bytes. */
+  readonly maxBytes: number;
+  /** Told of a message of so many bytes before it is read. */
+  readonly reserve: (bytes: number) => void;
+}
+
+/** Reads the frames of a body that came without an encoding. */
+export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody {
   let request: Message | undefined;
   let pieces: Buffer[] = [];
   let size = 0;
@@ -39,13 +46,23 @@ export function readUnaryBody(parse: (bytes: Uint8Array) => Message): UnaryBody 
     request = message;
   }
 
+  /** How long the frame is that begins here, or its head if that is not yet complete, in bytes. */
+  function frameBytes(bytes: Buffer): number {
+    if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
+    if (!hasKnownFlags(bytes[0] as number)) throw notOfThisRpc();
+    const length = lengthOf(bytes);
+    if (length > maxBytes) throw bodyTooLarge(maxBytes);
+    reserve(length);
+    return HEAD_BYTES + length;
+  }
+
   return {
     take(piece) {
       pieces.push(piece);
       size += piece.length;
       if (size < wanted) return;
       let rest = pieces.length === 1 ? piece : Buffer.concat(pieces);
-      wanted = frameBytes(rest);
+      if (wanted === HEAD_BYTES) wanted = frameBytes(rest);
       while (rest.length >= wanted) {
         accept(rest.subarray(0, wanted));
         rest = rest.subarray(wanted);
@@ -60,15 +77,6 @@ export function readUnaryBody(parse: (bytes: Uint8Array) => Message): UnaryBody 
       return request;
     },
   };
-}
-
-/** How long the frame is that begins here, or its head if that is not yet complete, in bytes. */
-function frameBytes(bytes: Buffer): number {
-  if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
-  if (!hasKnownFlags(bytes[0] as number)) throw notOfThisRpc();
-  const length = lengthOf(bytes);
-  if (length > MAX_REQUEST_BYTES) throw bodyTooLarge();
-  return HEAD_BYTES + length;
 }
 
 function parseOrRefuse(parse: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message {

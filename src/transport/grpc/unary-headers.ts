@@ -75,7 +75,10 @@ function chooseCompression(accepted: HeaderValue): Compression | null {
 }
 
 function codecOf(rpc: Rpc): Codec {
-  const { getI, getO } = createMethodSerializationLookup(rpc.method, undefined, undefined, WIRE);
+  const { getI, getO } = createMethodSerializationLookup(rpc.method, undefined, undefined, {
+    ...WIRE,
+    readMaxBytes: rpc.maxRequestBytes,
+  });
   const { parse } = getI(true);
   const { serialize } = getO(true);
   return { rpc, parse, serialize: serialize };

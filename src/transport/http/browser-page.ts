@@ -24,6 +24,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** The headers of every page. */
+export const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+} as const;
+
 const NOT_BUILT = `<p>The dashboard is not built yet. <code>npm run build</code> in the service's folder
 builds it; then reload this page.</p>`;
 
@@ -34,14 +42,15 @@ const PAGES = {
   nothing: { status: 404, body: page("There is nothing at this path", CONTENT) },
 } as const;
 
-function page(title: string, content: string): Buffer {
+/** A page without a script; `head` is what its head has beyond the usual. */
+export function page(title: string, content: string, head = ""): Buffer {
   return Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${STYLE}</style>${head}
 </head>
 <body>
 <h1>${title}</h1>
@@ -49,6 +58,15 @@ ${content}
 </body>
 </html>
 `);
+}
+
+/** Text as it stands in HTML, between tags or between double quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }
 
 /**
@@ -85,11 +103,8 @@ export function sendPage(
   if (response.headersSent || response.destroyed) return;
   const { status, body } = PAGES[name];
   response.writeHead(status, {
-    "content-type": "text/html; charset=utf-8",
+    ...PAGE_HEADERS,
     "content-length": body.length,
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
     vary: "Accept",
     "x-request-id": requestId,
   });

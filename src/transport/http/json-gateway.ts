@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { DualAnswer } from "../../pipeline/answer.ts";
+import { DocumentAnswer, DualAnswer } from "../../pipeline/answer.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
@@ -9,8 +9,10 @@ import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
+import { sendInPieces } from "../connections/send-in-pieces.ts";
 import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
+import { documentReply } from "./document-reply.ts";
 import {
   compileJsonRoute,
   decodeRequest,
@@ -81,12 +83,16 @@ function exchangeOf(
     readonly parameters: Parameters;
   },
 ): UnaryExchange {
-  const { request, response, call, route, parameters } = options;
+  const { request, response, call, route, parameters, pipeline } = options;
   return {
     read: (received, failed) =>
       readBody(
         request,
         call.headers,
+        {
+          maxBytes: route.rpc.maxRequestBytes,
+          reserve: (bytes) => pipeline.reserveRequest(call, bytes),
+        },
         (body) => received(() => decodeRequest(route, body, call.headers, parameters)),
         failed,
       ),
@@ -94,6 +100,9 @@ function exchangeOf(
     respond(answer) {
       const headers = call.rateLimit ? headerList(rateLimitHeaders(call.rateLimit)) : [];
       if (call.replayed) headers.push(...REPLAYED);
+      if (answer instanceof DocumentAnswer) {
+        return sendDocument(options, answer, route.successStatus, headers);
+      }
       const json = answer instanceof DualAnswer ? answer.json() : route.encodeJson(answer);
       send(options, route.successStatus, json, headers);
     },
@@ -116,6 +125,24 @@ function send(
   pipeline.answer(() => {
     if (!calls.send(response, text.length)) return void response.req.socket.destroy();
     sendJsonText(response, status, call.headers.requestId, text, headers);
+  });
+}
+
+async function sendDocument(
+  { response, call, calls, pipeline }: ReplyTarget,
+  answer: DocumentAnswer,
+  status: number,
+  headers: HeaderList,
+): Promise<void> {
+  const reply = await documentReply(answer, response.req.headers);
+  const { body } = reply;
+  const all = ["x-request-id", call.headers.requestId, ...headers, ...reply.headers];
+  if (body !== undefined) all.push("content-length", String(body.length));
+  pipeline.answer(() => {
+    if (response.headersSent || response.destroyed) return;
+    if (!calls.send(response, body?.length ?? 0)) return void response.req.socket.destroy();
+    response.writeHead(body === undefined ? 304 : status, all);
+    sendInPieces(response, body, calls);
   });
 }
 

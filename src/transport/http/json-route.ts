@@ -5,7 +5,7 @@ import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import type { DecodedRequest } from "../../pipeline/serve-unary.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
-import { parseBody } from "./read-body.ts";
+import { assertNotEncoded, parseBody } from "./read-body.ts";
 import type { Route } from "./routes.ts";
 
 /** A route with everything compiled that its requests need. */
@@ -57,18 +57,24 @@ export function decodeRequest(
   headers: CallHeaders,
   parameters: Parameters,
 ): DecodedRequest {
-  const json = route.takesBody ? parseBody(body, headers, route.mayBeEmpty) : {};
+  const json = route.body === "json" ? parseBody(body, headers, route.mayBeEmpty) : {};
   if (parameters !== NO_PARAMETERS) Object.assign(json, route.decodeParameters(parameters));
-  return route.decodeJson(json);
+  if (typeof route.body === "string") return route.decodeJson(json);
+
+  assertNotEncoded(headers);
+  const { name, localName } = route.body;
+  const decoded = route.decodeJson({ ...json, [name]: null });
+  (decoded.request as Message & Record<string, unknown>)[localName] = body;
+  return decoded;
 }
 
 /**
- * The parameters of a URL: the query's where there is no body, then the path's, which win.
+ * The parameters of a URL: the query's unless the body is JSON, then the path's, which win.
  *
  * @param pathSegments empty for a literal path
  */
 export function parametersOf(
-  { segments, takesBody }: Route,
+  { segments, body }: Route,
   pathSegments: readonly string[],
   query: string,
 ): Parameters {
@@ -76,7 +82,7 @@ export function parametersOf(
     const segment = segments[i];
     return segment?.kind === "variable" ? [[segment.field, unescape(text)] as const] : [];
   });
-  if (!takesBody && query !== "") return [...new URLSearchParams(query), ...bound];
+  if (body !== "json" && query !== "") return [...new URLSearchParams(query), ...bound];
   return bound.length === 0 ? NO_PARAMETERS : bound;
 }
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { bodyTooLarge } from "../connect/unreadable-request.ts";
@@ -8,29 +7,40 @@ import { bodyTooLarge } from "../connect/unreadable-request.ts";
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
 
+/** What bounds a body. */
+interface BodyBounds {
+  /** In bytes. */
+  readonly maxBytes: number;
+  /** Told how many bytes may come, before they are read. */
+  readonly reserve: (bytes: number) => void;
+}
+
 /**
- * Reads a request's body, never more of it than `MAX_REQUEST_BYTES`, and calls `done` with it: at
- * once when there is none, and never when the caller goes away in the middle. Calls `failed` with
- * the Refusal BODY_TOO_LARGE instead when too much has come.
+ * Reads a request's body, never more of it than `maxBytes`, and calls `done` with it: at once when
+ * there is none, and never when the caller goes away in the middle. Calls `failed` with the Refusal
+ * BODY_TOO_LARGE instead when too much has come.
  *
- * @throws Refusal BODY_TOO_LARGE when the headers already say so
+ * @throws Refusal BODY_TOO_LARGE when the headers already say so, and what `reserve` throws
  */
 export function readBody(
   request: IncomingMessage,
   { contentLength, transferEncoding }: CallHeaders,
+  { maxBytes, reserve }: BodyBounds,
   done: (body: Buffer) => void,
   failed: (refusal: Refusal) => void,
 ): void {
   if (contentLength === undefined && transferEncoding === undefined) return done(EMPTY);
-  if (Number(contentLength ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
+  const announced = Number(contentLength ?? maxBytes);
+  if (announced > maxBytes) throw bodyTooLarge(maxBytes);
+  reserve(announced);
   const chunks: Buffer[] = [];
   let size = 0;
   request.on("data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= MAX_REQUEST_BYTES) return void chunks.push(chunk);
+    if (size <= maxBytes) return void chunks.push(chunk);
     request.removeAllListeners("data");
     request.removeAllListeners("end");
-    failed(bodyTooLarge());
+    failed(bodyTooLarge(maxBytes));
   });
   request.on("end", () =>
     done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
@@ -61,10 +71,16 @@ function isEmpty(body: Buffer): boolean {
   );
 }
 
-function refuseOtherTypes({ contentType, contentEncoding }: CallHeaders): void {
+function refuseOtherTypes(headers: CallHeaders): void {
+  const { contentType } = headers;
   if (contentType && contentType !== "application/json" && !JSON_TYPE.test(contentType)) {
     throw notJson("The body must be JSON: send it with Content-Type: application/json.");
   }
+  assertNotEncoded(headers);
+}
+
+/** @throws Refusal BODY_NOT_JSON when the headers say that the body is compressed or otherwise encoded */
+export function assertNotEncoded({ contentEncoding }: CallHeaders): void {
   if (contentEncoding && contentEncoding.toLowerCase() !== "identity") {
     throw notJson("The body must be sent without Content-Encoding.");
   }

@@ -1,9 +1,15 @@
-import { getOption, hasOption } from "@bufbuild/protobuf";
+import { getOption, hasOption, ScalarType, type DescField } from "@bufbuild/protobuf";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import type { HttpRule } from "../../../gen/google/api/http_pb.js";
 import { success_status } from "../../../gen/shipments/v1/options_pb.js";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import { parsePathTemplate, type Segment } from "./path-template.ts";
+
+/**
+ * What the body of a request is: JSON with the fields that the path does not bind, or nothing, or,
+ * as it is, the value of one field. Unless it is JSON, the query holds the other fields.
+ */
+export type RouteBody = "json" | "none" | DescField;
 
 /** One way to reach an RPC over HTTP, as its descriptor declares it. */
 export interface Route {
@@ -11,16 +17,15 @@ export interface Route {
   /** In capitals. */
   readonly httpMethod: string;
   readonly segments: readonly Segment[];
-  /** Whether the body holds the fields that the path does not bind; otherwise the query does. */
-  readonly takesBody: boolean;
+  readonly body: RouteBody;
   readonly successStatus: number;
 }
 
 /**
  * Reads the routes out of the RPCs' `google.api.http` options.
  *
- * @throws Error for a rule this gateway does not serve: a malformed path, or a body other than "*"
- * or none.
+ * @throws Error for a rule this gateway does not serve: a malformed path, or a body other than "*",
+ * a field of bytes, or none.
  */
 export function readRoutes(rpcs: readonly Rpc[]): Route[] {
   return rpcs.flatMap((rpc) => {
@@ -40,11 +45,20 @@ export function readRoutes(rpcs: readonly Rpc[]): Route[] {
 function readPattern(rpc: Rpc, rule: HttpRule) {
   const { case: kind, value } = rule.pattern;
   if (kind === undefined) throw new Error(`${rpc.name} has an http rule without a path`);
-  if (rule.body !== "" && rule.body !== "*") {
-    throw new Error(`${rpc.name} has an http rule with the body ${rule.body}; use "*" or none`);
-  }
   const segments = parsePathTemplate(value);
-  return { httpMethod: kind.toUpperCase(), segments, takesBody: rule.body === "*" };
+  return { httpMethod: kind.toUpperCase(), segments, body: readRouteBody(rpc, rule.body) };
+}
+
+function readRouteBody({ name, method }: Rpc, body: string): RouteBody {
+  if (body === "") return "none";
+  if (body === "*") return "json";
+  const field = method.input.fields.find((it) => it.name === body);
+  if (field?.fieldKind === "scalar" && field.scalar === ScalarType.BYTES && !field.oneof) {
+    return field;
+  }
+  throw new Error(
+    `${name} has an http rule with the body ${body}; use "*", a field of bytes, or none`,
+  );
 }
 
 /** What a method and a path lead to. A miss knows whether the path or only the method was wrong. */

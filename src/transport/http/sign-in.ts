@@ -2,13 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/assert-same-site.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
-import { errorBody } from "../../pipeline/error-body.ts";
-import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
-import { SESSION_COOKIES } from "../../pipeline/session-cookie.ts";
 import { createUnknownKeys, type UnknownKeys } from "../../pipeline/unknown-keys.ts";
 import { readBody } from "./read-body.ts";
-import { sendJson } from "./send-json.ts";
+import { ownPath, redirect, sendRefusal, sessionCookie } from "./sign-in-answers.ts";
+import { createOidcPages, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** How people sign in, whatever keeps their sessions. */
 export interface SignIn {
@@ -20,21 +17,23 @@ export interface SignIn {
   byLink(token: string, userAgent: string): Promise<string | undefined>;
   /** Ends a session. */
   signOut(session: string): Promise<void>;
+  /** By an identity provider; undefined when none is configured. */
+  readonly oidc: OidcSignIn | undefined;
 }
 
 /** Answers what browsers send to sign in and out, if that is what the request is. */
 export type SignInPages = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
-const COOKIE_SECONDS = 7 * 24 * 60 * 60;
+/** A form is small, so that nothing has to be reserved for it. */
+const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
-/** How often an address may try tokens. */
+/** How often an address may fail to sign in, by links and a provider together. */
 const ATTEMPTS = { rate: 1, burst: 20 };
 
 /**
  * Builds the answers to the forms of the dashboard: `POST /sign-in` with the token of a link begins a
  * session, `POST /sign-out` ends it. Both lead on to a page. What is answered to a token that does not
- * work does not tell why.
+ * work does not tell why. `createOidcPages` has the answers for signing in at a provider.
  *
  * @param isHttps whether browsers reach the service over https
  * @param refusalFor the refusal that an error stands for
@@ -50,7 +49,9 @@ export function createSignInPages(options: {
     "/sign-in": (form) => enter(signIn, attempts, form),
     "/sign-out": (form) => leave(signIn, form),
   };
+  const oidcPages = createOidcPages({ ...options, oidc: signIn.oidc, attempts });
   return (request, response) => {
+    if (oidcPages(request, response)) return true;
     const path = (request.url ?? "").replace(/\?.*/s, "");
     if (request.method !== "POST" || !Object.hasOwn(forms, path)) return false;
     const headers = readCallHeaders(request.rawHeaders);
@@ -58,11 +59,11 @@ export function createSignInPages(options: {
       sendRefusal(response, headers.requestId, refusalFor(error, headers.requestId));
     const answer = async (body: Buffer) => {
       const { session, leadsTo } = await forms[path]!(readForm(request, headers, body));
-      redirect(response, headers.requestId, leadsTo, cookie(session, isHttps));
+      redirect(response, headers.requestId, leadsTo, sessionCookie(session, isHttps));
     };
     try {
       assertSameSite(headers);
-      readBody(request, headers, (body) => void answer(body).catch(failed), failed);
+      readBody(request, headers, FORM_BOUNDS, (body) => void answer(body).catch(failed), failed);
     } catch (error) {
       failed(error);
     }
@@ -108,39 +109,4 @@ function readForm(request: IncomingMessage, headers: CallHeaders, body: Buffer):
     address: request.socket.remoteAddress ?? "",
     userAgent: request.headers["user-agent"] ?? "",
   };
-}
-
-/** The path of a page of this site; the first page when it is none. */
-function ownPath(path: string | null): string {
-  return path !== null && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : "/";
-}
-
-function cookie(session: string | undefined, isHttps: boolean): string {
-  const name = isHttps ? SESSION_COOKIES.https : SESSION_COOKIES.http;
-  const maxAge = session === undefined ? 0 : COOKIE_SECONDS;
-  const secure = isHttps ? "; Secure" : "";
-  return `${name}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
-}
-
-function redirect(
-  response: ServerResponse,
-  requestId: string,
-  location: string,
-  setCookie: string,
-): void {
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(303, {
-    location,
-    "set-cookie": setCookie,
-    "cache-control": "no-store",
-    "content-length": 0,
-    "x-request-id": requestId,
-  });
-  response.end();
-}
-
-function sendRefusal(response: ServerResponse, requestId: string, refusal: Refusal): void {
-  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
-  const headers = Object.entries(refusalHeaders(refusal)).flat();
-  sendJson(response, httpStatus, requestId, errorBody(refusal), headers);
 }

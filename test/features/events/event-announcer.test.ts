@@ -9,11 +9,11 @@ import {
   EVENTS_CHANNEL,
 } from "../../../src/features/events/event-announcer.ts";
 import { recordEvent } from "../../../src/features/events/record-event.ts";
-import { createWorkspace } from "../../../src/features/workspace-admin/create-workspace.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { book } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { makeWorkspace } from "../../support/platform.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startReplica } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
@@ -116,13 +116,13 @@ test("an announcement that fails is sent again, with all that was written meanwh
   writing.em.getEventManager().registerSubscriber(announcer.subscriber);
   const ids: number[] = [];
   const write = async () => {
-    const { workspace } = await createWorkspace(writing.em, { name: "Test" });
-    const subject = { workspace: workspace.id, eventCount: 0 };
+    const { id } = await makeWorkspace(writing.em, { name: "Test" });
+    const subject = { workspace: id, eventCount: 0 };
     await writing.em.fork().transactional(async (tx) => {
       const at = new Date();
       recordEvent(tx, subject, "SHP-0123456789AB", { type: "shipment.paid", data: {}, at });
     });
-    ids.push(workspace.id);
+    ids.push(id);
   };
 
   await proxy.goDown();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { purgeStoredResponses } from "../../../src/features/idempotency/purge-stored-responses.ts";
-import { connectPaymentProvider } from "../../../src/features/workspace-admin/connect-payment-provider.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { setPaymentProvider } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
@@ -121,7 +121,7 @@ test("of concurrent bookings with one idempotency key, one is made; the others a
 test("a refused call stores no response, and can be retried with its idempotency key", async () => {
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
   expect((await book(apiKey, "again")).status).toBe(422);
-  await connectPaymentProvider(service.app.em, id, "manual");
+  await setPaymentProvider(service.app.em, id, "manual");
   const { status, headers } = await book(apiKey, "again");
   expect([status, headers.get("idempotency-replayed")]).toEqual([201, null]);
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { disconnectPaymentProvider } from "../../../src/features/workspace-admin/connect-payment-provider.ts";
 import {
   ANY_TIME,
   book,
@@ -11,6 +10,7 @@ import {
   takeStep,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { setPaymentProvider } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -139,7 +139,7 @@ test("a payment for a missing shipment is 404", async () => {
 test("a payment is recorded although the provider was disconnected after the booking", async () => {
   const workspace = await service.addWorkspace();
   const { reference } = await book(service, workspace.apiKey);
-  await disconnectPaymentProvider(service.app.em, workspace.id);
+  await setPaymentProvider(service.app.em, workspace.id, undefined);
   expect(await takeStep(service, workspace.apiKey, reference, "pay")).toMatchObject({
     status: 200,
     body: { data: { status: "awaiting_pickup" }, payment: RECORDED },

@@ -7,7 +7,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { createTariffTasks } from "../../../src/features/tariffs/run-tariff-task.ts";
 import { createTariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
 import { createBookings } from "../../../src/features/shipments/create-shipment.ts";
@@ -339,7 +339,7 @@ test("a booking is priced with the tariff in force, although this replica caches
 
   expect(await bookDirectly()).toEqual(["USD", 12.69]);
   const newer = worldTariff({ currency: "JPY", base_fee: "700" });
-  expect(await publishTariff(app.em, newer, undefined)).toMatchObject({ version: 2 });
+  expect(await publishDocument(app.em, newer)).toMatchObject({ version: 2 });
   expect(tariffs.currentVersion()).toBe(1);
   expect(await bookDirectly()).toEqual(["JPY", 700]);
 });

@@ -2,6 +2,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { planOf, rowsTouched, type PlanNode } from "../../support/plans.ts";
 import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 
@@ -66,45 +67,6 @@ afterAll(async () => {
   await sql.end();
   await service.close();
 });
-
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Rows Removed by Join Filter"?: number;
-  readonly "Rows Removed by Index Recheck"?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** Explains a query by running it, and returns every node of its plan. */
-async function planOf({ sql: text, params }: SentQuery): Promise<PlanNode[]> {
-  let at = 0;
-  const numbered = text.replaceAll("?", () => `$${++at}`);
-  const { rows } = await sql.query(`explain (analyze, format json) ${numbered}`, [...params]);
-  return nodesOf(rows[0]["QUERY PLAN"][0].Plan);
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
-
-/** How many rows a plan read from each table, those it filtered out included. */
-function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
-  const touched: Record<string, number> = {};
-  for (const node of plan) {
-    const table = node["Relation Name"];
-    if (table === undefined) continue;
-    const rows =
-      node["Actual Rows"] +
-      (node["Rows Removed by Filter"] ?? 0) +
-      (node["Rows Removed by Join Filter"] ?? 0) +
-      (node["Rows Removed by Index Recheck"] ?? 0);
-    touched[table] = (touched[table] ?? 0) + rows * node["Actual Loops"];
-  }
-  return touched;
-}
 
 function expectReadInOrder(plan: readonly PlanNode[]): void {
   for (const node of plan) {
@@ -174,7 +136,7 @@ describe("any page of 200,000 shipments is read in order from an index", () => {
   test.each(FILTERS)("%s", async (filter) => {
     const path = `/v1/shipments?${withCustomer(filter)}`;
     for (const query of [await listQuery(path), ...(await laterQueries(path))]) {
-      expectReadInOrder(await planOf(query));
+      expectReadInOrder(await planOf(sql, query));
     }
   });
 });
@@ -184,7 +146,7 @@ describe("a list by external reference reads one shipment from its index", () =>
     "external_reference%s",
     async (more) => {
       const path = `/v1/shipments?external_reference=order%20101${withCustomer(more)}`;
-      const plan = await planOf(await listQuery(path));
+      const plan = await planOf(sql, await listQuery(path));
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       for (const rows of Object.values(rowsTouched(plan))) expect(rows).toBeLessThanOrEqual(1);
     },
@@ -195,6 +157,6 @@ test("any page of 5,000 customers is read in order from an index", async () => {
   const { body } = await service.request("/v1/customers?page_size=25", { apiKey: large.apiKey });
   const next = `/v1/customers?page_token=${body.next_page_token}`;
   for (const path of ["/v1/customers", next, "/v1/customers?email=C77@example.org"]) {
-    expectReadInOrder(await planOf(await listQuery(path)));
+    expectReadInOrder(await planOf(sql, await listQuery(path)));
   }
 });

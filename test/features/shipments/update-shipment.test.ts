@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UpdateShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import {
   ANY_TIME,
   book,
@@ -77,7 +77,7 @@ test("an update of route or weight is priced with the tariff in force", async ()
   const own = await startService();
   const { apiKey: key } = await own.addWorkspace();
   const booked = await book(own, key);
-  await publishTariff(own.app.em, { ...SAMPLE_TARIFF, base_fee: "40.00" }, undefined);
+  await publishDocument(own.app.em, { ...SAMPLE_TARIFF, base_fee: "40.00" });
   const patch = (body: object) =>
     own.request(`/v1/shipments/${booked["reference"]}`, { apiKey: key, method: "PATCH", body });
   const untouched = await patch({ pickup_address: "Elsewhere" });

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -43,7 +43,7 @@ test("a large tariff is not parsed in the thread that answers calls, and prices 
   const zones = zonesOf([circle(-74, 40.7, 100_000)], [circle(0, 0, 50)]);
   const parse = vi.spyOn(JSON, "parse");
   expect(
-    await publishTariff(service.app.em, worldTariff({ zones, base_fee: "31.00" }), undefined),
+    await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" })),
   ).toMatchObject({ zones: 2 });
   await untilBaseFeeIs(31);
   const longest = Math.max(...parse.mock.calls.map(([text]) => text.length));

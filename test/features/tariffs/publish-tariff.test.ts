@@ -1,8 +1,9 @@
 import type { MikroORM } from "@mikro-orm/postgresql";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Refusal } from "../../../src/domain/refusal.ts";
 import { createOrm } from "../../../src/db/orm.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { showTariff } from "../../../src/features/tariffs/show-tariff.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
@@ -20,11 +21,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const publish = async (document: unknown) => {
-  const published = await publishTariff(orm.em, document, undefined);
-  if (published.faults !== undefined) throw new Error(JSON.stringify(published.faults));
-  return published.version;
-};
+const publish = async (document: unknown) => (await publishDocument(orm.em, document)).version;
 const withBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
 
 test("publishing the same tariff twice in a row makes one version, whatever the order of its keys", async () => {
@@ -51,7 +48,7 @@ test("concurrent publications of the same tariff make one version", async () => 
 });
 
 test("publishing a tariff with faults changes nothing", async () => {
-  const { faults } = await publishTariff(orm.em, withBaseFee("-1"), undefined);
-  expect(faults?.map(({ path }) => path)).toEqual(["base_fee"]);
+  const refusal = (await publish(withBaseFee("-1")).catch((error: unknown) => error)) as Refusal;
+  expect(refusal.problems).toMatchObject([{ reason: "TARIFF_FAULTY", subject: "base_fee" }]);
   expect(await showTariff(orm.em)).toBeUndefined();
 });

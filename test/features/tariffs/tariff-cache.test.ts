@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { publishTariff } from "../../../src/features/tariffs/publish-tariff.ts";
+import { publishDocument } from "../../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
@@ -55,7 +55,7 @@ async function untilQuotedEverywhere(baseFee: number): Promise<void> {
 }
 
 test("every replica soon prices with a newly published tariff", async () => {
-  await publishTariff(publishing.app.em, tariffWithBaseFee("20.00"), undefined);
+  await publishDocument(publishing.app.em, tariffWithBaseFee("20.00"));
   await untilQuotedEverywhere(20);
 });
 

@@ -1,41 +1,149 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   GetWorkspaceResponseSchema,
   WorkspaceService,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import {
-  connectPaymentProvider,
-  disconnectPaymentProvider,
-} from "../../../src/features/workspace-admin/connect-payment-provider.ts";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { makeWorkspace, setPaymentProvider } from "../../support/platform.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import {
+  startService,
+  startUnprepared,
+  type TestService,
+  type UnpreparedService,
+} from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
+const LIMITS = {
+  request_bytes: 65_536,
+  page_size: 100,
+  batch_routes: 100,
+  metadata_keys: 20,
+  ...DEFAULT_LIMITS,
+};
+
+/** Expects the workspace to read this of itself, the same by JSON and by gRPC. */
+async function expectBoth(
+  service: UnpreparedService,
+  { id, apiKey }: { id: number; apiKey: string },
+  payment_provider: string | null,
+  booking_blockers: string[],
+): Promise<void> {
+  const data = { id, name: "Test", payment_provider, limits: LIMITS, booking_blockers };
+  const { status, body } = await service.request("/v1/workspace", { apiKey });
+  expect({ status, body }).toEqual({ status: 200, body: { data } });
+  const response = await service.grpcClient(apiKey, WorkspaceService).getWorkspace({});
+  expect(inDialect(GetWorkspaceResponseSchema, response)).toEqual({ data });
+}
+
+describe("with a tariff in force", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  test("a workspace reads its name, provider, limits and what blocks booking", async () => {
+    const workspace = await service.addWorkspace({ paymentProvider: undefined });
+    await expectBoth(service, workspace, null, ["payment_provider"]);
+    await setPaymentProvider(service.app.em, workspace.id, "manual");
+    await expectBoth(service, workspace, "manual", []);
+    await setPaymentProvider(service.app.em, workspace.id, undefined);
+    await expectBoth(service, workspace, null, ["payment_provider"]);
+  });
 });
-afterAll(() => service.close());
 
-test("a workspace reads its name, provider and limits, the same by JSON and by gRPC", async () => {
-  const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
-  const grpc = service.grpcClient(apiKey, WorkspaceService);
-  const expectBoth = async (payment_provider: string | null) => {
-    const limits = {
-      request_bytes: 65_536,
-      page_size: 100,
-      batch_routes: 100,
-      metadata_keys: 20,
-      ...DEFAULT_LIMITS,
-    };
-    const expected = { data: { id, name: "Test", payment_provider, limits } };
-    const { status, body } = await service.request("/v1/workspace", { apiKey });
-    expect({ status, body }).toEqual({ status: 200, body: expected });
-    expect(inDialect(GetWorkspaceResponseSchema, await grpc.getWorkspace({}))).toEqual(expected);
+describe("without a tariff", () => {
+  const NO_TARIFF = {
+    message: "No tariff has been published yet; the operator publishes one.",
+    errors: {},
   };
-  await expectBoth(null);
-  await connectPaymentProvider(service.app.em, id, "manual");
-  await expectBoth("manual");
-  await disconnectPaymentProvider(service.app.em, id);
-  await expectBoth(null);
+  let database: TestDatabase;
+  let service: UnpreparedService;
+  let workspace: { id: number; apiKey: string };
+  beforeAll(async () => {
+    database = await createDatabase();
+    service = await startUnprepared(database.url);
+    await service.app.prepare();
+    const fields = { name: "Test", paymentProvider: "manual" } as const;
+    workspace = await makeWorkspace(service.app.em, fields);
+  });
+  afterAll(async () => {
+    await service.app.close();
+    await database.drop();
+  });
+
+  test("what needs none is served, and the workspace reads that there is none", async () => {
+    await expectBoth(service, workspace, "manual", ["tariff"]);
+    await setPaymentProvider(service.app.em, workspace.id, undefined);
+    await expectBoth(service, workspace, null, ["payment_provider", "tariff"]);
+    await setPaymentProvider(service.app.em, workspace.id, "manual");
+    const { apiKey } = workspace;
+    expect((await service.request("/v1/shipments", { apiKey })).status).toBe(200);
+  });
+
+  test.each([
+    ["a quote", "/v1/shipments/quote", COVERED_ROUTE],
+    ["a batch of quotes", "/v1/shipments/quote/batch", { routes: [COVERED_ROUTE] }],
+    ["a booking", "/v1/shipments", BOOKING],
+  ])("%s is refused as unavailable by JSON", async (_, path, body) => {
+    const { apiKey } = workspace;
+    const answer = await service.request(path, { apiKey, body });
+    expect([answer.status, answer.headers.get("retry-after"), answer.body]).toEqual([
+      503,
+      "1",
+      NO_TARIFF,
+    ]);
+  });
+
+  test("a quote and a booking are refused as unavailable by gRPC", async () => {
+    const client = service.grpcClient(workspace.apiKey);
+    const route = {
+      pickupLat: COVERED_ROUTE.pickup_lat,
+      pickupLng: COVERED_ROUTE.pickup_lng,
+      dropoffLat: COVERED_ROUTE.dropoff_lat,
+      dropoffLng: COVERED_ROUTE.dropoff_lng,
+      weightKg: COVERED_ROUTE.weight_kg,
+    };
+    const booking = {
+      ...route,
+      customerName: BOOKING.customer_name,
+      customerEmail: BOOKING.customer_email,
+      pickupAddress: BOOKING.pickup_address,
+      dropoffAddress: BOOKING.dropoff_address,
+    };
+    for (const call of [client.quoteShipment(route), client.createShipment(booking)]) {
+      expect(await rpcError(call)).toEqual({
+        code: "Unavailable",
+        message: NO_TARIFF.message,
+        details: {
+          ErrorInfo: { reason: "UNAVAILABLE", domain: "shipments.v1" },
+          RetryInfo: { retryDelay: "1s" },
+        },
+      });
+    }
+  });
+
+  test("the service is alive and not ready", async () => {
+    expect((await service.request("/healthz")).status).toBe(200);
+    const { status, body } = await service.request("/readyz");
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: { status: "waiting for its first tariff" },
+    });
+  });
+
+  test("a version that is scheduled or called off blocks booking still", async () => {
+    await publishDocument(service.app.em, SAMPLE_TARIFF);
+    const set = (columns: string) => service.app.em.execute(`update tariff_version set ${columns}`);
+    await expectBoth(service, workspace, "manual", []);
+    await set("effective_at = now() + interval '1 hour'");
+    await expectBoth(service, workspace, "manual", ["tariff"]);
+    await set("effective_at = now(), called_off_at = now()");
+    await expectBoth(service, workspace, "manual", ["tariff"]);
+  });
 });

@@ -100,6 +100,7 @@ test("reflection lists the services", async () => {
     "shipments.v1.ShipmentService",
     "shipments.v1.CustomerService",
     "shipments.v1.WorkspaceService",
+    "shipments.v1.CoverageService",
     "shipments.v1.EventService",
     "shipments.v1.WebhookService",
     "grpc.health.v1.Health",

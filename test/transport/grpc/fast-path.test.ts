@@ -18,9 +18,9 @@ import {
   ListShipmentsRequestSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { mintKey } from "../../../src/domain/secret-key.ts";
-import { setLimit } from "../../../src/features/workspace-admin/set-limit.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
+import { setLimit } from "../../support/platform.ts";
 import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
 import { startService, type TestService } from "../../support/service.ts";
 

@@ -70,7 +70,7 @@ describe("routes are read from the RPCs' options", () => {
           { kind: "literal", text: "parcels" },
           { kind: "variable", field: "parcel" },
         ],
-        takesBody: false,
+        body: "none",
         successStatus: 200,
       },
       {
@@ -80,7 +80,7 @@ describe("routes are read from the RPCs' options", () => {
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },
         ],
-        takesBody: true,
+        body: "json",
         successStatus: 201,
       },
     ]);

@@ -96,7 +96,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   changes: AuditChange[];
 
   /**
-   * The id of the call that made the change; absent for the command line.
+   * The id of the call that made the change; absent for the command line and the service itself.
    *
    * @generated from field: optional string request_id = 8;
    */

@@ -496,7 +496,7 @@ export declare const OperatorService: GenService<{
   },
   /**
    * Gives an operator a new key, shown in this answer and never again. The others end after the overlap, or when they
-   * were to end anyway, whichever is sooner.
+   * were to end anyway, whichever is sooner. At most 20 keys work at the same time: beyond that the oldest end at once.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RotateOperatorKey
    */

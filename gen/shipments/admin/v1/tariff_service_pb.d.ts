@@ -768,7 +768,7 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   newlyRefused: number;
 
   /**
-   * The currencies, which can differ; then nothing below is given.
+   * The currencies, which can differ; then nothing below is given: amounts are 0 and lists empty.
    *
    * @generated from field: string currency_in_force = 5;
    */
@@ -792,21 +792,22 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   totalOfDraft: number;
 
   /**
-   * Of the routes that both serve: by how much the price changes, in percent, from the largest fall to the largest rise.
+   * Of the routes that both serve: by how much the price changes, from the largest fall to the largest rise. The bounds
+   * are -50, -20, -10, -5, -1, 0, 1, 5, 10, 20 and 50 percent; buckets without routes are given too.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChangeBucket distribution = 9;
    */
   distribution: PriceChangeBucket[];
 
   /**
-   * The 20 largest changes, the largest first.
+   * The 20 largest changes in money of what both serve, up or down, the largest first; those of one size by reference.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChange largest = 10;
    */
   largest: PriceChange[];
 
   /**
-   * Up to 20 of the routes that the draft would refuse.
+   * Of those that are served by the tariff in force alone, the newest 20.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChange refused = 11;
    */
@@ -822,7 +823,8 @@ export declare type TariffReplayValid = TariffReplay;
 export declare const TariffReplaySchema: GenMessage<TariffReplay, {validType: TariffReplayValid}>;
 
 /**
- * How many prices change by a share within bounds.
+ * How many prices change by a share within bounds. Prices that stay the same count in a bucket of their own, with 0 for
+ * both bounds, and in no other. A price that rises from 0 counts in the last.
  *
  * @generated from message shipments.admin.v1.PriceChangeBucket
  */
@@ -856,7 +858,7 @@ export declare type PriceChangeBucketValid = PriceChangeBucket;
 export declare const PriceChangeBucketSchema: GenMessage<PriceChangeBucket, {validType: PriceChangeBucketValid}>;
 
 /**
- * What one shipment cost, and would cost.
+ * What one shipment costs by the tariff in force, and by the draft.
  *
  * @generated from message shipments.admin.v1.PriceChange
  */
@@ -1283,21 +1285,22 @@ export declare const CompareTariffVersionsResponseSchema: GenMessage<CompareTari
  */
 export declare type FeeDifference = Message<"shipments.admin.v1.FeeDifference"> & {
   /**
-   * Such as `base_fee` or `tiers[1].rate_per_kg`.
+   * Such as `base_fee` or `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one version has. Tiers are compared
+   * by their place.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Absent when there was none.
+   * As it is written, a whole tier as JSON; absent when there was none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * Absent when there is none any more.
+   * The same; absent when there is none any more.
    *
    * @generated from field: optional string after = 3;
    */
@@ -1313,7 +1316,8 @@ export declare type FeeDifferenceValid = FeeDifference;
 export declare const FeeDifferenceSchema: GenMessage<FeeDifference, {validType: FeeDifferenceValid}>;
 
 /**
- * The zones that differ, by name; each list has up to 1000 of them.
+ * The zones that differ, by name, in the order of names; each list has up to 1000 of them. A zone is the same in both
+ * when its id is.
  *
  * @generated from message shipments.admin.v1.ZoneDifferences
  */
@@ -1329,7 +1333,7 @@ export declare type ZoneDifferences = Message<"shipments.admin.v1.ZoneDifference
   removed: string[];
 
   /**
-   * Those of the same id whose outline, name or properties differ.
+   * Those of the same id whose outline, name or properties differ, by their later names.
    *
    * @generated from field: repeated string changed = 3;
    */

@@ -1026,7 +1026,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ListWorkspaceApiKeysResponseSchema;
   },
   /**
-   * Adds a key, shown in this answer and never again.
+   * Adds a key, shown in this answer and never again; at most as many as the workspace itself can add.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.CreateWorkspaceApiKey
    */
@@ -1037,7 +1037,7 @@ export declare const WorkspaceAdminService: GenService<{
   },
   /**
    * Makes a new key, shown in this answer and never again, in the place of all others: they end after the overlap, or
-   * when they were to end anyway, whichever is sooner.
+   * when they were to end anyway, whichever is sooner. With an overlap, at most 20 keys work in all.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.RotateWorkspaceApiKeys
    */

@@ -1,4 +1,4 @@
-import type { Route } from "../../domain/pricing/pricing.ts";
+import type { Route } from "./pricing.ts";
 
 /** The fields that describe a route in every request. */
 interface RouteFields {

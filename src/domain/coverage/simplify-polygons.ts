@@ -1,0 +1,157 @@
+import type { EdgeVisits } from "./edge-index.ts";
+import { EARTH_RADIUS_KM, radians, type Polygon, type Position } from "./geo.ts";
+import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
+import { findSharedBorders, type SharedBorders } from "./shared-borders.ts";
+import { weighVertices } from "./vertex-weights.ts";
+
+/** How often the tolerance of a polygon is halved before it keeps all its vertices. */
+const HALVINGS = 6;
+
+/** What is left of each polygon. */
+interface Simplification {
+  readonly borders: SharedBorders;
+  readonly weights: Float64Array;
+  /** 1 for each vertex that is kept. */
+  readonly kept: Uint8Array;
+  /** Decimals of a coordinate in degrees. */
+  readonly decimals: number;
+  /** Weights from here on are kept, in metres. */
+  readonly leastWeightM: number;
+}
+
+/**
+ * Simplifies polygons, which must be sound, so that every place of an outline is within a tolerance of
+ * where it was, and coordinates have the decimals that this needs. Polygons that share a border share
+ * it afterwards; where borders run side by side with other vertices, gaps and overlaps of up to twice
+ * the tolerance appear.
+ *
+ * Every polygon is sound afterwards: one that is not keeps more of its vertices, in the end all, with
+ * all their decimals. Different polygons are not checked against each other. A ring keeps at least
+ * three corners, however small it is.
+ *
+ * @param toleranceM above 0, in metres
+ */
+export function simplifyPolygons(polygons: readonly Polygon[], toleranceM: number): Polygon[] {
+  const decimals = decimalsFor(toleranceM);
+  const leastWeightM = toleranceM - roundingErrorM(decimals);
+  const borders = findSharedBorders(polygons);
+  const weights = weighVertices(borders, leastWeightM / 2 ** HALVINGS);
+  const kept = Uint8Array.from(weights, (weight) => (weight >= leastWeightM ? 1 : 0));
+  const simplification = { borders, weights, kept, decimals, leastWeightM };
+  for (const ring of borders.polygons.flat()) keepThree(ring, simplification);
+  return makeSound(simplification, polygons);
+}
+
+/** How many decimals degrees need so that rounding takes at most a tenth of the tolerance. */
+function decimalsFor(toleranceM: number): number {
+  let decimals = 0;
+  while (roundingErrorM(decimals) > toleranceM / 10) decimals++;
+  return decimals;
+}
+
+/** How far rounding both coordinates moves a position at most, in metres. */
+function roundingErrorM(decimals: number): number {
+  return radians(0.5 * 10 ** -decimals) * Math.SQRT2 * EARTH_RADIUS_KM * 1000;
+}
+
+/** Keeps the vertices of a ring that matter most, when fewer than three are kept. */
+function keepThree(ring: Uint32Array, { kept, weights }: Simplification): void {
+  let missing = 3 - countKept([ring], kept, 3);
+  if (missing <= 0) return;
+  const byWeight = ring.toSorted((a, b) => (weights[b] as number) - (weights[a] as number));
+  for (const vertex of byWeight) {
+    if (missing === 0) return;
+    if (kept[vertex] === 1) continue;
+    kept[vertex] = 1;
+    missing--;
+  }
+}
+
+/** How many vertices of the rings are kept, up to `most`. */
+function countKept(rings: readonly Uint32Array[], kept: Uint8Array, most = Infinity): number {
+  let count = 0;
+  for (const ring of rings) {
+    for (const vertex of ring) {
+      count += kept[vertex] as number;
+      if (count >= most) return count;
+    }
+  }
+  return count;
+}
+
+/**
+ * Builds the polygons, and has those that are not sound keep more until they are. Their neighbours then
+ * keep the same vertices of the borders that they share, and are built anew.
+ */
+function makeSound(simplification: Simplification, originals: readonly Polygon[]): Polygon[] {
+  const { borders, kept } = simplification;
+  const visits = { left: MAX_EDGE_VISITS };
+  const built: Polygon[] = [];
+  /** How many vertices each had when it was built; Infinity for those that are as they were. */
+  const counts = borders.polygons.map(() => 0);
+  const isStale = (rings: readonly Uint32Array[], i: number) =>
+    counts[i] !== Infinity && counts[i] !== countKept(rings, kept);
+  let pending = [...borders.polygons.entries()];
+  while (pending.length > 0) {
+    for (const [i, rings] of pending) {
+      const sound = buildSound(rings, simplification, visits);
+      built[i] = sound ?? (originals[i] as Polygon).map((ring) => ring.map(withoutAltitude));
+      counts[i] = sound === undefined ? Infinity : countKept(rings, kept);
+    }
+    pending = [...borders.polygons.entries()].filter(([i, rings]) => isStale(rings, i));
+  }
+  return built;
+}
+
+/** Builds a polygon, with more vertices where it is not sound; undefined when it never is. */
+function buildSound(
+  rings: readonly Uint32Array[],
+  simplification: Simplification,
+  visits: EdgeVisits,
+): Polygon | undefined {
+  for (let level = 0; level <= HALVINGS + 1; level++) {
+    if (level > 0) keepMore(rings, level, simplification);
+    const polygon = build(rings, simplification);
+    if (polygonError(polygon, visits) === undefined) return polygon;
+  }
+  return undefined;
+}
+
+/** Keeps what matters at a level, from 1 on; all of it at the last. */
+function keepMore(
+  rings: readonly Uint32Array[],
+  level: number,
+  { kept, weights, leastWeightM }: Simplification,
+): void {
+  const leastM = level > HALVINGS ? 0 : leastWeightM / 2 ** level;
+  for (const ring of rings) {
+    for (const vertex of ring) {
+      if ((weights[vertex] as number) >= leastM) kept[vertex] = 1;
+    }
+  }
+}
+
+function build(rings: readonly Uint32Array[], simplification: Simplification): Polygon {
+  const { borders, kept, decimals } = simplification;
+  const scale = 10 ** decimals;
+  return rings.map((ring) => {
+    const positions: [number, number][] = [];
+    for (const vertex of ring) {
+      if (kept[vertex] === 0) continue;
+      const lng = Math.round((borders.lng[vertex] as number) * scale) / scale;
+      const lat = Math.round((borders.lat[vertex] as number) * scale) / scale;
+      const before = positions.at(-1);
+      if (before?.[0] !== lng || before[1] !== lat) positions.push([lng, lat]);
+    }
+    const [first] = positions as [[number, number]];
+    const last = positions.at(-1) as [number, number];
+    if (positions.length === 1 || first[0] !== last[0] || first[1] !== last[1]) {
+      positions.push([first[0], first[1]]);
+    }
+    return positions;
+  });
+}
+
+function withoutAltitude([lng, lat]: Position): Position {
+  return [lng as number, lat as number];
+}

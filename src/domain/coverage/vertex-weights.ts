@@ -1,0 +1,118 @@
+import { EARTH_RADIUS_KM, radians } from "./geo.ts";
+import type { SharedBorders } from "./shared-borders.ts";
+
+/** How many metres a degree of latitude is. */
+const METRES_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
+
+/** How deep a border is split where it bends most; below, in the middle. */
+const MAX_DEPTH = 48;
+
+/** Stands for a vertex that has no weight yet. */
+const UNWEIGHED = -1;
+
+/**
+ * How much each vertex matters, in metres: when the vertices of a weight below some tolerance are left
+ * out, all rings differ by less than that from what they were. Junctions, and one vertex of a ring
+ * without any, have an infinite weight. A vertex has one weight for all rings, so that those that share
+ * a border go on sharing it.
+ *
+ * By U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the Reduction of the Number of
+ * Points Required to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n, since lines
+ * made to take n² are split in the middle after a while.
+ *
+ * @param leastM weights below this are 0, which saves time
+ */
+export function weighVertices(borders: SharedBorders, leastM: number): Float64Array {
+  const { isJunction, polygons } = borders;
+  const weights = new Float64Array(isJunction.length).fill(UNWEIGHED);
+  for (const ring of polygons.flat()) {
+    const start = Math.max(
+      0,
+      ring.findIndex((vertex) => isJunction[vertex] === 1),
+    );
+    let line: number[] = [ring[start] as number];
+    for (let i = 1; i <= ring.length; i++) {
+      const vertex = ring[(start + i) % ring.length] as number;
+      line.push(vertex);
+      if (i < ring.length && isJunction[vertex] === 0) continue;
+      weighLine(borders, line, weights, leastM);
+      line = [vertex];
+    }
+  }
+  return weights;
+}
+
+/** Weighs the vertices of one border from end to end, unless another ring has it too. */
+function weighLine(
+  borders: SharedBorders,
+  line: readonly number[],
+  weights: Float64Array,
+  leastM: number,
+): void {
+  const last = line.length - 1;
+  // The first vertex of a ring without junctions may be any, so that the second has a weight even then.
+  if (last > 1 && weights[line[1] as number] !== UNWEIGHED) return;
+  for (const vertex of line) weights[vertex] = 0;
+  weights[line[0] as number] = Infinity;
+  weights[line[last] as number] = Infinity;
+
+  const { x, y } = project(borders, line);
+  const stretches = [{ from: 0, to: last, bound: Infinity, depth: 0 }];
+  for (let it = stretches.pop(); it !== undefined; it = stretches.pop()) {
+    const { from, to, bound, depth } = it;
+    const { index, distance } = findFarthest(x, y, from, to);
+    if (distance < leastM || distance === 0) continue;
+    const split = depth < MAX_DEPTH ? index : (from + to) >> 1;
+    const weight = Math.min(bound, distance);
+    weights[line[split] as number] = weight;
+    stretches.push({ from, to: split, bound: weight, depth: depth + 1 });
+    stretches.push({ from: split, to, bound: weight, depth: depth + 1 });
+  }
+}
+
+/**
+ * Positions of a line in a plane, in metres. Distances are never too short: a degree of longitude
+ * counts as much everywhere as where the line comes closest to the equator.
+ */
+function project({ lng, lat }: SharedBorders, line: readonly number[]) {
+  const x = new Float64Array(line.length);
+  const y = new Float64Array(line.length);
+  let south = Infinity;
+  let north = -Infinity;
+  for (const vertex of line) {
+    south = Math.min(south, lat[vertex] as number);
+    north = Math.max(north, lat[vertex] as number);
+  }
+  const closest = south <= 0 && north >= 0 ? 0 : Math.min(Math.abs(south), Math.abs(north));
+  const metresEast = METRES_PER_DEGREE * Math.cos(radians(closest));
+  for (const [i, vertex] of line.entries()) {
+    x[i] = (lng[vertex] as number) * metresEast;
+    y[i] = (lat[vertex] as number) * METRES_PER_DEGREE;
+  }
+  return { x, y };
+}
+
+/** The position between two others that is farthest from the segment between them. */
+function findFarthest(x: Float64Array, y: Float64Array, from: number, to: number) {
+  const fromX = x[from] as number;
+  const fromY = y[from] as number;
+  const dx = (x[to] as number) - fromX;
+  const dy = (y[to] as number) - fromY;
+  const squaredLength = dx * dx + dy * dy;
+  let index = from;
+  let farthest = 0;
+  for (let i = from + 1; i < to; i++) {
+    const px = (x[i] as number) - fromX;
+    const py = (y[i] as number) - fromY;
+    const along = squaredLength === 0 ? 0 : (px * dx + py * dy) / squaredLength;
+    const part = along < 0 ? 0 : along > 1 ? 1 : along;
+    const awayX = px - part * dx;
+    const awayY = py - part * dy;
+    const squared = awayX * awayX + awayY * awayY;
+    if (squared > farthest) {
+      farthest = squared;
+      index = i;
+    }
+  }
+  return { index, distance: Math.sqrt(farthest) };
+}

@@ -1,0 +1,28 @@
+/** A time as messages carry it. */
+interface TimestampLike {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+/** 9999-12-31T23:59:59.999Z, in milliseconds since the epoch; rounding up must not go beyond. */
+const LAST_INSTANT = 253_402_300_799_999;
+
+/**
+ * A time in milliseconds since the epoch, rounded because the times of records are whole ones:
+ * down where records after it are asked for, up for those before it.
+ */
+export function readInstant(
+  timestamp: TimestampLike | undefined,
+  round: (milliseconds: number) => number,
+): number | undefined {
+  if (timestamp === undefined) return undefined;
+  const instant = Number(timestamp.seconds) * 1_000 + round(timestamp.nanos / 1_000_000);
+  return Math.min(instant, LAST_INSTANT);
+}
+
+/** Whether a value is a time from 1970 to 9999, in whole milliseconds since the epoch. */
+export function isInstant(value: unknown): value is number {
+  return (
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000
+  );
+}

@@ -1,0 +1,152 @@
+import { canonicalText } from "../canonical-text.ts";
+import { identifyZones } from "../coverage/zone-identities.ts";
+import { createFaults } from "../faults.ts";
+
+/** How two tariffs differ. */
+export interface TariffDifferences {
+  readonly fees: FeeDifference[];
+  readonly zones: ZoneDifferences;
+}
+
+/** A fee that is written differently. */
+export interface FeeDifference {
+  /** Such as `base_fee`, `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one has. */
+  readonly path: string;
+  /** As it is written, and a whole tier as JSON; undefined when there is none. */
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** The names of zones that differ, in their order, up to 1,000 of a kind, and how many there are. */
+export interface ZoneDifferences {
+  readonly added: string[];
+  readonly removed: string[];
+  /** Those whose geometry, name or properties differ, by their later names. */
+  readonly changed: string[];
+  readonly addedCount: number;
+  readonly removedCount: number;
+  readonly changedCount: number;
+  readonly unchangedCount: number;
+}
+
+/** What a sound document says. */
+interface SoundDocument {
+  readonly currency: string;
+  readonly base_fee: string;
+  readonly rate_per_km: string;
+  readonly tiers: readonly SoundTier[];
+  readonly zones: { readonly features: readonly SoundFeature[] };
+}
+
+interface SoundTier {
+  readonly min_kg: number;
+  readonly max_kg: number;
+  readonly flat_fee: string;
+  readonly rate_per_kg: string;
+}
+
+interface SoundFeature {
+  readonly geometry: object;
+  readonly properties?: unknown;
+}
+
+/**
+ * Compares two documents that `readTariff` has found sound. Tiers are the same by their place, zones
+ * by their ids (see `identifyZones`). Keys that mean nothing to a tariff are not compared, but those
+ * of a zone's properties are.
+ */
+export function compareTariffs(before: object, after: object): TariffDifferences {
+  const [from, to] = [before as SoundDocument, after as SoundDocument];
+  return { fees: compareFees(from, to), zones: compareZones(from, to) };
+}
+
+const FEES = ["currency", "base_fee", "rate_per_km"] as const;
+
+function compareFees(from: SoundDocument, to: SoundDocument): FeeDifference[] {
+  const fees = FEES.flatMap((fee) => differenceAt(fee, from[fee], to[fee]));
+  const tierCount = Math.max(from.tiers.length, to.tiers.length);
+  const tiers = Array.from({ length: tierCount }, (_, i) =>
+    compareTiers(`tiers[${i}]`, from.tiers[i], to.tiers[i]),
+  );
+  return [...fees, ...tiers.flat()];
+}
+
+const PARTS_OF_TIER = ["min_kg", "max_kg", "flat_fee", "rate_per_kg"] as const;
+
+function compareTiers(
+  path: string,
+  from: SoundTier | undefined,
+  to: SoundTier | undefined,
+): FeeDifference[] {
+  if (from === undefined || to === undefined) {
+    return differenceAt(path, from && tierText(from), to && tierText(to));
+  }
+  return PARTS_OF_TIER.flatMap((part) =>
+    differenceAt(`${path}.${part}`, String(from[part]), String(to[part])),
+  );
+}
+
+/** The JSON text of a tier, without keys that mean nothing to it. */
+function tierText(tier: SoundTier): string {
+  return JSON.stringify(tier, [...PARTS_OF_TIER]);
+}
+
+function differenceAt(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): FeeDifference[] {
+  if (before === after) return [];
+  return [
+    {
+      path,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    },
+  ];
+}
+
+/** How many names of a kind are listed. */
+const MAX_NAMES = 1_000;
+
+function compareZones(from: SoundDocument, to: SoundDocument): ZoneDifferences {
+  const before = zonesById(from);
+  const after = zonesById(to);
+  const added: string[] = [];
+  const changed: string[] = [];
+  for (const [id, zone] of after) {
+    const earlier = before.get(id);
+    if (earlier === undefined) added.push(zone.name);
+    else if (textOf(zone) !== textOf(earlier)) changed.push(zone.name);
+  }
+  const removed = [...before].filter(([id]) => !after.has(id)).map(([, { name }]) => name);
+  return {
+    added: firstSorted(added),
+    removed: firstSorted(removed),
+    changed: firstSorted(changed),
+    addedCount: added.length,
+    removedCount: removed.length,
+    changedCount: changed.length,
+    unchangedCount: after.size - added.length - changed.length,
+  };
+}
+
+interface NamedZone {
+  readonly name: string;
+  readonly feature: SoundFeature;
+}
+
+function zonesById({ zones: { features } }: SoundDocument): ReadonlyMap<string, NamedZone> {
+  const identities = identifyZones(features, createFaults(0));
+  return new Map(
+    identities.map(({ id, name }, i) => [id, { name, feature: features[i] as SoundFeature }]),
+  );
+}
+
+function textOf({ name, feature: { geometry, properties } }: NamedZone): string {
+  return canonicalText({ name, geometry, properties: properties ?? null });
+}
+
+function firstSorted(names: readonly string[]): string[] {
+  return names.toSorted().slice(0, MAX_NAMES);
+}

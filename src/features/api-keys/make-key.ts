@@ -1,0 +1,25 @@
+import type { EntityManager } from "../../db/orm.ts";
+import type { AnyCall } from "../../pipeline/call.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { addKey, type AddedKey } from "./add-key.ts";
+import { assertRoomForKey } from "./assert-room-for-key.ts";
+import { findWorkingKeys } from "./working-keys.ts";
+
+/**
+ * Makes one more key of a workspace, whose row the caller has locked, and records it.
+ *
+ * @throws Refusal API_KEY_LIMIT
+ */
+export async function makeKey(
+  tx: EntityManager,
+  call: AnyCall,
+  workspaceId: number,
+  name: string,
+): Promise<AddedKey> {
+  assertRoomForKey(await findWorkingKeys(tx, workspaceId));
+  const added = await addKey(tx, workspaceId, name);
+  const { id, last4 } = added.key;
+  const changes = changesBetween({}, { name, last4 });
+  await recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
+  return added;
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { Caller } from "../../pipeline/call.ts";
+import type { KeyCache } from "./key-cache.ts";
+import { KEY_TABLES, type KeyTable } from "./recent-key-changes.ts";
+
+/** Writes which keys calls have come with. */
+export interface KeyUseRecorder {
+  /** Records every 10 seconds until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Records what was used since the last time. A failure is logged, and tried again the next time. */
+  record(): Promise<void>;
+}
+
+/** How often uses are written, in milliseconds. */
+const RECORD_MS = 10_000;
+
+/** How many keys of one table wait to be recorded at most, while the database is away. */
+const MAX_WAITING = 20_000;
+
+/** Builds the recorder of the keys that the caches have seen used. */
+export function createKeyUseRecorder(options: {
+  readonly em: EntityManager;
+  readonly log: Pick<Logger, "warn">;
+  readonly keys: Readonly<Record<KeyTable, Pick<KeyCache<Caller>, "takeUsed">>>;
+}): KeyUseRecorder {
+  const { em, log, keys } = options;
+  const waiting: Record<KeyTable, readonly string[]> = { api_key: [], operator_key: [] };
+
+  async function recordTable(table: KeyTable): Promise<void> {
+    const used = [...new Set([...waiting[table], ...keys[table].takeUsed()])];
+    waiting[table] = used.slice(0, MAX_WAITING);
+    if (used.length === 0) return;
+    const skipped = await runStatement<{ hash: string }>(em.fork(), recordSql(table), [
+      JSON.stringify(waiting[table]),
+    ]);
+    waiting[table] = skipped.map(({ hash }) => hash);
+  }
+
+  async function record(): Promise<void> {
+    for (const table of KEY_TABLES) {
+      await recordTable(table).catch((error: unknown) => {
+        log.warn({ err: error, table }, "the last uses of keys could not be recorded");
+      });
+    }
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        await sleep(RECORD_MS, undefined, { ref: false, signal }).catch(() => undefined);
+        if (!signal.aborted) await record();
+      }
+    },
+    record,
+  };
+}
+
+/**
+ * Sets the last use of keys and gives those that it skipped, because another transaction holds them:
+ * without waiting, replicas that record the same keys cannot deadlock. `changed_at` stays, since
+ * nothing that is cached changes.
+ */
+function recordSql(table: KeyTable): string {
+  return `
+    with used as (
+      select jsonb_array_elements_text($1::jsonb) as hash
+    ), free as (
+      select hash from ${table} where hash in (select hash from used)
+      order by hash for no key update skip locked
+    ), recorded as (
+      update ${table} set last_used_at = greatest(last_used_at, now())
+      from free where ${table}.hash = free.hash
+      returning ${table}.hash
+    )
+    select hash from ${table} join used using (hash)
+    where hash not in (select hash from recorded)`;
+}

@@ -1,0 +1,50 @@
+import { create } from "@bufbuild/protobuf";
+import { sql } from "@mikro-orm/postgresql";
+import {
+  CreateOperatorResponseSchema,
+  OperatorService,
+  type CreateOperatorRequestValid,
+  type CreateOperatorResponse,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { lockOperators } from "./find-operator.ts";
+import { assertEmailFree } from "./operator-email.ts";
+import { addOperatorKey } from "./operator-keys.ts";
+import { kindOf, roleOf } from "./operator-message.ts";
+import { Operator } from "./operator.entity.ts";
+import { readOperator } from "./read-operator.ts";
+
+/**
+ * Adds an operator with its first key.
+ *
+ * @returns the operator, and its key, which no other call shows
+ * @throws Refusal FIELD_INVALID for a person without an email, OPERATOR_EMAIL_TAKEN
+ */
+export async function createOperator(
+  request: CreateOperatorRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<CreateOperatorResponse> {
+  const { name, email } = request;
+  const [kind, role] = [kindOf(request.kind), roleOf(request.role)!];
+  if (kind === "person" && email === undefined) {
+    throw refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
+  }
+  const { createOperator: method } = OperatorService.method;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    await lockOperators(tx);
+    if (email !== undefined) await assertEmailFree(tx, email);
+    const properties = { name, email: email ?? null, kind, role };
+    // The driver gives a new id as text.
+    const id = Number(await tx.insert(Operator, { ...properties, createdAt: sql`now()` }));
+    const key = await addOperatorKey(tx, id);
+    const changes = changesBetween({}, { ...properties, key: key.id });
+    await recordChange(tx, call, { subject: `operator/${id}`, changes });
+    const data = await readOperator(tx, id);
+    return create(CreateOperatorResponseSchema, { data, operatorKey: key.secret });
+  });
+}

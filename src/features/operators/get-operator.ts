@@ -1,0 +1,23 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetOperatorResponseSchema,
+  type GetOperatorRequestValid,
+  type GetOperatorResponse,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { findOperator } from "./find-operator.ts";
+import { readOperator } from "./read-operator.ts";
+
+/**
+ * Gives one operator, revoked or not.
+ *
+ * @throws Refusal OPERATOR_NOT_FOUND
+ */
+export async function getOperator(
+  request: GetOperatorRequestValid,
+  em: EntityManager,
+): Promise<GetOperatorResponse> {
+  const reading = em.fork();
+  const { id } = await findOperator(reading, request.operator);
+  return create(GetOperatorResponseSchema, { data: await readOperator(reading, id) });
+}

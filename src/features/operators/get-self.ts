@@ -1,0 +1,22 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetSelfResponseSchema,
+  type GetSelfResponse,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { readOperator } from "./read-operator.ts";
+
+/**
+ * Gives the operator whose key the call carries.
+ *
+ * @throws Refusal OPERATOR_NOT_FOUND for a call without a key, from the command line
+ */
+export async function getSelf(
+  { caller: { operatorId } }: OperatorCall,
+  em: EntityManager,
+): Promise<GetSelfResponse> {
+  if (operatorId === undefined) throw refuse("OPERATOR_NOT_FOUND", "The call has no operator.");
+  return create(GetSelfResponseSchema, { data: await readOperator(em.fork(), operatorId) });
+}

@@ -1,0 +1,44 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListOperatorsResponseSchema,
+  type ListOperatorsRequestValid,
+  type ListOperatorsResponse,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { endPage, readPage } from "../../domain/page-token.ts";
+import { workingKeys } from "./operator-keys.ts";
+import { operatorMessage } from "./operator-message.ts";
+import { Operator } from "./operator.entity.ts";
+
+/**
+ * Lists operators, oldest first; those that were revoked only if asked for.
+ *
+ * @throws Refusal FIELD_INVALID for a page token that is not of a list with this filter
+ */
+export async function listOperators(
+  request: ListOperatorsRequestValid,
+  em: EntityManager,
+): Promise<ListOperatorsResponse> {
+  const { includeRevoked = false } = request;
+  const page = readPage(request, { list: "operators", includeRevoked }, readId);
+  const reading = em.fork();
+  const found = await reading.find(
+    Operator,
+    {
+      ...(includeRevoked ? {} : { revokedAt: null }),
+      ...(page.after === undefined ? {} : { id: { $gt: page.after } }),
+    },
+    { orderBy: { id: "asc" }, limit: page.limit },
+  );
+  const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
+  const keys = await workingKeys(
+    reading,
+    rows.map(({ id }) => id),
+  );
+  const data = rows.map((operator) => operatorMessage(operator, keys.get(operator.id) ?? []));
+  return create(ListOperatorsResponseSchema, { data, nextPageToken });
+}
+
+function readId([id]: readonly unknown[]): number | undefined {
+  return Number.isSafeInteger(id) ? (id as number) : undefined;
+}

@@ -1,0 +1,53 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  GetUsageResponseSchema,
+  type GetUsageResponse,
+} from "../../../gen/shipments/v1/report_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { CallCounts, UsageCounter } from "./usage-counter.ts";
+
+/** The 24 hours up to the one that goes on, each with its calls. */
+const READ = `
+  select (extract(epoch from hours.hour) * 1000)::float8 as "startsAtMs",
+    coalesce(sum(calls) filter (where limit_class = 'quote'), 0)::float8 as quote,
+    coalesce(sum(calls) filter (where limit_class = 'read'), 0)::float8 as read,
+    coalesce(sum(calls) filter (where limit_class = 'write'), 0)::float8 as write
+  from generate_series(
+    date_trunc('hour', now(), 'UTC') - interval '23 hours', now(), interval '1 hour'
+  ) as hours (hour)
+  left join usage_hour on usage_hour.workspace_id = $1 and usage_hour.hour = hours.hour
+  group by hours.hour order by hours.hour`;
+
+interface Row extends CallCounts {
+  readonly startsAtMs: number;
+}
+
+/**
+ * Tells a workspace how much it has called and may call. What this process has counted and not written is
+ * added, so that callers of a single replica see all calls that have ended.
+ */
+export async function getUsage(
+  { caller: { workspaceId, limits } }: Call,
+  { em, usage }: { readonly em: EntityManager; readonly usage: UsageCounter },
+): Promise<GetUsageResponse> {
+  const rows = await runStatement<Row>(em.fork(), READ, [workspaceId]);
+  const unwritten = usage.unwrittenOf(workspaceId);
+  const current = rows.at(-1)!;
+  current.quote += unwritten.quote;
+  current.read += unwritten.read;
+  current.write += unwritten.write;
+  return create(GetUsageResponseSchema, {
+    data: {
+      ...limits,
+      hours: rows.map(({ startsAtMs, quote, read, write }) => ({
+        startsAt: timestampFromMs(startsAtMs),
+        quote: BigInt(quote),
+        read: BigInt(read),
+        write: BigInt(write),
+      })),
+    },
+  });
+}

@@ -1,0 +1,90 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  OverviewSchema,
+  type Overview,
+  type RevenueSchema,
+} from "../../../gen/shipments/v1/report_pb.js";
+import { toMajor } from "../../domain/pricing/money.ts";
+import { USAGE_DAYS } from "./purge-reports.ts";
+import { dateOf, type ReportDays } from "./report-days.ts";
+
+/** What was booked in one currency; amounts are in its minor unit. */
+export interface Booked {
+  readonly currency: string;
+  readonly bookings: number;
+  readonly cancellations: number;
+  readonly paidMinor: number;
+  readonly awaitingMinor: number;
+}
+
+/** What was booked in one currency on one day. */
+export interface BookedOnDay extends Booked {
+  /** As `2026-11-01`. */
+  readonly date: string;
+}
+
+/** How many calls priced routes on one day. */
+export interface QuotesOnDay {
+  readonly date: string;
+  readonly quotes: number;
+}
+
+/** Puts together the overview of days. */
+export function overviewMessage(
+  { dates }: ReportDays,
+  booked: readonly BookedOnDay[],
+  quoted: readonly QuotesOnDay[],
+  now: Date,
+): Overview {
+  const bookedOn = Map.groupBy(booked, ({ date }) => date);
+  const quotesOn = new Map(quoted.map(({ date, quotes }) => [date, quotes]));
+  const keptFrom = dateOf(now.getTime() - (USAGE_DAYS - 1) * 24 * 60 * 60 * 1_000);
+  const days = dates.map((date) => ({
+    date,
+    ...bookedMessage(bookedOn.get(date) ?? []),
+    ...(date < keptFrom ? {} : { quotes: BigInt(quotesOn.get(date) ?? 0) }),
+  }));
+  const quotes = quoted.reduce((sum, each) => sum + each.quotes, 0);
+  const totals = bookedMessage(booked);
+  return create(OverviewSchema, {
+    fromDate: dates[0]!,
+    toDate: dates.at(-1)!,
+    days,
+    totals: {
+      ...totals,
+      ...(dates[0]! < keptFrom ? {} : quoteTotals(quotes, Number(totals.bookings))),
+    },
+  });
+}
+
+function quoteTotals(quotes: number, bookings: number) {
+  const quoteToBooking = quotes === 0 ? {} : { quoteToBooking: bookings / quotes };
+  return { quotes: BigInt(quotes), ...quoteToBooking };
+}
+
+/** The sums of what was booked, and the revenue in each currency that there was any in. */
+export function bookedMessage(booked: readonly Booked[]) {
+  return {
+    bookings: BigInt(sumOf(booked, "bookings")),
+    cancellations: BigInt(sumOf(booked, "cancellations")),
+    revenue: [...Map.groupBy(booked, ({ currency }) => currency)]
+      .filter(([, rows]) => sumOf(rows, "bookings") > sumOf(rows, "cancellations"))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([currency, rows]) => revenueMessage(currency, rows)),
+  };
+}
+
+function revenueMessage(
+  currency: string,
+  rows: readonly Booked[],
+): MessageInitShape<typeof RevenueSchema> {
+  return {
+    currency,
+    paid: toMajor(sumOf(rows, "paidMinor"), currency),
+    awaitingPayment: toMajor(sumOf(rows, "awaitingMinor"), currency),
+  };
+}
+
+function sumOf(rows: readonly Booked[], property: Exclude<keyof Booked, "currency">): number {
+  return rows.reduce((sum, row) => sum + row[property], 0);
+}

@@ -1,0 +1,29 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/** How many calls of a class a workspace made in an hour. Kept for 100 days. */
+export const UsageHour = defineEntity({
+  name: "UsageHour",
+  tableName: "usage_hour",
+  primaryKeys: ["workspace", "hour", "limitClass"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    /** When it began, by the database's clock. */
+    hour: p.datetime(0).primary(),
+    limitClass: p.text().$type<LimitClass>().primary(),
+    calls: p.bigint("number"),
+  },
+  // Of all workspaces, for what the platform did and for what is too old.
+  indexes: [{ name: "usage_hour_by_hour", properties: ["hour"] }],
+  checks: [
+    {
+      name: "usage_hour_class",
+      expression: `limit_class in (${LIMIT_CLASSES.map((it) => `'${it}'`).join(", ")})`,
+    },
+    { name: "usage_hour_whole", expression: "extract(epoch from hour)::bigint % 3600 = 0" },
+    { name: "usage_hour_calls_counted", expression: "calls >= 1" },
+  ],
+});
+
+export type UsageHour = InferEntity<typeof UsageHour>;

@@ -1,0 +1,38 @@
+import { hash } from "node:crypto";
+import type { Fault } from "../../domain/faults.ts";
+import { readTariff, type Tariff, type TariffReading } from "../../domain/pricing/tariff.ts";
+import { canonicalTextOrFault, unstorableFault } from "../../domain/unstorable-fault.ts";
+import type { DraftDocument } from "./read-document.ts";
+
+/** The tariff of a draft that can be published, or everything that is wrong with it. */
+export type DraftCheck =
+  | {
+      readonly tariff: Tariff;
+      /** SHA-256 of the document's canonical text, in base64url, as stored with versions. */
+      readonly digest: string;
+      readonly faults?: undefined;
+    }
+  | {
+      readonly tariff?: undefined;
+      readonly digest?: undefined;
+      readonly faults: readonly Fault[];
+    };
+
+/** Checks all of a draft, which takes seconds when it is large. */
+export function checkDraft(draft: DraftDocument): DraftCheck {
+  const { tariff, faults } = readDraft(draft);
+  if (faults !== undefined) return { faults };
+  const { document } = draft;
+  const canonical = canonicalTextOrFault(document);
+  if (canonical.fault !== undefined) return { faults: [canonical.fault] };
+  const fault = unstorableFault(document);
+  if (fault !== undefined) return { faults: [fault] };
+  return { tariff, digest: hash("sha256", canonical.text, "base64url") };
+}
+
+function readDraft({ document, zonesFault }: DraftDocument): TariffReading {
+  const reading = readTariff(document);
+  if (zonesFault === undefined || reading.faults === undefined) return reading;
+  // Zones that cannot be read are missing from the document, which is not what is wrong with them.
+  return { faults: reading.faults.map((fault) => (fault.path === "zones" ? zonesFault : fault)) };
+}

@@ -1,0 +1,8 @@
+/**
+ * SQL for the number of the version in force by the database's clock, or null: the highest of those
+ * whose time has come and that were not called off. Every replica and every booking goes by it. As of
+ * the statement, not of its transaction, which may have begun before a version was published.
+ */
+export const VERSION_IN_FORCE = `(
+  select max(version) from tariff_version
+  where effective_at <= statement_timestamp() and called_off_at is null)`;

@@ -1,0 +1,25 @@
+import {
+  WorkspaceAdminService,
+  type DisconnectPaymentProviderRequestValid,
+  type DisconnectPaymentProviderResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import { changeWorkspace } from "./change-workspace.ts";
+
+/**
+ * Disconnects the payment provider of a workspace, if it has one.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
+export async function disconnectPaymentProvider(
+  request: DisconnectPaymentProviderRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<DisconnectPaymentProviderResponse> {
+  const method = WorkspaceAdminService.method.disconnectPaymentProvider;
+  return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    await tx.nativeDelete(PaymentConnection, { workspace: workspace.id });
+  });
+}

@@ -1,0 +1,24 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetWorkspaceResponseSchema,
+  type GetWorkspaceRequestValid,
+  type GetWorkspaceResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { readAdminWorkspace } from "./admin-workspace.ts";
+import { findWorkspace } from "./find-workspace.ts";
+
+/**
+ * Gives one workspace.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
+export async function getWorkspace(
+  request: GetWorkspaceRequestValid,
+  em: EntityManager,
+): Promise<GetWorkspaceResponse> {
+  const reading = em.fork();
+  const workspace = await findWorkspace(reading, request.workspace);
+  const data = await readAdminWorkspace(reading, workspace);
+  return create(GetWorkspaceResponseSchema, { data });
+}

@@ -1,0 +1,25 @@
+import {
+  WorkspaceAdminService,
+  type RenameWorkspaceRequestValid,
+  type RenameWorkspaceResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { changeWorkspace } from "./change-workspace.ts";
+
+/**
+ * Renames a workspace.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
+export async function renameWorkspace(
+  request: RenameWorkspaceRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<RenameWorkspaceResponse> {
+  const method = WorkspaceAdminService.method.renameWorkspace;
+  return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    workspace.name = request.name;
+    await tx.flush();
+  });
+}

@@ -1,0 +1,29 @@
+import {
+  WorkspaceAdminService,
+  type ResumeWorkspaceRequestValid,
+  type ResumeWorkspaceResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { evictKeys } from "../api-keys/evict-keys.ts";
+import { changeWorkspace } from "./change-workspace.ts";
+
+/**
+ * Takes the calls of a suspended workspace again, in every process within a second. A workspace that
+ * is not suspended stays as it is.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
+export async function resumeWorkspace(
+  request: ResumeWorkspaceRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<ResumeWorkspaceResponse> {
+  const method = WorkspaceAdminService.method.resumeWorkspace;
+  return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    if (!workspace.suspendedAt) return;
+    workspace.suspendedAt = null;
+    await tx.flush();
+    await evictKeys(tx, workspace.id);
+  });
+}

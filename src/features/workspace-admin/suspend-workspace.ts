@@ -1,0 +1,31 @@
+import { sql } from "@mikro-orm/postgresql";
+import {
+  WorkspaceAdminService,
+  type SuspendWorkspaceRequestValid,
+  type SuspendWorkspaceResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { evictKeys } from "../api-keys/evict-keys.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { changeWorkspace } from "./change-workspace.ts";
+
+/**
+ * Refuses all calls of a workspace, in every process within a second. A workspace that is suspended
+ * stays as it is.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
+export async function suspendWorkspace(
+  request: SuspendWorkspaceRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<SuspendWorkspaceResponse> {
+  const method = WorkspaceAdminService.method.suspendWorkspace;
+  return changeWorkspace(em, method, request, call, async (tx, workspace) => {
+    if (workspace.suspendedAt) return;
+    await tx.nativeUpdate(Workspace, workspace.id, { suspendedAt: sql`now()` });
+    await tx.refresh(workspace);
+    await evictKeys(tx, workspace.id);
+  });
+}

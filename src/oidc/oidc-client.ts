@@ -1,0 +1,193 @@
+import type { Logger } from "pino";
+import type * as OpenidClient from "openid-client";
+import { unavailable } from "../domain/refusal.ts";
+import { createAttemptSeal, type Attempt } from "./attempt-seal.ts";
+
+/** An identity provider, and how this service is known there. */
+export interface OidcSettings {
+  /** Where the provider describes itself below `/.well-known/openid-configuration`. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where the provider sends people back to. */
+  readonly redirectUri: string;
+}
+
+/** Signs people in at an identity provider, by OpenID Connect's code flow with PKCE. */
+export interface OidcClient {
+  /** The provider's host, by which people know it. */
+  readonly name: string;
+  /**
+   * Begins an attempt to sign in.
+   *
+   * @param returnTo what the attempt is to give back when it ends
+   * @returns where to send the browser, and the sealed attempt, which the browser has to keep for
+   * `ATTEMPT_SECONDS`
+   * @throws Refusal UNAVAILABLE while the provider cannot be reached
+   */
+  begin(returnTo: string): Promise<{ readonly url: string; readonly attempt: string }>;
+  /**
+   * Ends an attempt when the browser is back.
+   *
+   * @param query the query of the address that the provider sent it to
+   * @param attempt what the browser has kept; undefined for nothing
+   * @returns the email that the provider vouches for; undefined when it vouches for none, or this is
+   * not the end of that attempt
+   * @throws Refusal UNAVAILABLE while the provider cannot be reached
+   */
+  finish(query: string, attempt: string | undefined): Promise<SignedInByOidc | undefined>;
+}
+
+/** Who has signed in at the provider. */
+export interface SignedInByOidc {
+  readonly email: string;
+  readonly returnTo: string;
+}
+
+/** How long the provider may take to answer, in seconds. */
+const TIMEOUT_SECONDS = 10;
+/** For how long is remembered what the provider tells of itself, in milliseconds. */
+const REMEMBER_MS = 60 * 60 * 1_000;
+
+/**
+ * Builds the client. It asks the provider nothing before the first attempt, so that the service starts
+ * while the provider is away, and loads its library only then.
+ */
+export function createOidcClient(settings: OidcSettings, log: Logger): OidcClient {
+  const { redirectUri } = settings;
+  const seal = createAttemptSeal(settings.clientSecret);
+  const discover = createDiscovery(settings);
+
+  /** What the provider is asked; undefined when it refuses. */
+  async function ask<T>(question: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await question();
+    } catch (error) {
+      if (!isAway(error)) {
+        log.warn({ err: error }, "sign-in refused by OIDC");
+        return undefined;
+      }
+      log.warn({ err: error }, "the identity provider cannot be reached");
+      throw unavailable("The identity provider cannot be reached; try again in a moment.", error);
+    }
+  }
+
+  return {
+    name: new URL(settings.issuer).host,
+    async begin(returnTo) {
+      const { library, provider } = (await ask(discover))!;
+      const verifier = library.randomPKCECodeVerifier();
+      const attempt = { verifier, state: library.randomState(), nonce: library.randomNonce() };
+      const url = library.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri,
+        scope: "openid email",
+        code_challenge: await library.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+        state: attempt.state,
+        nonce: attempt.nonce,
+      });
+      return { url: url.href, attempt: seal.close({ ...attempt, returnTo }) };
+    },
+    async finish(query, sealed) {
+      const attempt = seal.open(sealed ?? "");
+      if (attempt === undefined) return undefined;
+      const { library, provider } = (await ask(discover))!;
+      const callback = new URL(`${redirectUri}?${query}`);
+      const email = await ask(() => findEmail(library, provider, callback, attempt));
+      return email === undefined ? undefined : { email, returnTo: attempt.returnTo };
+    },
+  };
+}
+
+/** The library, and the provider as it describes itself. */
+interface Discovered {
+  readonly library: typeof OpenidClient;
+  readonly provider: OpenidClient.Configuration;
+}
+
+/** Builds what finds out about the provider: at the first need, and again when that failed or is old. */
+function createDiscovery(settings: OidcSettings): () => Promise<Discovered> {
+  let known: { readonly found: Promise<Discovered>; readonly untilMs: number } | undefined;
+  return () => {
+    if (known !== undefined && performance.now() < known.untilMs) return known.found;
+    const asked = { found: discoverNow(settings), untilMs: performance.now() + REMEMBER_MS };
+    known = asked;
+    asked.found.catch(() => {
+      if (known === asked) known = undefined;
+    });
+    return asked.found;
+  };
+}
+
+async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Promise<Discovered> {
+  const library = await import("openid-client");
+  // The configuration allows http on this machine alone.
+  const insecure = issuer.startsWith("http:") ? [library.allowInsecureRequests] : [];
+  try {
+    const provider = await library.discovery(
+      new URL(issuer),
+      clientId,
+      undefined,
+      clientSecretAuth(library, clientSecret),
+      // Signatures of ID tokens are checked too, though they come straight from the provider.
+      { execute: [...insecure, library.enableNonRepudiationChecks], timeout: TIMEOUT_SECONDS },
+    );
+    return { library, provider };
+  } catch (error) {
+    throw new DiscoveryError(`${issuer} does not describe itself as an identity provider`, {
+      cause: error,
+    });
+  }
+}
+
+/** The provider did not tell what it is, or who it is: it is away, or the configuration is wrong. */
+class DiscoveryError extends Error {}
+
+/**
+ * Sends the secret in the header, which a provider takes unless it says otherwise (OpenID Connect
+ * Discovery 1.0, section 3), else in the body.
+ */
+function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidClient.ClientAuth {
+  const inHeader = library.ClientSecretBasic(secret);
+  const inBody = library.ClientSecretPost(secret);
+  return (provider, ...rest) => {
+    const methods = provider.token_endpoint_auth_methods_supported;
+    const byHeader = methods === undefined || methods.includes("client_secret_basic");
+    (byHeader ? inHeader : inBody)(provider, ...rest);
+  };
+}
+
+/** The email that the provider vouches for: in the ID token, else in what it tells of the person. */
+async function findEmail(
+  library: typeof OpenidClient,
+  provider: OpenidClient.Configuration,
+  callback: URL,
+  attempt: Attempt,
+): Promise<string | undefined> {
+  const tokens = await library.authorizationCodeGrant(provider, callback, {
+    pkceCodeVerifier: attempt.verifier,
+    expectedState: attempt.state,
+    expectedNonce: attempt.nonce,
+    idTokenExpected: true,
+  });
+  const claims = tokens.claims()!;
+  if (claims["email"] !== undefined) return verifiedEmail(claims);
+  if (provider.serverMetadata().userinfo_endpoint === undefined) return undefined;
+  return verifiedEmail(await library.fetchUserInfo(provider, tokens.access_token, claims.sub));
+}
+
+/** Providers that verify every email may leave `email_verified` out; some send it as text. */
+function verifiedEmail(claims: Readonly<Record<string, unknown>>): string | undefined {
+  const { email, email_verified: verified = true } = claims;
+  if (typeof email !== "string" || (verified !== true && verified !== "true")) return undefined;
+  return email;
+}
+
+/** Whether waiting may help: nothing answers, or not in time, or with a fault of its own. */
+function isAway(error: unknown): boolean {
+  if (error instanceof DiscoveryError) return true;
+  if (!(error instanceof Error)) return false;
+  if (error.message === "fetch failed") return true;
+  if ("code" in error && error.code === "OAUTH_TIMEOUT") return true;
+  return error.cause instanceof Response && error.cause.status >= 500;
+}

@@ -1,0 +1,53 @@
+import type { ServerResponse } from "node:http";
+import type { Refusal } from "../../domain/refusal.ts";
+import { errorBody } from "../../pipeline/error-body.ts";
+import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import { SESSION_COOKIES } from "../../pipeline/session-cookie.ts";
+import { sendJson } from "./send-json.ts";
+
+/** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
+const SESSION_SECONDS = 7 * 24 * 60 * 60;
+
+/** The path of a page of this site; the first page when it is none. */
+export function ownPath(path: string | null): string {
+  return path !== null && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : "/";
+}
+
+/**
+ * The `Set-Cookie` header of a session.
+ *
+ * @param session undefined to have the browser drop the one it has
+ * @param isHttps whether browsers reach the service over https
+ */
+export function sessionCookie(session: string | undefined, isHttps: boolean): string {
+  const name = isHttps ? SESSION_COOKIES.https : SESSION_COOKIES.http;
+  const maxAge = session === undefined ? 0 : SESSION_SECONDS;
+  const secure = isHttps ? "; Secure" : "";
+  return `${name}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
+}
+
+/** Sends a browser on by GET, with a cookie. Does nothing if the caller has gone. */
+export function redirect(
+  response: ServerResponse,
+  requestId: string,
+  location: string,
+  setCookie: string,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(303, {
+    location,
+    "set-cookie": setCookie,
+    "cache-control": "no-store",
+    "content-length": 0,
+    "x-request-id": requestId,
+  });
+  response.end();
+}
+
+/** Answers with a refusal in the form of the JSON API. */
+export function sendRefusal(response: ServerResponse, requestId: string, refusal: Refusal): void {
+  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
+  const headers = Object.entries(refusalHeaders(refusal)).flat();
+  sendJson(response, httpStatus, requestId, errorBody(refusal), headers);
+}

@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { readCallHeaders } from "../../pipeline/call-headers.ts";
+import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import type { UnknownKeys } from "../../pipeline/unknown-keys.ts";
+import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
+import { sendJson } from "./send-json.ts";
+import { ownPath, redirect, sendRefusal, sessionCookie } from "./sign-in-answers.ts";
+
+/** How people sign in at an identity provider. */
+export interface OidcSignIn {
+  /** By which people know the provider. */
+  readonly name: string;
+  /** For how long a browser has to keep an attempt, in seconds. */
+  readonly attemptSeconds: number;
+  /**
+   * Begins an attempt to sign in.
+   *
+   * @returns where to send the browser, and what it has to bring back
+   */
+  begin(returnTo: string): Promise<{ readonly url: string; readonly attempt: string }>;
+  /**
+   * Ends an attempt.
+   *
+   * @param query of the address that the provider sent the browser to
+   * @returns the token of a new session; undefined when nobody with an account has signed in
+   */
+  finish(
+    query: string,
+    attempt: string | undefined,
+    userAgent: string,
+  ): Promise<{ readonly session: string; readonly returnTo: string } | undefined>;
+}
+
+/** A browser that comes to sign in. */
+interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: string;
+  readonly requestId: string;
+}
+
+/** What the answers work with. */
+interface OidcPagesOptions {
+  /** Undefined when no provider is configured. */
+  readonly oidc: OidcSignIn | undefined;
+  readonly isHttps: boolean;
+  /** Counts what was refused, with that of links. */
+  readonly attempts: UnknownKeys;
+  readonly refusalFor: (error: unknown, requestId: string) => Refusal;
+}
+
+/**
+ * Builds the answers to browsers that sign in at an identity provider: `GET /sign-in/options` tells
+ * whether there is one, `GET /sign-in/oidc` leads there, and `GET /sign-in/oidc/callback`, to where the
+ * provider sends them back, begins a session. Whoever is refused reads the same, whatever the reason,
+ * so that nothing tells whether there is an account.
+ */
+export function createOidcPages(
+  options: OidcPagesOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { oidc, isHttps, refusalFor } = options;
+  const pages: Readonly<Record<string, (visit: Visit) => void | Promise<void>>> = {
+    "/sign-in/options": ({ response, requestId }) =>
+      sendJson(response, 200, requestId, { oidc: oidc === undefined ? null : { name: oidc.name } }),
+    ...(oidc === undefined
+      ? {}
+      : {
+          "/sign-in/oidc": (visit) => begin(oidc, isHttps, visit),
+          "/sign-in/oidc/callback": (visit) => finish(oidc, options, visit),
+        }),
+  };
+  const answer = async (visit: Visit, path: string) => {
+    try {
+      await pages[path]!(visit);
+    } catch (error) {
+      showRefusal(visit, refusalFor(error, visit.requestId), isHttps);
+    }
+  };
+  return (request, response) => {
+    const [path, query] = splitAtQuery(request.url ?? "");
+    if (request.method !== "GET" || !Object.hasOwn(pages, path)) return false;
+    const { requestId } = readCallHeaders(request.rawHeaders);
+    void answer({ request, response, query, requestId }, path);
+    return true;
+  };
+}
+
+function splitAtQuery(url: string): [path: string, query: string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+async function begin(oidc: OidcSignIn, isHttps: boolean, visit: Visit): Promise<void> {
+  const returnTo = ownPath(new URLSearchParams(visit.query).get("return_to"));
+  const { url, attempt } = await oidc.begin(returnTo);
+  const setCookie = attemptCookie(attempt, oidc.attemptSeconds, isHttps);
+  redirect(visit.response, visit.requestId, url, setCookie);
+}
+
+async function finish(
+  oidc: OidcSignIn,
+  { attempts, isHttps }: OidcPagesOptions,
+  visit: Visit,
+): Promise<void> {
+  const { request, query } = visit;
+  const address = request.socket.remoteAddress ?? "";
+  attempts.assertFew(address);
+  const userAgent = request.headers["user-agent"] ?? "";
+  const signedIn = await oidc.finish(query, readAttempt(request.headers.cookie), userAgent);
+  if (signedIn !== undefined) {
+    return goOn(visit, signedIn.returnTo, sessionCookie(signedIn.session, isHttps), isHttps);
+  }
+  attempts.count(address);
+  const text =
+    "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+  throw refuse("SIGN_IN_REFUSED", text);
+}
+
+/**
+ * Goes on to a page by a page, not by a redirect: the browser still follows the provider's redirect,
+ * from another site, and on that way sends no cookie that is `SameSite=Strict`, so that the page would
+ * not find the session. What a page of this site leads to gets the cookie.
+ */
+function goOn(visit: Visit, path: string, session: string, isHttps: boolean): void {
+  const target = escapeHtml(path);
+  const title = "You are signed in";
+  const refresh = `<meta http-equiv="refresh" content="0; url=${target}">`;
+  showPage(visit, 200, page(title, `<p><a href="${target}">Go on</a></p>`, refresh), {
+    "set-cookie": [session, attemptCookie("", 0, isHttps)],
+  });
+}
+
+/** An attempt that was refused is over: the browser drops it. */
+function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
+  const { request, response, requestId } = visit;
+  if (response.headersSent || response.destroyed) return;
+  const dropAttempt = attemptCookie("", 0, isHttps);
+  if (!prefersPage(request)) {
+    response.setHeader("set-cookie", dropAttempt);
+    return sendRefusal(response, requestId, refusal);
+  }
+  const content = `<p>${escapeHtml(refusal.message)}</p>\n<p><a href="/sign-in">Sign in</a></p>`;
+  showPage(visit, REFUSAL_STATUS[refusal.reason].httpStatus, page("Sign in", content), {
+    ...refusalHeaders(refusal),
+    "set-cookie": dropAttempt,
+  });
+}
+
+function showPage(
+  { response, requestId }: Visit,
+  status: number,
+  content: Buffer,
+  headers: Readonly<Record<string, string | string[]>>,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, {
+    ...PAGE_HEADERS,
+    ...headers,
+    "cache-control": "no-store",
+    "content-length": content.length,
+    "x-request-id": requestId,
+  });
+  response.end(content);
+}
+
+/**
+ * The cookie that holds an attempt. It is Lax, since it has to come along when the provider, another
+ * site, sends the browser back.
+ */
+function attemptCookie(attempt: string, maxAge: number, isHttps: boolean): string {
+  const [prefix, secure] = isHttps ? ["__Secure-", "; Secure"] : ["", ""];
+  return `${prefix}oidc=${attempt}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
+}
+
+function readAttempt(cookie: string | undefined): string | undefined {
+  return /(?:^|;)\s*(?:__Secure-)?oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/.exec(cookie ?? "")?.[1];
+}

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand, runJson, type Environment } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { startReplica } from "../support/service.ts";
+
+let database: TestDatabase;
+let environment: Environment;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  environment = { DATABASE_URL: database.url };
+});
+
+afterEach(() => database.drop());
+
+const KEY = /^sho_[0-9A-Za-z]{36}$/;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+const json = (...args: string[]) => runJson(args, environment);
+const words = async (...args: string[]) => (await runCommand(args, environment)).stdout;
+const refused = (stderr: string) => ({ code: 1, stdout: "", stderr });
+
+const OWNER = ["--name", "Ada", "--kind", "person", "--email", "ada@example.org", "--role"];
+const create = (role: string) => json("operator", "create", ...OWNER, role);
+
+test("operator create prints the first key, which a running service takes", async () => {
+  const { operator, operator_key: key } = await create("owner");
+  expect(key).toMatch(KEY);
+  const keys = [{ last4: key.slice(-4), ends_at: null }];
+  expect(operator).toEqual({
+    id: expect.any(Number),
+    name: "Ada",
+    email: "ada@example.org",
+    kind: "person",
+    role: "owner",
+    revoked_at: null,
+    keys,
+  });
+  expect(await json("operator", "list")).toEqual({ operators: [operator] });
+  const service = await startReplica(database.url);
+  try {
+    const { body } = await service.request("/admin/v1/self", { apiKey: key });
+    expect(body.data).toMatchObject({ id: operator.id, name: "Ada", role: "owner" });
+  } finally {
+    await service.close();
+  }
+});
+
+test("operator rotate and revoke end keys, and the list shows whom it is told to", async () => {
+  const first = await create("viewer");
+  const at = ["--operator", String(first.operator.id)];
+  const second = await json("operator", "rotate", ...at, "--overlap", "60");
+  expect(second).toEqual({ operator_key: expect.stringMatching(KEY) });
+  const [listed] = (await json("operator", "list")).operators;
+  expect(listed.keys).toEqual([
+    { last4: first.operator_key.slice(-4), ends_at: TIME },
+    { last4: second.operator_key.slice(-4), ends_at: null },
+  ]);
+  const revoked = { ...first.operator, revoked_at: TIME, keys: [] };
+  expect(await json("operator", "revoke", ...at)).toEqual({ operator: revoked });
+  expect(await json("operator", "list")).toEqual({ operators: [] });
+  expect(await json("operator", "list", "--all")).toEqual({ operators: [revoked] });
+});
+
+test("audit list says what the account of the command line did, newest first", async () => {
+  const { operator } = await create("viewer");
+  await json("operator", "revoke", "--operator", String(operator.id));
+  const { audit_entries: entries } = await json("audit", "list");
+  const entry = {
+    id: expect.any(Number),
+    created_at: TIME,
+    actor: { kind: "command_line", name: expect.stringMatching(/./), operator: null },
+    subject: `operator/${operator.id}`,
+    workspace: null,
+    request_id: null,
+  };
+  expect(entries).toEqual([
+    {
+      ...entry,
+      action: "RevokeOperator",
+      changes: [{ field: "revoked_at", before: null, after: TIME }],
+    },
+    {
+      ...entry,
+      action: "CreateOperator",
+      changes: [
+        { field: "name", before: null, after: "Ada" },
+        { field: "email", before: null, after: "ada@example.org" },
+        { field: "kind", before: null, after: "person" },
+        { field: "role", before: null, after: "viewer" },
+        { field: "key", before: null, after: expect.stringMatching(/^key_[0-9a-f]{24}$/) },
+      ],
+    },
+  ]);
+  expect(await json("audit", "list", "--limit", "1")).toEqual({ audit_entries: [entries[0]] });
+});
+
+test.each([
+  [
+    ["create", "--name", "Ada", "--kind", "person", "--role", "owner"],
+    "email is required for a person.",
+  ],
+  [["rotate", "--operator", "404"], "There is no such operator."],
+  [["revoke", "--operator", "404"], "There is no such operator."],
+])("operator %j is refused", async (args, reason) => {
+  expect(await runCommand(["operator", ...args, "--json"], environment)).toEqual(
+    refused(`${reason}\n`),
+  );
+});
+
+test("the last owner is not revoked by the command line either", async () => {
+  const { operator } = await create("owner");
+  expect(
+    await runCommand(["operator", "revoke", "--operator", String(operator.id)], environment),
+  ).toEqual(refused("The operator is the last owner: make another one first.\n"));
+});
+
+test.each([
+  [["create", "--name", "Ada", "--kind", "robot", "--role", "owner"]],
+  [["create", "--name", "Ada", "--kind", "machine", "--role", "king"]],
+  [["create", "--name", "Ada", "--kind", "machine"]],
+  [["rotate", "--operator", "0"]],
+  [["rotate", "--operator", "1", "--overlap", "604801"]],
+])("operator %j is wrong usage", async (args) => {
+  const { code, stdout } = await runCommand(["operator", ...args], environment);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+});
+
+test("without --json the commands print sentences, and a key only when it is created", async () => {
+  expect(await words("operator", "list")).toBe("No operators yet.\n");
+  expect(await words("audit", "list")).toBe("No changes yet.\n");
+  expect(await words("operator", "create", ...OWNER, "viewer")).toMatch(
+    /^Operator 1: Ada, viewer\nIts key, shown this once: sho_\w{36}\n$/,
+  );
+  expect(await words("operator", "rotate", "--operator", "1")).toMatch(
+    /^The new key, shown this once: sho_\w{36}\nEvery other key of the operator has stopped. With --overlap SECONDS they would go on for a while.\n$/,
+  );
+  expect(await words("operator", "rotate", "--operator", "1", "--overlap", "60")).toMatch(
+    /^The new key, shown this once: sho_\w{36}\nThe other keys of the operator stop in 60 seconds.\n$/,
+  );
+  expect(await words("operator", "list")).toMatch(
+    /^1 {2}Ada {2}ada@example.org {2}viewer {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,
+  );
+  expect(await words("operator", "revoke", "--operator", "1")).toBe(
+    "Operator 1 can call no more.\n",
+  );
+  expect(await words("operator", "list", "--all")).toMatch(/ {2}viewer {2}revoked \S+Z\n$/);
+  expect(await words("audit", "list", "--limit", "1")).toMatch(
+    /^\S+Z {2}\S+ \(command_line\) {2}RevokeOperator {2}operator\/1 {2}revoked_at: nothing -> \S+Z\n$/,
+  );
+});

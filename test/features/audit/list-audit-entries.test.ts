@@ -1,0 +1,169 @@
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
+import { connectTo } from "../../support/database.ts";
+import { planOf, rowsTouched } from "../../support/plans.ts";
+import { queriesOf, type SentQuery } from "../../support/query-log.ts";
+import { startService, type TestOperator, type TestService } from "../../support/service.ts";
+
+const ENTRIES = 50_000;
+/** How many entries have the same time. */
+const IN_ONE_INSTANT = 2;
+/**
+ * The most entries that a page of 25 may read: one more tells whether there is a next page, and
+ * where few are in range, all of them may be read and sorted.
+ */
+const MOST_READ = 100;
+
+let service: TestService;
+let sql: pg.Client;
+let viewer: TestOperator;
+beforeAll(async () => {
+  service = await startService();
+  sql = await connectTo(service.databaseUrl);
+  viewer = await service.addOperator("viewer");
+  // Ids do not follow the times: transactions can commit in another order than they began.
+  await sql.query(
+    `insert into audit_entry
+       (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes, request_id)
+     select timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval,
+       (array['operator', 'command_line', 'api_key', 'service'])[1 + i % 4], 'Actor ' || i % 7,
+       case i % 4 when 0 then i % 40 / 4 + 1 end, 'Action' || i % 100,
+       'workspace/' || i % 100, nullif(i % 50, 0),
+       '[{"field": "name", "before": null, "after": "Acme"}]', 'request-' || i
+     from generate_series(1, ${ENTRIES}) as i order by (i * 7919) % ${ENTRIES}`,
+  );
+  await sql.query("analyze audit_entry");
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+const list = (query: string) =>
+  service.request(`/admin/v1/audit_entries?${query}`, { apiKey: viewer.key });
+
+const AFTER = "created_after=2026-01-01T01:00:00Z";
+const BEFORE = "created_before=2026-01-01T02:00:00Z";
+
+/** Each filter and what it means in SQL. */
+const FILTERS: readonly (readonly [query: string, where: string])[] = [
+  ["", "true"],
+  ["operator=3", "operator_id = 3"],
+  ["workspace=7", "workspace_id = 7"],
+  ["action=Action7", "action = 'Action7'"],
+  ["subject=workspace/7", "subject = 'workspace/7'"],
+  [AFTER, "created_at > '2026-01-01T01:00:00Z'"],
+  [BEFORE, "created_at < '2026-01-01T02:00:00Z'"],
+  [
+    `${AFTER}&${BEFORE}`,
+    "created_at > '2026-01-01T01:00:00Z' and created_at < '2026-01-01T02:00:00Z'",
+  ],
+];
+const RANGED: typeof FILTERS = FILTERS.slice(0, 5).flatMap(([query, where]) =>
+  FILTERS.slice(5).map(
+    ([range, within]) => [`${query}&${range}`, `${where} and ${within}`] as const,
+  ),
+);
+const COMBINED: typeof FILTERS = [
+  ["workspace=7&action=Action7", "workspace_id = 7 and action = 'Action7'"],
+  ["operator=9&subject=workspace/32", "operator_id = 9 and subject = 'workspace/32'"],
+  ["operator=1&workspace=7", "operator_id = 1 and workspace_id = 7"],
+];
+
+async function idsWhere(where: string): Promise<number[]> {
+  const { rows } = await sql.query(
+    `select id::int from audit_entry where ${where} order by created_at desc, id desc`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+describe("the entries that pass a filter are listed newest first, page by page", () => {
+  test.each([...FILTERS, ...RANGED, ...COMBINED])("%s", async (query, where) => {
+    const expected = (await idsWhere(where)).slice(0, 60);
+    const listed: number[] = [];
+    let token = "";
+    do {
+      const { status, body } = await list(`${query}&page_size=30&page_token=${token}`);
+      expect(status).toBe(200);
+      listed.push(...body.data.map(({ id }: { id: number }) => id));
+      token = body.next_page_token;
+    } while (token !== "" && listed.length < 60);
+    expect(listed).toEqual(expected);
+  });
+});
+
+/** The query that lists with a filter, as the service sends it. */
+async function listQuery(query: string): Promise<SentQuery> {
+  const queries = await queriesOf(service.app.em, async () => {
+    expect(await list(query)).toMatchObject({ status: 200 });
+  });
+  expect(queries).toHaveLength(1);
+  return queries[0]!;
+}
+
+describe("of 50,000 entries, a page of 25 reads 100 at most", () => {
+  test.each([...FILTERS, ...RANGED])("%s", async (query) => {
+    const { body } = await list(query);
+    const next = body.next_page_token && `${query}&page_token=${body.next_page_token}`;
+    for (const page of [query, ...(next ? [next] : [])]) {
+      const plan = await planOf(sql, await listQuery(page));
+      const { audit_entry: rows } = rowsTouched(plan);
+      expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(MOST_READ);
+    }
+  });
+
+  test.each(COMBINED)("or reads an index, with several filters: %s", async (query) => {
+    const plan = await planOf(sql, await listQuery(query));
+    expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
+  });
+});
+
+test("an entry says who did what to what, by JSON and by gRPC", async () => {
+  const { body } = await list("operator=2&page_size=1");
+  const [entry] = body.data;
+  expect(entry).toEqual({
+    id: expect.any(Number),
+    created_at: "2026-01-01T06:56:22.000Z",
+    actor: { kind: "operator", name: "Actor 5", operator: 2 },
+    action: "Action64",
+    subject: "workspace/64",
+    workspace: 14,
+    changes: [{ field: "name", before: null, after: "Acme" }],
+    request_id: expect.stringMatching(/^request-\d+$/),
+  });
+  const { data } = await service
+    .grpcClient(viewer.key, AuditService)
+    .listAuditEntries({ operator: 2n, pageSize: 1 });
+  expect(Number(data[0]!.id)).toBe(entry.id);
+  for (const [kind, actor] of [
+    ["command_line", "actor = 'command_line'"],
+    ["api_key", "actor = 'api_key'"],
+    ["service", "actor = 'service'"],
+  ]) {
+    const [row] = (
+      await sql.query(
+        `select subject, id::int from audit_entry where ${actor} order by created_at desc limit 1`,
+      )
+    ).rows;
+    const found = (await list(`subject=${row.subject}&page_size=100`)).body.data;
+    expect(found.find(({ id }: { id: number }) => id === row.id).actor).toEqual({
+      kind,
+      name: expect.any(String),
+      operator: null,
+    });
+  }
+});
+
+test.each(["operator=0", "workspace=-1", "operator=999", "action=none", "subject=none/1"])(
+  "what no entry has (%s) finds nothing",
+  async (query) => {
+    expect((await list(query)).body).toEqual({ data: [], next_page_token: "" });
+  },
+);
+
+test("a page token of other filters is refused", async () => {
+  const { body } = await list("operator=2&page_size=1");
+  const refused = await list(`operator=3&page_token=${body.next_page_token}`);
+  expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["page_token"]]);
+});

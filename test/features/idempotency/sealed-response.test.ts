@@ -1,0 +1,155 @@
+import { toBinary } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  CreateOperatorResponseSchema,
+  RotateOperatorKeyResponseSchema,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import { CreateShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  CreateWebhookResponseSchema,
+  GetWebhookResponseSchema,
+  RotateWebhookSecretResponseSchema,
+  WebhookService,
+} from "../../../gen/shipments/v1/webhook_service_pb.js";
+import {
+  holdsSecret,
+  openResponse,
+  sealResponse,
+  type SealedFor,
+} from "../../../src/features/idempotency/sealed-response.ts";
+import { rotateKeys } from "../../support/platform.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+
+import { startService, type TestService } from "../../support/service.ts";
+
+const FOR: SealedFor = { secretKey: "sho_secret", idempotencyKey: "order-7", request: "method 1" };
+
+test.each([CreateOperatorResponseSchema, CreateWebhookResponseSchema])(
+  "the response $typeName holds a secret",
+  (schema) => expect(holdsSecret(schema)).toBe(true),
+);
+test.each([CreateShipmentResponseSchema, GetWebhookResponseSchema])(
+  "the response $typeName holds none",
+  (schema) => expect(holdsSecret(schema)).toBe(false),
+);
+test("the responses that show a new secret hold one", () => {
+  for (const schema of [RotateOperatorKeyResponseSchema, RotateWebhookSecretResponseSchema]) {
+    expect(holdsSecret(schema)).toBe(true);
+  }
+});
+
+describe("a sealed response", () => {
+  test("opens to what was sealed, with the same keys for the same request", () => {
+    const property = fc.property(fc.uint8Array(), (response) => {
+      const opened = openResponse(sealResponse(response, FOR), FOR);
+      expect(Buffer.from(opened!)).toEqual(Buffer.from(response));
+    });
+    fc.assert(property);
+  });
+
+  test.each([
+    ["secret key", { secretKey: "sho_secret2" }],
+    ["idempotency key", { idempotencyKey: "order-8" }],
+    ["request", { request: "method 2" }],
+  ])("does not open with another %s", (_, change) => {
+    const sealed = sealResponse(Buffer.from("secret"), FOR);
+    expect(openResponse(sealed, { ...FOR, ...change })).toBeUndefined();
+  });
+
+  test("does not open when any byte but the first is another, or some are gone", () => {
+    const sealed = sealResponse(Buffer.from("secret"), FOR);
+    for (let i = 1; i < sealed.length; i++) {
+      const changed = Buffer.from(sealed);
+      changed[i]! ^= 1;
+      expect(openResponse(changed, FOR)).toBeUndefined();
+      expect(openResponse(sealed.subarray(0, i), FOR)).toBeUndefined();
+    }
+  });
+
+  test("is another every time", () => {
+    const seal = () => sealResponse(Buffer.from("secret"), FOR).toString("hex");
+    expect(seal()).not.toBe(seal());
+  });
+});
+
+describe("of a call that makes a secret, the database", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  const HOOK = { url: "https://example.org/hook" };
+  const stored = async (table: string) => {
+    const rows = await service.app.em.fork().execute(`select response from ${table}`);
+    return (rows as { response: Buffer }[]).map(({ response }) => response.toString("latin1"));
+  };
+
+  test("has no key of an operator in the clear, and a repetition gets it again", async () => {
+    const { key: apiKey } = await service.addOperator("owner");
+    const create = () =>
+      service.request("/admin/v1/operators", {
+        apiKey,
+        body: { name: "Deployer", kind: "machine", role: "viewer" },
+        headers: { "idempotency-key": "make-one" },
+      });
+    const first = await create();
+    const { operator_key: key, data } = first.body;
+    const [response, ...more] = await stored("operator_stored_response");
+    expect(more).toEqual([]);
+    for (const secret of [key, key.slice(4, 20), data.keys[0].id]) {
+      expect(response).not.toContain(secret);
+    }
+    const again = await create();
+    expect([again.headers.get("idempotency-replayed"), again.text]).toEqual(["true", first.text]);
+  });
+
+  test("has no secret of a webhook among its stored responses, and another key of the workspace does not get it", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    const headers = { "idempotency-key": "hook-7" };
+    const create = (key: string) =>
+      service.request("/v1/webhooks", { apiKey: key, body: HOOK, headers });
+    const first = await create(apiKey);
+    const secret = first.body.secret as string;
+    for (const response of await stored("kept_answer")) expect(response).not.toContain(secret);
+    expect((await create(apiKey)).text).toBe(first.text);
+
+    const otherKey = await rotateKeys(service.app.em, id, 60);
+    const message =
+      "This idempotency key came with another secret key before, and the answer, which holds a secret, is given to that key alone; use a new idempotency key.";
+    const { status, body } = await create(otherKey);
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { message, errors: { idempotency_key: [message] } },
+    });
+    const byGrpc = service.grpcClient(otherKey, WebhookService).createWebhook(HOOK, { headers });
+    expect(await rpcError(byGrpc)).toMatchObject({
+      code: "FailedPrecondition",
+      message,
+      details: { ErrorInfo: { reason: "IDEMPOTENCY_KEY_REUSED" } },
+    });
+  });
+
+  test("gives a response that an earlier release stored in the clear", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const create = () =>
+      service.request("/v1/webhooks", {
+        apiKey,
+        body: HOOK,
+        headers: { "idempotency-key": "hook-8" },
+      });
+    await create();
+    const clear = Buffer.from(
+      toBinary(CreateWebhookResponseSchema, {
+        $typeName: "shipments.v1.CreateWebhookResponse",
+        secret: "whsec_before",
+      }),
+    );
+    await service.app.em
+      .fork()
+      .execute("update kept_answer set response = ? where key = 'hook-8'", [clear]);
+    const { status, body } = await create();
+    expect({ status, body }).toEqual({ status: 201, body: { data: null, secret: "whsec_before" } });
+  });
+});

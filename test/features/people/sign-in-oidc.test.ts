@@ -1,0 +1,310 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postForm } from "../../support/browser.ts";
+import { startIdentityProvider, type IdentityProvider } from "../../support/identity-provider.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { createVisitor, type VisitedPage, type Visitor } from "../../support/visitor.ts";
+
+const PUBLIC_URL = "https://book.example.org";
+const CALLBACK = `${PUBLIC_URL}/sign-in/oidc/callback`;
+const DROPPED = "__Secure-oidc=; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=0; Secure";
+
+let provider: IdentityProvider;
+let service: TestService;
+let workspace: TestWorkspace;
+let database: pg.Client;
+
+beforeAll(async () => {
+  provider = await startIdentityProvider({ publicUrl: PUBLIC_URL, claims: claimsOf });
+  service = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
+  workspace = await service.addWorkspace();
+  database = new pg.Client(service.databaseUrl);
+  await database.connect();
+  for (const email of ["ada@example.org", "unverified@example.org", "kate@example.org"]) {
+    await service.request("/v1/members", { apiKey: workspace.apiKey, body: { email } });
+  }
+});
+
+afterAll(async () => {
+  await database.end();
+  await service.close();
+  await provider.stop();
+});
+
+function claimsOf(login: string): Record<string, unknown> {
+  if (login.startsWith("unverified")) return { email: login, email_verified: false };
+  if (login.startsWith("said-false")) return { email: login.slice(11), email_verified: "false" };
+  if (login.startsWith("silent:")) return { email: login.slice(7) };
+  if (login.startsWith("none:")) return {};
+  return { email: login, email_verified: true };
+}
+
+const visitor = (to = service) => createVisitor(PUBLIC_URL, to.httpUrl);
+
+/** Signs in at the provider, and comes to the address it leads back to, without going there. */
+async function signInAtProvider(guest: Visitor, login: string, returnTo = "/w/1"): Promise<URL> {
+  const query = new URLSearchParams({ return_to: returnTo });
+  return fillForms(guest, login, `${PUBLIC_URL}/sign-in/oidc?${query}`);
+}
+
+/** Fills in the provider's forms, from an address on that leads to them. */
+async function fillForms(guest: Visitor, login: string, from: string): Promise<URL> {
+  let page = await guest.visit(from, { stopBefore: CALLBACK });
+  while (!page.url.href.startsWith(CALLBACK)) {
+    const action = /<form [^>]*action="([^"]+)"/.exec(page.text)![1]!;
+    const prompt = /name="prompt" value="([^"]+)"/.exec(page.text)![1]!;
+    const form = new URLSearchParams({ prompt, login, password: "any" });
+    const to = new URL(action, page.url).href;
+    page = await guest.visit(to, { form, stopBefore: CALLBACK });
+  }
+  return page.url;
+}
+
+/** Signs in, all the way to what the service answers. */
+async function signInAs(guest: Visitor, login: string, returnTo?: string): Promise<VisitedPage> {
+  return guest.visit((await signInAtProvider(guest, login, returnTo)).href);
+}
+
+/** What a page says that somebody reads who was refused. */
+const REFUSED = {
+  status: 403,
+  text: expect.stringContaining(
+    "<p>You could not be signed in. Try again, or ask an admin of your workspace for a link.</p>",
+  ),
+};
+
+function expectRefused(page: VisitedPage, guest: Visitor): void {
+  expect({ status: page.status, text: page.text }).toEqual(REFUSED);
+  expect(page.headers.getSetCookie()).toEqual([DROPPED]);
+  expect(guest.cookies(PUBLIC_URL)).toBe("");
+}
+
+describe("signing in at the identity provider", () => {
+  test("is offered under the name of its host", async () => {
+    const { status, body } = await service.request("/sign-in/options");
+    const name = new URL(provider.config.issuer).host;
+    expect([status, body]).toEqual([200, { oidc: { name } }]);
+  });
+
+  test("begins with a redirect that holds no secret, and a cookie for the way back", async () => {
+    const begun = await fetch(`${service.httpUrl}/sign-in/oidc`, { redirect: "manual" });
+    expect(begun.status).toBe(303);
+    const { origin, pathname, searchParams } = new URL(begun.headers.get("location")!);
+    expect([origin, pathname]).toEqual([provider.config.issuer, "/auth"]);
+    const random = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      client_id: provider.config.clientId,
+      redirect_uri: CALLBACK,
+      response_type: "code",
+      scope: "openid email",
+      code_challenge: random,
+      code_challenge_method: "S256",
+      state: random,
+      nonce: random,
+    });
+    expect(begun.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^__Secure-oidc=[\w-]+; Path=\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+      ),
+    ]);
+  });
+
+  test("begins a session, and goes on by a page of this site, which the session's cookie reaches", async () => {
+    const guest = visitor();
+    const page = await signInAs(guest, "ada@example.org", "/w/1/shipments?status=pending&page=2");
+    expect(page.status).toBe(200);
+    expect(page.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800; Secure$/,
+      ),
+      DROPPED,
+    ]);
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; /);
+    expect(page.text).toContain(
+      '<meta http-equiv="refresh" content="0; url=/w/1/shipments?status=pending&amp;page=2">',
+    );
+    const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
+    const { body } = await service.request("/account/v1/account", { headers });
+    expect([body.data.email, body.data.workspaces.length]).toEqual(["ada@example.org", 1]);
+  });
+
+  test.each(["https://evil.example", "//evil.example", "/\\evil.example", '/"><script>', ""])(
+    "does not lead to %j",
+    async (returnTo) => {
+      const page = await signInAs(visitor(), "ada@example.org", returnTo);
+      expect(page.status).toBe(200);
+      const [, target] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page.text)!;
+      expect(target).toBe(returnTo.startsWith('/"') ? "/&quot;&gt;&lt;script&gt;" : "/");
+    },
+  );
+
+  test.each([
+    ["in other letters", "ADA@Example.org"],
+    ["of which the provider says nothing more", "silent:ada@example.org"],
+  ])("knows an email %s", async (_, login) => {
+    expect((await signInAs(visitor(), login)).status).toBe(200);
+  });
+
+  test.each([
+    ["whose email nobody here has", "nobody@example.org"],
+    ["whose email is not verified", "unverified@example.org"],
+    ["whose email is said to be unverified in text", "said-false:ada@example.org"],
+    ["of whom the provider tells no email", "none:ada@example.org"],
+    ["whose email is an account's but for a letter that looks alike", "\u{212a}ate@example.org"],
+  ])("refuses somebody %s in the same words", async (_, login) => {
+    const guest = visitor();
+    expectRefused(await signInAs(guest, login), guest);
+    const added = "select count(*)::int as count from person where email <> all ($1)";
+    const known = ["ada@example.org", "unverified@example.org", "kate@example.org"];
+    expect((await database.query(added, [known])).rows).toEqual([{ count: 0 }]);
+  });
+
+  test("refuses somebody who changes their mind at the provider in the same words", async () => {
+    const guest = visitor();
+    const page = await guest.visit(`${PUBLIC_URL}/sign-in/oidc`);
+    const abort = new URL(/href="([^"]+\/abort)"/.exec(page.text)![1]!, page.url);
+    const back = await guest.visit(abort.href, { stopBefore: CALLBACK });
+    expect(back.url.searchParams.get("error")).toBe("access_denied");
+    expectRefused(await guest.visit(back.url.href), guest);
+  });
+
+  test("refuses programs in JSON", async () => {
+    const { status, body } = await service.request("/sign-in/oidc/callback?code=x&state=y");
+    const message =
+      "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+    expect([status, body]).toEqual([403, { message, errors: {} }]);
+  });
+});
+
+describe("an answer of the provider", () => {
+  test("begins one session, however often it comes", async () => {
+    const guest = visitor();
+    const answer = await signInAtProvider(guest, "ada@example.org");
+    const cookie = guest.cookies(PUBLIC_URL);
+    const come = () =>
+      fetch(answer.href.replace(PUBLIC_URL, service.httpUrl), { headers: { cookie } });
+    expect((await come()).status).toBe(200);
+    const again = await come();
+    expect([again.status, again.headers.getSetCookie()]).toEqual([403, [DROPPED]]);
+  });
+
+  test("counts in the browser alone that asked for it", async () => {
+    const victim = visitor();
+    const answer = await signInAtProvider(visitor(), "ada@example.org");
+    expectRefused(await victim.visit(answer.href), victim);
+    await signInAtProvider(victim, "kate@example.org");
+    expectRefused(await victim.visit(answer.href), victim);
+  });
+
+  test.each(["nonce", "code_challenge"])("to another %s is refused", async (parameter) => {
+    const guest = visitor();
+    const begun = await guest.visit(`${PUBLIC_URL}/sign-in/oidc`, {
+      stopBefore: provider.config.issuer,
+    });
+    begun.url.searchParams.set(parameter, "A".repeat(43));
+    const answer = await fillForms(guest, "ada@example.org", begun.url.href);
+    expectRefused(await guest.visit(answer.href), guest);
+  });
+
+  test.each(["state", "code", "iss"])("with another %s is refused", async (parameter) => {
+    const guest = visitor();
+    const answer = await signInAtProvider(guest, "ada@example.org");
+    answer.searchParams.set(parameter, "another");
+    expectRefused(await guest.visit(answer.href), guest);
+  });
+});
+
+test("an operator who signs in for the first time becomes a person, once", async () => {
+  await database.query(
+    `insert into operator (name, email, kind, role, created_at)
+     values ('Olga Owner', 'Olga@example.org', 'person', 'owner', now()),
+       ('A program', 'program@example.org', 'machine', 'owner', now())`,
+  );
+  const guest = visitor();
+  expect((await signInAs(guest, "olga@example.org")).status).toBe(200);
+  expect((await signInAs(visitor(), "olga@example.org")).status).toBe(200);
+  const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
+  const { body } = await service.request("/account/v1/account", { headers });
+  expect(body.data).toEqual({
+    id: expect.any(Number),
+    email: "Olga@example.org",
+    name: "Olga Owner",
+    workspaces: [],
+    operator_role: "owner",
+  });
+  const program = visitor();
+  expectRefused(await signInAs(program, "program@example.org"), program);
+  const former = visitor();
+  await database.query(
+    `insert into operator (name, email, kind, role, created_at, revoked_at)
+     values ('Former', 'former@example.org', 'person', 'owner', now(), now())`,
+  );
+  expectRefused(await signInAs(former, "former@example.org"), former);
+});
+
+describe("a service", () => {
+  test("starts without its identity provider, and says so until it is back", async () => {
+    const late = await startIdentityProvider({ publicUrl: PUBLIC_URL });
+    await late.stop();
+    const own = await startService({ publicUrl: PUBLIC_URL, oidc: late.config });
+    try {
+      const away = await visitor(own).visit(`${PUBLIC_URL}/sign-in/oidc`);
+      const text = "The identity provider cannot be reached; try again in a moment.";
+      expect([away.status, away.headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(away.text).toContain(`<p>${text}</p>`);
+      await late.start();
+      const guest = visitor(own);
+      const answer = await signInAtProvider(guest, "ada@example.org");
+      await late.stop();
+      const { status, text: said } = await guest.visit(answer.href);
+      expect([status, said]).toEqual([503, expect.stringContaining(text)]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test.each([{ inIdToken: true }, { authMethod: "client_secret_post" }] as const)(
+    "signs people in at a provider with %j",
+    async (options) => {
+      const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...options });
+      const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
+      try {
+        const { apiKey } = await own.addWorkspace();
+        await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+        expect((await signInAs(visitor(own), "ada@example.org")).status).toBe(200);
+      } finally {
+        await own.close();
+        await other.stop();
+      }
+    },
+  );
+
+  test("has an address wait that often fails to sign in, by links and by OIDC together", async () => {
+    const own = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
+    try {
+      const statuses: number[] = [];
+      for (let i = 0; i < 12; i++) {
+        statuses.push((await own.request("/sign-in/oidc/callback?code=x")).status);
+        const form = await postForm(own, "/sign-in", { token: String(i).padStart(43, "A") });
+        statuses.push(form.status);
+      }
+      expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 403));
+      expect(statuses).toContain(429);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test("without an identity provider offers none", async () => {
+    const own = await startService();
+    try {
+      expect((await own.request("/sign-in/options")).body).toEqual({ oidc: null });
+      expect((await own.request("/sign-in/oidc")).status).toBe(404);
+      expect((await own.request("/sign-in/oidc/callback")).status).toBe(404);
+    } finally {
+      await own.close();
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  GetOverviewResponseSchema,
+  ReportService,
+} from "../../../gen/shipments/v1/report_service_pb.js";
+import { bookAnd } from "../../support/bookings.ts";
+import { signIn } from "../../support/browser.ts";
+import { connectTo } from "../../support/database.ts";
+import { inDialect } from "../../support/dialect.ts";
+import { CANCELLED, insertBooked, insertQuotes, PAID } from "../../support/insert-booked.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+const NOW = new Date("2031-05-20T13:00:00Z");
+
+let service: TestService;
+let sql: pg.Client;
+beforeAll(async () => {
+  service = await startService({ now: () => NOW });
+  sql = await connectTo(service.databaseUrl);
+});
+afterAll(async () => {
+  await sql.end();
+  await service.close();
+});
+
+const NO_BOOKINGS = { bookings: 0, cancellations: 0, revenue: [] };
+
+test("a workspace reads what it booked, by day in UTC, the same by JSON and by gRPC", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  await insertBooked(sql, id, "2031-05-01T23:59:59.999Z", { count: 9 });
+  await insertBooked(sql, id, "2031-05-02T00:00:00Z", { count: 2 });
+  await insertBooked(sql, id, "2031-05-02T12:00:00Z", { count: 3, ...PAID });
+  await insertBooked(sql, id, "2031-05-02T12:00:00Z", { count: 1, ...PAID, currency: "JPY" });
+  await insertBooked(sql, id, "2031-05-02T23:59:59.999Z", { count: 4, ...CANCELLED });
+  await insertBooked(sql, id, "2031-05-04T23:59:59.999Z", { count: 1, ...CANCELLED });
+  await insertBooked(sql, id, "2031-05-05T00:00:00Z", { count: 9 });
+  await insertBooked(sql, other.id, "2031-05-02T12:00:00Z", { count: 9 });
+  await insertQuotes(sql, id, "2031-05-01T23:00:00Z", 1_000);
+  await insertQuotes(sql, id, "2031-05-02T00:00:00Z", 20);
+  await insertQuotes(sql, id, "2031-05-03T23:00:00Z", 24);
+  await insertQuotes(sql, other.id, "2031-05-03T00:00:00Z", 1_000);
+  await sql.query(
+    "insert into usage_hour (workspace_id, hour, limit_class, calls) values ($1, '2031-05-02T00:00:00Z', 'read', 1000)",
+    [id],
+  );
+
+  const revenue = [
+    { currency: "JPY", paid: 1_269, awaiting_payment: 0 },
+    { currency: "USD", paid: 38.07, awaiting_payment: 25.38 },
+  ];
+  const expected = {
+    data: {
+      from_date: "2031-05-02",
+      to_date: "2031-05-04",
+      days: [
+        { date: "2031-05-02", bookings: 10, cancellations: 4, revenue, quotes: 20 },
+        { date: "2031-05-03", ...NO_BOOKINGS, quotes: 24 },
+        { date: "2031-05-04", bookings: 1, cancellations: 1, revenue: [], quotes: 0 },
+      ],
+      totals: { bookings: 11, cancellations: 5, revenue, quotes: 44, quote_to_booking: 0.25 },
+    },
+  };
+  const path = "/v1/overview?from_date=2031-05-02&to_date=2031-05-04";
+  const { status, body } = await service.request(path, { apiKey });
+  expect({ status, body }).toEqual({ status: 200, body: expected });
+  const byGrpc = await service
+    .grpcClient(apiKey, ReportService)
+    .getOverview({ fromDate: "2031-05-02", toDate: "2031-05-04" });
+  expect(inDialect(GetOverviewResponseSchema, byGrpc)).toEqual(expected);
+});
+
+test("without days, an overview is of the last 30; there is no ratio without quotes", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { body } = await service.request("/v1/overview", { apiKey });
+  const { days, ...rest } = body.data;
+  expect(days).toHaveLength(30);
+  expect(days[29]).toEqual({ date: "2031-05-20", ...NO_BOOKINGS, quotes: 0 });
+  expect(rest).toEqual({
+    from_date: "2031-04-21",
+    to_date: "2031-05-20",
+    totals: { ...NO_BOOKINGS, quotes: 0, quote_to_booking: null },
+  });
+});
+
+test("quotes are absent for days whose counts have been deleted, and then from the totals", async () => {
+  const { apiKey } = await service.addWorkspace();
+  // 99 days before now is the first whose counts are whole.
+  const path = "/v1/overview?from_date=2031-02-09&to_date=2031-02-10";
+  const { body } = await service.request(path, { apiKey });
+  expect(body.data).toEqual({
+    from_date: "2031-02-09",
+    to_date: "2031-02-10",
+    days: [
+      { date: "2031-02-09", ...NO_BOOKINGS, quotes: null },
+      { date: "2031-02-10", ...NO_BOOKINGS, quotes: 0 },
+    ],
+    totals: { ...NO_BOOKINGS, quotes: null, quote_to_booking: null },
+  });
+});
+
+test("a shipment's payment and cancellation change the figures of the day of its booking", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const dayOf = async (from: string) => {
+    const path = `/v1/overview?from_date=${from}&to_date=2031-05-20`;
+    const { quotes, ...day } = (await service.request(path, { apiKey })).body.data.days.at(-1);
+    return [day, quotes];
+  };
+  const date = "2031-05-20";
+  // Each asks for other days, so that no answer is a remembered one.
+  const { reference } = await bookAnd(service, apiKey, []);
+  await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
+  const revenue = (paid: number, awaiting_payment: number) => [
+    { currency: "USD", paid, awaiting_payment },
+  ];
+  expect(await dayOf("2031-05-01")).toEqual([
+    { date, bookings: 1, cancellations: 0, revenue: revenue(0, 12.69) },
+    0,
+  ]);
+  const body = { amount: 12.69, currency: "USD" };
+  await service.request(`/v1/shipments/${reference}/payments`, { apiKey, body });
+  expect(await dayOf("2031-05-02")).toEqual([
+    { date, bookings: 1, cancellations: 0, revenue: revenue(12.69, 0) },
+    0,
+  ]);
+  await service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: {} });
+  expect(await dayOf("2031-05-03")).toEqual([
+    { date, bookings: 1, cancellations: 1, revenue: [] },
+    0,
+  ]);
+});
+
+test("days that cannot be reported are refused at their fields, by JSON and by gRPC", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const path = "/v1/overview?from_date=2031-02-30&to_date=yesterday";
+  const { status, body } = await service.request(path, { apiKey });
+  expect([status, Object.keys(body.errors)]).toEqual([422, ["to_date"]]);
+  const reversed = await service.request("/v1/overview?from_date=2031-05-21", { apiKey });
+  expect([reversed.status, reversed.body]).toEqual([
+    422,
+    {
+      message: "from_date must not be after to_date.",
+      errors: { from_date: ["from_date must not be after to_date."] },
+    },
+  ]);
+  const byGrpc = await rpcError(
+    service.grpcClient(apiKey, ReportService).getOverview({ fromDate: "2031-05-21" }),
+  );
+  expect(byGrpc).toMatchObject({ message: "from_date must not be after to_date." });
+});
+
+test("every member may read reports, and nobody else", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { key } = await service.addOperator("owner");
+  const viewer = await signIn(service, apiKey, { email: "v@example.org", role: "viewer" });
+  const headers = { "x-workspace": String(id) };
+  for (const path of ["/v1/usage", "/v1/overview"]) {
+    expect((await viewer.request(path, { headers })).status).toBe(200);
+    expect((await service.request(path, { apiKey: key })).status).toBe(401);
+    expect((await service.request(path)).status).toBe(401);
+  }
+});

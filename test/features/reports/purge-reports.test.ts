@@ -1,0 +1,45 @@
+import type { MikroORM } from "@mikro-orm/postgresql";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createOrm } from "../../../src/db/orm.ts";
+import { purgeReports } from "../../../src/features/reports/purge-reports.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let orm: MikroORM;
+let sql: pg.Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url, { entities: ENTITIES });
+  sql = await connectTo(database.url);
+});
+afterAll(async () => {
+  await sql.end();
+  await orm.close();
+  await database.drop();
+});
+
+test("counts of calls are kept for 100 days, also when more are deleted than one statement deletes", async () => {
+  await sql.query("insert into workspace (id, name, created_at) values (1, 'Test', now())");
+  await sql.query(
+    `insert into usage_hour (workspace_id, hour, limit_class, calls)
+     select 1, date_trunc('hour', now(), 'UTC') - make_interval(hours => i), 'read', 1
+     from generate_series(0, 8000) i`,
+  );
+  await purgeReports(orm.em);
+  const { rows } = await sql.query(
+    `select count(*)::int as hours, min(hour) > now() - interval '100 days' as kept from usage_hour`,
+  );
+  expect(rows).toEqual([{ hours: 2_400, kept: true }]);
+});
+
+test("replicas that were not seen for a day are forgotten", async () => {
+  await sql.query(
+    `insert into replica (id, host_name, version, node_version, started_at, seen_at)
+     select gen_random_uuid(), host_name, '0.1.0', '26.10.0', now() - interval '2 days', now() - age
+     from (values ('gone', interval '25 hours'), ('lost', interval '23 hours')) as r (host_name, age)`,
+  );
+  await purgeReports(orm.em);
+  expect((await sql.query("select host_name from replica")).rows).toEqual([{ host_name: "lost" }]);
+});

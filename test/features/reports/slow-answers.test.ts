@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createSlowAnswers } from "../../../src/features/reports/slow-answers.ts";
+
+/** Longer than an answer takes that is not remembered, in milliseconds. */
+const SLOW_MS = 150;
+
+function countedAnswers(tookMs: number) {
+  const answers = createSlowAnswers<{ n: number }>();
+  let n = 0;
+  return (key: string) =>
+    answers.get(key, async () => {
+      const answer = { n: ++n };
+      await sleep(tookMs);
+      return answer;
+    });
+}
+
+test("a slow answer is given again under its key, and under no other", async () => {
+  const get = countedAnswers(SLOW_MS);
+  expect(await get("a")).toEqual({ n: 1 });
+  expect(await get("a")).toEqual({ n: 1 });
+  expect(await get("b")).toEqual({ n: 2 });
+});
+
+test("a slow answer is computed once for all who wait for it", async () => {
+  const get = countedAnswers(SLOW_MS);
+  expect(await Promise.all([get("a"), get("a"), get("a")])).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }]);
+});
+
+test("an answer that fails is asked for again", async () => {
+  const answers = createSlowAnswers<{ n: number }>();
+  const failing = async () => {
+    await sleep(SLOW_MS);
+    throw new Error("away");
+  };
+  await expect(answers.get("a", failing)).rejects.toThrow("away");
+  expect(await answers.get("a", async () => ({ n: 1 }))).toEqual({ n: 1 });
+});

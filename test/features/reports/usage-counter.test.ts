@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { createUsageCounter } from "../../../src/features/reports/usage-counter.ts";
+import type { LimitClass } from "../../../src/domain/rate-limit.ts";
+import type { ReceivedCall } from "../../../src/pipeline/call.ts";
+import { callOf } from "../../support/call-of.ts";
+
+function callIn(workspace: number, limitClass: LimitClass): ReceivedCall {
+  const call = callOf(workspace);
+  return { ...call, rateLimit: { ...call.rateLimit!, limitClass } };
+}
+
+test("calls are counted by workspace and class, and listed in that order", () => {
+  const counter = createUsageCounter();
+  for (const limitClass of ["write", "read", "read"] as const)
+    counter.count(callIn(20, limitClass));
+  counter.count(callIn(3, "quote"));
+  expect(counter.unwritten()).toEqual([
+    { workspace: 3, limitClass: "quote", calls: 1 },
+    { workspace: 20, limitClass: "read", calls: 2 },
+    { workspace: 20, limitClass: "write", calls: 1 },
+  ]);
+  expect(counter.unwrittenOf(20)).toEqual({ quote: 0, read: 2, write: 1 });
+  expect(counter.unwrittenOf(4)).toEqual({ quote: 0, read: 0, write: 0 });
+});
+
+test("calls that nobody is known to have made, or that were not within a limit, are not counted", () => {
+  const counter = createUsageCounter();
+  counter.count({ ...callOf(1), caller: undefined });
+  counter.count({ ...callOf(1), rateLimit: undefined });
+  expect(counter.unwritten()).toEqual([]);
+});
+
+test("calls that are counted while others are written stay", () => {
+  const counter = createUsageCounter();
+  counter.count(callIn(1, "read"));
+  counter.count(callIn(2, "read"));
+  const writing = counter.unwritten();
+  counter.count(callIn(1, "read"));
+  counter.written(writing);
+  expect(counter.unwritten()).toEqual([{ workspace: 1, limitClass: "read", calls: 1 }]);
+});
+
+test("memory is bounded: of workspaces beyond the most, nothing is counted until others are written", () => {
+  const counter = createUsageCounter(2);
+  for (const workspace of [1, 2, 3, 1]) counter.count(callIn(workspace, "read"));
+  const counted = [
+    { workspace: 1, limitClass: "read", calls: 2 },
+    { workspace: 2, limitClass: "read", calls: 1 },
+  ];
+  expect(counter.unwritten()).toEqual(counted);
+  counter.written(counter.unwritten());
+  counter.count(callIn(3, "read"));
+  expect(counter.unwritten()).toEqual([{ workspace: 3, limitClass: "read", calls: 1 }]);
+});

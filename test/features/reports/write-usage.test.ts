@@ -1,0 +1,69 @@
+import type { MikroORM } from "@mikro-orm/postgresql";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createOrm } from "../../../src/db/orm.ts";
+import { createUsageCounter } from "../../../src/features/reports/usage-counter.ts";
+import { writeUsage } from "../../../src/features/reports/write-usage.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
+import { callOf } from "../../support/call-of.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let orm: MikroORM;
+let sql: pg.Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url, { entities: ENTITIES });
+  sql = await connectTo(database.url);
+  await sql.query(
+    "insert into workspace (id, name, created_at) select i, 'Test', now() from generate_series(1, 6000) i",
+  );
+});
+afterAll(async () => {
+  await sql.end();
+  await orm.close();
+  await database.drop();
+});
+
+async function writtenCalls(): Promise<{ workspaces: number; calls: number }> {
+  const { rows } = await sql.query(
+    "select count(distinct workspace_id)::int as workspaces, sum(calls)::int as calls from usage_hour",
+  );
+  return rows[0];
+}
+
+test("replicas that write at the same time neither lose calls nor wait for each other for ever", async () => {
+  const counters = Array.from({ length: 4 }, (_, replica) => {
+    const counter = createUsageCounter();
+    const workspaces = Array.from({ length: 6_000 }, (__, i) => i + 1);
+    // Each meets the workspaces in another order.
+    if (replica % 2 === 1) workspaces.reverse();
+    for (const workspace of workspaces) counter.count(callOf(workspace));
+    return counter;
+  });
+  await Promise.all(counters.map((counter) => writeUsage(orm.em, counter)));
+  expect(await writtenCalls()).toEqual({ workspaces: 6_000, calls: 24_000 });
+  expect(counters.flatMap((counter) => counter.unwritten())).toEqual([]);
+});
+
+test("what cannot be written stays counted", async () => {
+  const counter = createUsageCounter();
+  counter.count(callOf(1));
+  const before = await writtenCalls();
+  await sql.query("alter table usage_hour rename to away");
+  await expect(writeUsage(orm.em, counter)).rejects.toThrow("usage_hour");
+  await sql.query("alter table away rename to usage_hour");
+  expect(counter.unwritten()).toEqual([{ workspace: 1, limitClass: "write", calls: 1 }]);
+  await writeUsage(orm.em, counter);
+  expect(await writtenCalls()).toEqual({ ...before, calls: before.calls + 1 });
+});
+
+test("calls of a workspace that is gone do not keep those of others from being written", async () => {
+  const counter = createUsageCounter();
+  counter.count(callOf(1));
+  counter.count(callOf(7_000));
+  const before = await writtenCalls();
+  await writeUsage(orm.em, counter);
+  expect(await writtenCalls()).toEqual({ ...before, calls: before.calls + 1 });
+  expect(counter.unwritten()).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { startService, type TestService } from "../../support/service.ts";
+import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
+import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
+
+let service: TestService;
+let drafts: Drafts;
+let key: string;
+
+beforeAll(async () => {
+  service = await startService();
+  ({ key } = await service.addOperator("viewer"));
+  drafts = draftsOf(service, (await service.addOperator("operator")).key);
+});
+afterAll(() => service.close());
+
+/** Checks a draft as a viewer. */
+const check = (draft: number) =>
+  service.request(`/admin/v1/tariff_drafts/${draft}/check`, { apiKey: key, method: "POST" });
+
+const OPEN_RING: any = zonesOf([square(0, 0, 1, 1)[0]!.slice(0, 4)]);
+
+test("every fault of a draft is given by its path, in the order of the document", async () => {
+  const tier = { min_kg: 0, max_kg: 5, flat_fee: "0.00", rate_per_kg: "0.50" };
+  const faulty = worldTariff({
+    currency: "USD",
+    base_fee: "5.001",
+    rate_per_km: "-1",
+    tiers: [tier, { ...tier, min_kg: 4, max_kg: 3, flat_fee: "" }],
+    zones: OPEN_RING,
+  });
+  const draft = await drafts.begin(faulty);
+  const { status, body } = await check(draft.id);
+  expect({ status, ...body, faults: body.faults.map(({ path }: any) => path) }).toEqual({
+    status: 200,
+    faults: [
+      "base_fee",
+      "rate_per_km",
+      "tiers[1].max_kg",
+      "tiers[1].flat_fee",
+      "tiers[1].min_kg",
+      expect.stringMatching(/^zones\[0\]\.geometry/),
+    ],
+    zones: 0,
+    tiers: 0,
+    same_as_in_force: false,
+    etag: draft.etag,
+  });
+  expect(body.faults[2].text).toBe("must be above min_kg, which is 4; it is 3");
+});
+
+test("at most 100 faults are given, and publishing refuses with the same ones, each under its path", async () => {
+  const features = Array.from({ length: 150 }, () => OPEN_RING.features[0]);
+  const draft = await drafts.begin(worldTariff({ zones: { ...OPEN_RING, features } }));
+  const { faults } = (await check(draft.id)).body;
+  expect(faults).toHaveLength(100);
+  const { status, body } = await drafts.publish(draft.id, 1);
+  expect(status).toBe(422);
+  const errors = Object.fromEntries(
+    faults.map(({ path, text }: any) => [path, [`${path} ${text}`]]),
+  );
+  expect(body).toEqual({
+    message: `${faults[0].path} ${faults[0].text} (and 99 more errors)`,
+    errors,
+  });
+});
+
+test("a draft that says the same as the tariff in force is told from one that does not", async () => {
+  const reversed = Object.fromEntries(
+    Object.entries(SAMPLE_TARIFF)
+      .filter(([name]) => name !== "source")
+      .reverse(),
+  );
+  const other = await drafts.begin(reversed);
+  // The sample has a key that callers cannot give.
+  expect((await check(other.id)).body).toMatchObject({ faults: [], same_as_in_force: false });
+  const { body } = await drafts.call("POST", "tariff_drafts", { name: "Copy", from_version: 1 });
+  expect((await check(body.data.id)).body).toEqual({
+    faults: [],
+    zones: 5,
+    tiers: 3,
+    same_as_in_force: true,
+    etag: body.data.etag,
+  });
+});
+
+test.each([
+  ["that are not JSON", '{"type":', /^must be JSON text in UTF-8: /],
+  ["that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), /^must be JSON text in UTF-8: /],
+  ["with a byte order mark", "\uFEFF{}", /^must be JSON text in UTF-8: /],
+  ["that were never uploaded", undefined, /^must be a GeoJSON object/],
+])(
+  "zones %s are a fault of the zones, found together with those of the fees",
+  async (_, data, text) => {
+    const draft = await drafts.begin(worldTariff({ base_fee: "-1" }));
+    if (data !== undefined) await drafts.upload(draft.id, data);
+    const id =
+      data === undefined
+        ? (await drafts.call("POST", "tariff_drafts", { name: "Bare", fees: draft.fees })).body.data
+            .id
+        : draft.id;
+    expect((await check(id)).body.faults).toEqual([
+      { path: "base_fee", text: expect.any(String) },
+      { path: "zones", text: expect.stringMatching(text) },
+    ]);
+  },
+);
+
+test.each([
+  ["NUL in a text", '"a\\u0000b"', "zones.features[0].properties.x"],
+  ["half of a surrogate pair", '"\\ud800"', "zones.features[0].properties.x"],
+  ["a number beyond all doubles", "1e999", "zones.features[0].properties.x"],
+  ["a nesting of 200 levels", "[".repeat(200) + "]".repeat(200), "document"],
+])("%s, which could not be stored, is a fault", async (_, value, path) => {
+  const draft = await drafts.begin(worldTariff());
+  const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace('"Zone 1"', `"Z","x":${value}`);
+  await drafts.upload(draft.id, zones);
+  expect((await check(draft.id)).body.faults).toEqual([{ path, text: expect.any(String) }]);
+  expect((await drafts.publish(draft.id, 1)).status).toBe(422);
+});
+
+test("what the database cannot store although no fault is found is refused as a fault of the document", async () => {
+  const draft = await drafts.begin(worldTariff());
+  const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace('"Zone 1"', '"Z","x":1e-20000');
+  await drafts.upload(draft.id, zones);
+  const { status, body } = await drafts.publish(draft.id, 1);
+  expect({ status, keys: Object.keys(body.errors) }).toEqual({ status: 422, keys: ["document"] });
+});
+
+test("a large draft is not parsed in the thread that answers calls, and checked as a small one", async () => {
+  const many = Array.from({ length: 1_000 }, (_, i) => square(i / 10, 0, i / 10 + 0.05, 1));
+  const large = await drafts.begin(worldTariff({ zones: zonesOf(...many) }));
+  const client = service.grpcClient(key, TariffService);
+  const parse = vi.spyOn(JSON, "parse");
+  const checked = await client.checkTariff({ draft: BigInt(large.id) });
+  const longest = Math.max(0, ...parse.mock.calls.map(([text]) => text.length));
+  parse.mockRestore();
+  expect(longest).toBeLessThan(32 * 1024);
+  expect(checked).toMatchObject({ faults: [], zones: 1_000, tiers: 1, etag: large.etag });
+});

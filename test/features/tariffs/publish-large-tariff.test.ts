@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { countyTariff } from "../../bench/county-tariff.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
+
+let service: TestService;
+let drafts: Drafts;
+let apiKey: string;
+
+beforeAll(async () => {
+  service = await startService();
+  drafts = draftsOf(service, (await service.addOperator("operator")).key);
+  ({ apiKey } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+test("while 3,191 counties are checked and published, quotes are answered, one after the other", async () => {
+  const draft = await drafts.begin(countyTariff() as any);
+  const parse = vi.spyOn(JSON, "parse");
+  let ended = false;
+  const publishing = drafts.publish(draft.id, 1).finally(() => {
+    ended = true;
+  });
+  let quotes = 0;
+  while (!ended) {
+    const { status } = await service.request("/v1/shipments/quote", {
+      apiKey,
+      body: COVERED_ROUTE,
+    });
+    expect(status).toBe(200);
+    quotes++;
+  }
+  const longest = Math.max(...parse.mock.calls.map(([text]) => text.length));
+  parse.mockRestore();
+
+  expect((await publishing).body).toMatchObject({
+    published: true,
+    data: { version: 2, zones: 3_191 },
+  });
+  // A quote takes a millisecond or so; one that had to wait for the publication would be the last.
+  expect(quotes).toBeGreaterThan(10);
+  expect(longest).toBeLessThan(32 * 1024);
+});

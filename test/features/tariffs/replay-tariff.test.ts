@@ -1,0 +1,402 @@
+import fc from "fast-check";
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  ReplayTariffResponseSchema,
+  TariffService,
+} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { insertDraft } from "../../support/insert-draft.ts";
+import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
+import { naiveReplay, type ReplayedRow, type SquareTariff } from "../../support/naive-replay.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
+
+let service: TestService;
+let database: pg.Client;
+let viewer: string;
+/** Two, with a customer each. */
+let workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[];
+beforeAll(async () => {
+  service = await startService();
+  database = await connectTo(service.databaseUrl);
+  ({ key: viewer } = await service.addOperator("viewer"));
+  workspaces = [];
+  for (const { id, apiKey } of [await service.addWorkspace(), await service.addWorkspace()]) {
+    const customer = await insertCustomers(database, id, 1);
+    workspaces.push({ id, apiKey, customer });
+  }
+});
+afterAll(async () => {
+  await database.end();
+  await service.close();
+});
+beforeEach(async () => {
+  await database.query("delete from shipment");
+  await database.query("delete from tariff_draft");
+});
+
+/** Writes shipments of both workspaces in turn, the last the newest, on the given route. */
+async function addShipments(
+  count: number,
+  route: readonly [string, string, string, string, string],
+): Promise<void> {
+  for (const [i, { id, customer }] of workspaces.entries()) {
+    await insertShipments(database, {
+      workspace: id,
+      count: Math.floor((count + 1 - i) / 2),
+      customer: String(customer),
+      createdAt: `now() - interval '1 day' + (2 * i + ${i}) * interval '1 second'`,
+      salt: `${id} `,
+      route,
+    });
+  }
+}
+
+/** The newest shipments, as rows. */
+async function newest(count: number): Promise<ReplayedRow[]> {
+  const { rows } = await database.query<ReplayedRow>(
+    `select workspace_id::float8 as workspace, reference, pickup_lat, pickup_lng, dropoff_lat,
+       dropoff_lng, weight_kg
+     from shipment order by created_at desc limit $1`,
+    [count],
+  );
+  return rows;
+}
+
+function replay(draft: number | string, body: object = {}, apiKey = viewer) {
+  return service.request(`/admin/v1/tariff_drafts/${draft}/replay`, { apiKey, body });
+}
+
+const publish = async (document: unknown) =>
+  (await publishDocument(service.app.em, document)).version;
+
+/** A tariff of the whole world that charges by weight alone. */
+function perKg(rate: string, changes: object = {}): object {
+  const tiers = [{ min_kg: 0, max_kg: 1_000, flat_fee: "0", rate_per_kg: rate }];
+  return worldTariff({ tiers, ...changes });
+}
+
+describe("a replay of shipments", () => {
+  /** All over a square of 4 degrees, from 0.5 to 9.5 kg. */
+  const SCATTERED = [
+    "(i * 37 % 41) / 10.0",
+    "(i * 53 % 43) / 10.0",
+    "(i * 71 % 37) / 10.0",
+    "(i * 29 % 47) / 10.0",
+    "(i % 19 + 1) / 2.0",
+  ] as const;
+
+  const decimal = (max: number, decimals: number) =>
+    fc.nat(max * 10 ** decimals).map((units) => (units / 10 ** decimals).toFixed(decimals));
+  const digitsOf = { USD: 2, JPY: 0, KWD: 3 };
+  const anySquare = fc
+    .tuple(fc.nat(40), fc.nat(40), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }))
+    .map(([w, s, x, y]) => [w / 10, s / 10, (w + x) / 10, (s + y) / 10] as const);
+  const tariffIn = (currency: SquareTariff["currency"]): fc.Arbitrary<SquareTariff> =>
+    fc.record({
+      currency: fc.constant(currency),
+      base_fee: decimal(20, digitsOf[currency]),
+      rate_per_km: decimal(1, 6),
+      tiers: fc
+        .uniqueArray(fc.integer({ min: 1, max: 10 }), { minLength: 1, maxLength: 4 })
+        .chain((ends) =>
+          fc.tuple(
+            ...ends
+              .toSorted((a, b) => a - b)
+              .map((max_kg, i, sorted) =>
+                fc.record({
+                  min_kg: fc.constant(sorted[i - 1] ?? 0),
+                  max_kg: fc.constant(max_kg),
+                  flat_fee: decimal(5, digitsOf[currency]),
+                  rate_per_kg: decimal(1, 6),
+                }),
+              ),
+          ),
+        ),
+      squares: fc.array(anySquare, { minLength: 1, maxLength: 4 }),
+    });
+  const anyCurrency = fc.constantFrom("USD", "JPY", "KWD");
+
+  const documentOf = ({ squares, ...fees }: SquareTariff) => ({
+    ...fees,
+    zones: zonesOf(...squares.map((bounds) => square(...bounds))),
+  });
+
+  test("counts, totals, distribution and lists are those of pricing every shipment one by one", async () => {
+    await addShipments(300, SCATTERED);
+    const rows = await newest(250);
+    const pair = anyCurrency.chain((currency) =>
+      fc.tuple(
+        tariffIn(currency),
+        fc.oneof({ weight: 4, arbitrary: tariffIn(currency) }, anyCurrency.chain(tariffIn)),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(pair, async ([inForce, ofDraft]) => {
+        // Publishing needs one too, and there can be 50.
+        await database.query("delete from tariff_draft");
+        const version = await publish(documentOf(inForce));
+        const draft = await insertDraft(database, documentOf(ofDraft));
+        const { status, body } = await replay(draft, { shipments: 250 });
+        expect(status).toBe(200);
+        expect(body).toEqual({
+          etag: `${draft}-1`,
+          in_force: version,
+          shipments: naiveReplay(inForce, ofDraft, rows),
+          routes: [],
+        });
+      }),
+      { numRuns: 12 },
+    );
+  }, 120_000);
+
+  test("takes the last 1,000 unless told otherwise, and none when told so", async () => {
+    await addShipments(1_001, SCATTERED);
+    await publish(perKg("1"));
+    const draft = await insertDraft(database, perKg("2"));
+    const counted = async (body: object) => (await replay(draft, body)).body.shipments.routes;
+    expect(await counted({})).toBe(1_000);
+    expect(await counted({ shipments: 7 })).toBe(7);
+    expect(await counted({ shipments: 10_000 })).toBe(1_001);
+    expect((await replay(draft, { shipments: 0 })).body.shipments).toEqual({
+      routes: 0,
+      served_by_both: 0,
+      newly_covered: 0,
+      newly_refused: 0,
+      currency_in_force: "USD",
+      currency_of_draft: "USD",
+      total_in_force: 0,
+      total_of_draft: 0,
+      distribution: expect.arrayContaining([
+        { above_percent: 0, up_to_percent: 0, routes: 0 },
+        { above_percent: 50, up_to_percent: null, routes: 0 },
+      ]),
+      largest: [],
+      refused: [],
+    });
+  });
+
+  test("tells of those that the draft alone refuses, the newest first, and why", async () => {
+    await addShipments(2, ["1", "i", "1", "i", "2.5"]);
+    await publish(perKg("1"));
+    const zones = zonesOf(square(1.5, 0, 3, 3), square(10, 10, 11, 11));
+    const draft = await insertDraft(database, perKg("2", { zones }));
+    const [{ reference }, { reference: older }] = (await newest(2)) as [ReplayedRow, ReplayedRow];
+    const refused = { total_in_force: 2.5, total_of_draft: null };
+    expect((await replay(draft)).body.shipments).toMatchObject({
+      routes: 2,
+      served_by_both: 0,
+      newly_refused: 2,
+      refused: [
+        {
+          workspace: workspaces[1]!.id,
+          shipment: reference,
+          ...refused,
+          message: OUTSIDE,
+        },
+        { workspace: workspaces[0]!.id, shipment: older, ...refused, message: OUTSIDE },
+      ],
+    });
+  });
+
+  const OUTSIDE =
+    "The pickup and dropoff points are outside the coverage zones, 55590 m and 55590 m from the nearest one.";
+
+  test("compares with the version whose time has come, not with one that is scheduled or called off", async () => {
+    await addShipments(1, SCATTERED);
+    const inForce = await publish(perKg("1"));
+    const scheduled = await publish(perKg("3"));
+    const calledOff = await publish(perKg("4"));
+    await database.query(
+      `update tariff_version set effective_at = now() + interval '1 day',
+         called_off_at = case when version = $2 then now() end where version in ($1, $2)`,
+      [scheduled, calledOff],
+    );
+    const draft = await insertDraft(database, perKg("2"));
+    expect((await replay(draft)).body.in_force).toBe(inForce);
+    await database.query("update tariff_version set effective_at = now(), called_off_at = null");
+  });
+
+  test("is refused while no tariff is in force", async () => {
+    const draft = await insertDraft(database, perKg("2"));
+    await database.query("update tariff_version set called_off_at = now()");
+    const { status, body } = await replay(draft);
+    await database.query("update tariff_version set called_off_at = null");
+    expect({ status, body }).toEqual({
+      status: 404,
+      body: { message: "No tariff is in force yet.", errors: {} },
+    });
+  });
+});
+
+describe("a replay of routes", () => {
+  const FAR = { ...COVERED_ROUTE, dropoff_lat: 10, dropoff_lng: 10 };
+
+  const lat = fc.oneof(fc.constantFrom(-90, -0, 90), fc.double({ min: -90, max: 90, noNaN: true }));
+  const lng = fc.oneof(fc.constantFrom(-180, 180), fc.double({ min: -180, max: 180, noNaN: true }));
+  const anyRoute = fc.record({
+    pickup_lat: lat,
+    pickup_lng: lng,
+    dropoff_lat: lat,
+    dropoff_lng: lng,
+    weight_kg: fc.double({ min: 0.01, max: 1_100, noNaN: true }),
+  });
+
+  test("gives for each what a quote would say by either tariff", async () => {
+    await publish(SAMPLE_TARIFF);
+    const next = perKg("2", { currency: "JPY", base_fee: "100" });
+    const draft = await insertDraft(database, next);
+    const some = [COVERED_ROUTE, FAR, { ...COVERED_ROUTE, weight_kg: 1_001 }];
+    const routes = [...some, ...fc.sample(anyRoute, 97)];
+    const { body } = await replay(draft, { routes, shipments: 0 });
+
+    const quotes = async () => {
+      const { apiKey } = workspaces[0]!;
+      const answer = await service.request("/v1/shipments/quote/batch", {
+        apiKey,
+        body: { routes },
+      });
+      return answer.body.results.map(({ quote }: { quote: unknown }) => quote);
+    };
+    // A replica may price by the version before for up to a second.
+    const quotesOnce = (total: number) =>
+      eventually(`a price of ${total}`, async () => {
+        const found = await quotes();
+        return found[0].total === total && found;
+      });
+    const inForce = await quotesOnce(12.69);
+    await publish(next);
+    const ofDraft = await quotesOnce(100);
+    expect(body.routes).toEqual(
+      inForce.map((it: object, i: number) => ({ in_force: it, draft: ofDraft[i] })),
+    );
+    const covered = body.routes
+      .slice(0, 3)
+      .map((it: Record<"in_force" | "draft", any>) => [it.in_force.covered, it.draft.covered]);
+    expect(covered).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+    ]);
+  });
+
+  test("checks each as a quote does, and how many there are", async () => {
+    const draft = await insertDraft(database, perKg("2"));
+    const bad = { ...COVERED_ROUTE, pickup_lat: 91, weight_kg: undefined };
+    expect(await replay(draft, { routes: [COVERED_ROUTE, bad] })).toMatchObject({
+      status: 422,
+      body: {
+        message:
+          "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more errors)",
+        errors: {
+          "routes[1].pickup_lat": [
+            "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
+          ],
+          "routes[1].weight_kg": ["routes[1].weight_kg is required."],
+        },
+      },
+    });
+    const many = { routes: Array.from({ length: 101 }, () => COVERED_ROUTE) };
+    const refusals = [many, { shipments: 10_001 }, { shipments: -1 }].map(async (body) => {
+      const refused = await replay(draft, body);
+      return [refused.status, Object.keys(refused.body.errors)];
+    });
+    expect(await Promise.all(refusals)).toEqual([
+      [422, ["routes"]],
+      [422, ["shipments"]],
+      [422, ["shipments"]],
+    ]);
+  });
+});
+
+describe("a draft", () => {
+  test("that there is not is not found", async () => {
+    const answers = ["9999", "0", "-1", "9007199254740991"].map(async (draft) => {
+      const { status, body } = await replay(draft);
+      return { status, body };
+    });
+    const notFound = { status: 404, body: { message: "There is no such draft.", errors: {} } };
+    expect(await Promise.all(answers)).toEqual([notFound, notFound, notFound, notFound]);
+    const call = service.grpcClient(viewer, TariffService).replayTariff({ draft: 2n ** 63n - 1n });
+    expect(await rpcError(call)).toMatchObject({
+      code: "NotFound",
+      details: { ErrorInfo: { reason: "TARIFF_DRAFT_NOT_FOUND" } },
+    });
+  });
+
+  test("with faults is refused with all of them, each under its path", async () => {
+    const draft = await insertDraft(database, {
+      ...perKg("0.0000001", { base_fee: "-1" }),
+      zones: zonesOf(square(0, 0, 0, 1)),
+    });
+    const { status, body } = await replay(draft);
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: {
+        message: expect.stringMatching(/^base_fee must be a decimal .* \(and 2 more errors\)$/),
+        errors: {
+          base_fee: [expect.stringMatching(/^base_fee must be a decimal of 0 or more/)],
+          "tiers[0].rate_per_kg": [
+            expect.stringMatching(/^tiers\[0\].rate_per_kg must have at most 6 decimals/),
+          ],
+          "zones[0].geometry": [expect.stringMatching(/^zones\[0\].geometry the outer ring /)],
+        },
+      },
+    });
+    const call = service.grpcClient(viewer, TariffService).replayTariff({ draft: BigInt(draft) });
+    expect(await rpcError(call)).toMatchObject({
+      code: "FailedPrecondition",
+      details: { ErrorInfo: { reason: "TARIFF_FAULTY" } },
+    });
+  });
+
+  test.each([
+    ["that are not JSON", '{"type":', /^zones must be JSON text in UTF-8: .*; upload it again$/],
+    ["that are not UTF-8", Buffer.from([0xff]), /^zones must be JSON text in UTF-8: /],
+    ["that are missing", undefined, /^zones must be a GeoJSON object of type "FeatureCollection"$/],
+  ])("with zones %s is refused", async (_, zones, text) => {
+    const draft = await insertDraft(database, perKg("1", { zones }));
+    const { status, body } = await replay(draft);
+    expect({ status, errors: body.errors }).toEqual({
+      status: 422,
+      errors: { zones: [expect.stringMatching(text)] },
+    });
+  });
+});
+
+test("a draft that could not be stored as a version is refused", async () => {
+  const zones = zonesOf(square(0, 0, 1, 1)) as { features: { properties: object }[] };
+  zones.features[0]!.properties = { name: "a", note: "\0" };
+  const { status, body } = await replay(await insertDraft(database, perKg("1", { zones })));
+  const path = "zones.features[0].properties.note";
+  expect({ status, errors: body.errors }).toEqual({
+    status: 422,
+    errors: {
+      [path]: [`${path} must be text without NUL and without half of a surrogate pair`],
+    },
+  });
+});
+
+test("an operator's key is needed, and that of a viewer is enough", async () => {
+  const draft = await insertDraft(database, perKg("1"));
+  expect((await replay(draft)).status).toBe(200);
+  expect((await replay(draft, {}, workspaces[0]!.apiKey)).status).toBe(401);
+});
+
+test("gRPC and JSON give the same replay", async () => {
+  await addShipments(2, ["0", "0", "0", "0", "10"]);
+  await publish(perKg("1"));
+  const draft = await insertDraft(database, perKg("1.1"));
+  const byGrpc = await service
+    .grpcClient(viewer, TariffService)
+    .replayTariff({ draft: BigInt(draft) });
+  const encode = compileEncodeJson(ReplayTariffResponseSchema);
+  expect((await replay(draft)).body).toEqual(encode(byGrpc));
+  expect(byGrpc.shipments).toMatchObject({ totalInForce: 20, totalOfDraft: 22 });
+});

@@ -1,0 +1,116 @@
+import type { MikroORM } from "@mikro-orm/postgresql";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOrm } from "../../../src/db/orm.ts";
+import {
+  createTariffTasks,
+  type TariffTasks,
+} from "../../../src/features/tariffs/run-tariff-task.ts";
+import { createTariffCache, type TariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { worldTariff, zonesOf } from "../../support/tariffs.ts";
+
+let database: TestDatabase;
+let orm: MikroORM;
+let client: pg.Client;
+let cache: TariffCache;
+/** The versions that were loaded in a thread, in their order. */
+let loads: unknown[];
+
+beforeEach(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url, { entities: ENTITIES });
+  client = new pg.Client(database.url);
+  await client.connect();
+  await publishDocument(orm.em, worldTariff());
+  loads = [];
+  cache = createTariffCache({ em: orm.em, tasks: counted(), log: { warn: () => undefined } });
+  await cache.refresh(client);
+});
+
+afterEach(async () => {
+  await client.end();
+  await orm.close();
+  await database.drop();
+});
+
+function counted(): TariffTasks {
+  const tasks = createTariffTasks(database.url);
+  return {
+    ...tasks,
+    async runAtOnce(name, input) {
+      const output = await tasks.runAtOnce(name, input);
+      loads.push(input);
+      return output;
+    },
+  };
+}
+
+/** A circle of many positions, which compress little. */
+const CIRCLE = Array.from({ length: 5_001 }, (_, i): [number, number] => {
+  const angle = (2 * Math.PI * (i % 5_000)) / 5_000;
+  return [Math.cos(angle), Math.sin(angle)];
+});
+/** A tariff that is loaded in a thread, for its size. */
+const LARGE = worldTariff({ base_fee: "7.00", zones: zonesOf([CIRCLE]) });
+
+/** Schedules the next version in so many seconds, by the database's clock. */
+async function schedule(document: object, seconds: number): Promise<void> {
+  await client.query(
+    `insert into tariff_version (version, document, digest, published_at, effective_at)
+     select max(version) + 1, $1, 'digest', now(), clock_timestamp() + make_interval(secs => $2)
+     from tariff_version`,
+    [JSON.stringify(document), seconds],
+  );
+}
+
+const untilCurrentIs = (version: number) =>
+  eventually(`version ${version} to be in use`, async () => {
+    await cache.refresh(client);
+    return cache.currentVersion() === version;
+  });
+
+test("a scheduled version is loaded before its time, in use from its time on, and not loaded again", async () => {
+  await schedule(LARGE, 50);
+  await eventually("the version to be loaded", async () => {
+    await cache.refresh(client);
+    return loads.length > 0;
+  });
+  expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 1]);
+  expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 1 });
+  await client.query("update tariff_version set effective_at = now() where version = 2");
+  expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 2 });
+  expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 2]);
+  // Transactions that have read the version before as in force still price by it.
+  expect(await cache.byVersion(1)).toMatchObject({ version: 1 });
+});
+
+test("a version that is scheduled for later than a minute is not loaded yet, nor one that was called off", async () => {
+  await schedule(LARGE, 90);
+  await cache.refresh(client);
+  await client.query("update tariff_version set called_off_at = now(), effective_at = now()");
+  await client.query("update tariff_version set called_off_at = null where version = 1");
+  await cache.refresh(client);
+  expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 1 });
+  expect([loads, cache.currentVersion()]).toEqual([[], 1]);
+});
+
+test("a version that is called off in the moment of its time is in use nowhere for long", async () => {
+  await schedule(LARGE, 0);
+  await untilCurrentIs(2);
+  await client.query("update tariff_version set called_off_at = now() where version = 2");
+  await untilCurrentIs(1);
+});
+
+test("a look that was overtaken by a booking does not put an earlier version back in use", async () => {
+  await schedule(LARGE, 0);
+  const before = {
+    query: async () => ({ rows: [{ inForce: 1, upcoming: null, calledOff: false }] }),
+  };
+  await cache.inForce(orm.em.fork());
+  await cache.refresh(before as unknown as pg.Client);
+  expect(cache.currentVersion()).toBe(2);
+});

@@ -1,0 +1,89 @@
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { startService, type TestService } from "../../support/service.ts";
+import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+let service: TestService;
+let database: pg.Client;
+let drafts: Drafts;
+let key: string;
+let draft: number;
+
+beforeAll(async () => {
+  service = await startService();
+  ({ key } = await service.addOperator("operator"));
+  drafts = draftsOf(service, key);
+  database = new pg.Client(service.databaseUrl);
+  await database.connect();
+});
+
+beforeEach(async () => {
+  draft = (await drafts.call("POST", "tariff_drafts", { name: "Spring" })).body.data.id;
+});
+
+afterAll(async () => {
+  await database.end();
+  await service.close();
+});
+
+const zones = async () => (await drafts.call("GET", `tariff_drafts/${draft}/zones`)).text;
+
+async function pieceSizes(): Promise<number[]> {
+  const { rows } = await database.query(
+    `select octet_length(data) as size from tariff_draft_piece where draft_id = $1 order by "begin"`,
+    [draft],
+  );
+  return rows.map(({ size }) => size);
+}
+
+test("zones are put whole, appended at their end, and begun anew at 0", async () => {
+  expect(await zones()).toBe("");
+  await drafts.upload(draft, '{"a":');
+  const { status, body } = await drafts.upload(draft, "1}", "?offset=5");
+  expect({ status, bytes: body.data.zones_bytes }).toEqual({ status: 200, bytes: 7 });
+  expect(await zones()).toBe('{"a":1}');
+  await drafts.upload(draft, "[]", "?offset=0");
+  expect(await zones()).toBe("[]");
+});
+
+test.each([1, 4, 6, MAX_BYTES])(
+  "zones of 5 bytes are not appended to at %i, and stay",
+  async (at) => {
+    await drafts.upload(draft, "[1,2]");
+    const text = "offset must be 0, to begin anew, or 5, which is how many bytes there are.";
+    expect(await drafts.upload(draft, "x", `?offset=${at}`)).toMatchObject(
+      refused(422, "offset", text),
+    );
+    expect(await zones()).toBe("[1,2]");
+  },
+);
+
+test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte more", async () => {
+  const { status, body } = await drafts.upload(draft, Buffer.alloc(MAX_BYTES, " "));
+  expect({ status, bytes: body.data.zones_bytes }).toEqual({ status: 200, bytes: MAX_BYTES });
+  expect(await pieceSizes()).toEqual(Array.from({ length: 64 }, () => 1024 * 1024));
+  const text = `data must be at most ${MAX_BYTES} bytes, with all that came before it.`;
+  expect(await drafts.upload(draft, " ", `?offset=${MAX_BYTES}`)).toMatchObject(
+    refused(422, "data", text),
+  );
+  expect(await drafts.upload(draft, Buffer.alloc(MAX_BYTES + 1, " "))).toMatchObject(
+    refused(422, "data", text),
+  );
+  expect((await zones()).length).toBe(MAX_BYTES);
+});
+
+test("an upload that is repeated with its idempotency key is made once, and one of other bytes is refused", async () => {
+  const send = (data: string) =>
+    service.request(`/admin/v1/tariff_drafts/${draft}/zones`, {
+      apiKey: key,
+      method: "PUT",
+      body: data,
+      headers: { "idempotency-key": `zones ${draft}`.replace(" ", "-") },
+    });
+  const first = await send("[1]");
+  expect((await send("[1]")).body).toEqual(first.body);
+  expect((await send("[2]")).body.errors).toHaveProperty("idempotency_key");
+  expect(await zones()).toBe("[1]");
+});

@@ -1,0 +1,135 @@
+import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
+import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
+import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/operator-role.ts";
+import { mintKey } from "../../src/domain/secret-key.ts";
+import { describedMethods, httpCalls } from "../support/described-services.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { take } from "../support/take.ts";
+
+const ADMIN = await describedMethods("operator");
+const OF_WORKSPACES = await describedMethods("workspace");
+
+let service: TestService;
+let keyOf: Readonly<Record<Role, string>>;
+let workspaceKey: string;
+beforeAll(async () => {
+  service = await startService();
+  const keys = await Promise.all(
+    OPERATOR_ROLES.map(async (role) => [role, (await service.addOperator(role)).key] as const),
+  );
+  keyOf = Object.fromEntries(keys) as Record<Role, string>;
+  workspaceKey = (await service.addWorkspace()).apiKey;
+});
+afterAll(() => service.close());
+
+/** The role that a method needs, read from its descriptor apart from the service. */
+function neededRole(method: DescMethod): Role {
+  if (hasOption(method, minimum_role)) {
+    return OperatorRole[getOption(method, minimum_role)].toLowerCase() as Role;
+  }
+  const reads = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  return reads ? "viewer" : "operator";
+}
+
+/** For each field that stands in a path, the id of nothing. */
+function idsOfNothing(method: DescMethod): Record<string, string> {
+  const { pattern } = getOption(method, http);
+  const names = [...String(pattern.value).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  return Object.fromEntries(names.map((name) => [name, "999999999"]));
+}
+
+const named = (methods: readonly DescMethod[]) =>
+  methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);
+
+/** The answers by JSON on every path to a method, without what differs from call to call. */
+async function byJson(method: DescMethod, apiKey: string | undefined) {
+  const answers = httpCalls(method, idsOfNothing(method)).map(async (call) => {
+    const { status, headers, text, body } = await service.request(call.path, {
+      ...(apiKey === undefined ? {} : { apiKey }),
+      method: call.method,
+      body: call.body,
+    });
+    const steady = [...headers].filter(([name]) => !["x-request-id", "date"].includes(name));
+    return { status, headers: steady, text, body };
+  });
+  return Promise.all(answers);
+}
+
+/** The error by gRPC. */
+function byGrpc(method: DescMethod, apiKey: string) {
+  const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
+    string,
+    (request: object) => any
+  >;
+  const answer = client[method.localName]!({});
+  return rpcError(method.methodKind === "unary" ? answer : take(1, answer));
+}
+
+/** The answers of a method to a key, by JSON (but for streams, which have no path) and by gRPC. */
+async function answersTo(method: DescMethod, apiKey: string) {
+  const isUnary = method.methodKind === "unary";
+  return {
+    json: isUnary ? await byJson(method, apiKey) : [],
+    grpc: await byGrpc(method, apiKey),
+  };
+}
+
+describe("an admin method is refused to every role below the one that it needs", () => {
+  const cases = ADMIN.flatMap((method) => {
+    const needed = neededRole(method);
+    const below = OPERATOR_ROLES.slice(0, OPERATOR_ROLES.indexOf(needed));
+    return below.map((role) => [method.name, role, needed, method] as const);
+  });
+  test.each(cases)("%s to %s, since it needs %s", async (name, role, needed, method) => {
+    const message = `${name} needs the role ${needed}; yours is ${role}.`;
+    const { json, grpc } = await answersTo(method, keyOf[role]);
+    expect(json.length).toBeGreaterThan(0);
+    for (const { status, body } of json) {
+      expect({ status, body }).toEqual({ status: 403, body: { message, errors: {} } });
+    }
+    expect(grpc).toEqual({
+      code: "PermissionDenied",
+      message,
+      details: { ErrorInfo: { reason: "ROLE_INSUFFICIENT", domain: "shipments.v1" } },
+    });
+  });
+
+  test.each(named(ADMIN))("%s is open to the role that it needs", async (_, method) => {
+    for (const { status } of await byJson(method, keyOf[neededRole(method)])) {
+      expect([401, 403, 500]).not.toContain(status);
+    }
+  });
+});
+
+describe("an admin method takes a workspace's key for an unknown one", () => {
+  test.each(named(ADMIN))("%s", async (_, method) => {
+    const { json, grpc } = await answersTo(method, workspaceKey);
+    expect({ json, grpc }).toEqual(await answersTo(method, mintKey("sho_")));
+    expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
+    expect(grpc.code).toBe("Unauthenticated");
+  });
+});
+
+describe("a workspace's method takes an operator's key for an unknown one", () => {
+  test.each(named(OF_WORKSPACES))("%s", async (_, method) => {
+    const { json, grpc } = await answersTo(method, keyOf.owner);
+    expect({ json, grpc }).toEqual(await answersTo(method, mintKey("shp_")));
+    expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
+    expect(grpc.code).toBe("Unauthenticated");
+  });
+});
+
+describe("an admin method without a key says which one it wants", () => {
+  const message =
+    "The credential is missing. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
+  test.each(named(ADMIN))("%s", async (_, method) => {
+    for (const { status, body } of await byJson(method, undefined)) {
+      expect({ status, body }).toEqual({ status: 401, body: { message, errors: {} } });
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Provider } from "oidc-provider";
+import type { OidcConfig } from "../../src/config.ts";
+
+/** An identity provider on this machine, at which anybody can sign in under any name. */
+export interface IdentityProvider {
+  /** How a service is configured that has people sign in here. */
+  readonly config: OidcConfig;
+  /** Stops taking requests. */
+  stop(): Promise<void>;
+  /** Takes requests again, at the same address; whoever had signed in is forgotten. */
+  start(): Promise<void>;
+}
+
+/** What the provider says of somebody, by the name that they sign in under. */
+type Claims = (login: string) => Readonly<Record<string, unknown>>;
+
+const CLIENT = { clientId: "shipments", clientSecret: "a secret between service and provider" };
+
+const verified: Claims = (login) => ({ email: login, email_verified: true });
+
+/**
+ * Starts an identity provider; stop it when done.
+ *
+ * @param publicUrl of the service that has people sign in
+ * @param claims what it says of somebody; the name as verified email unless told otherwise
+ * @param inIdToken whether it says that in the ID token, and not only when asked afterwards
+ * @param authMethod how it takes the client's secret
+ */
+export async function startIdentityProvider({
+  publicUrl,
+  claims = verified,
+  inIdToken = false,
+  authMethod = "client_secret_basic",
+}: {
+  readonly publicUrl: string;
+  readonly claims?: Claims;
+  readonly inIdToken?: boolean;
+  readonly authMethod?: "client_secret_basic" | "client_secret_post";
+}): Promise<IdentityProvider> {
+  let server = createServer();
+  const listen = async (port: number) => {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  };
+  const port = await listen(0);
+  const issuer = `http://127.0.0.1:${port}`;
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const configuration = {
+    clients: [
+      {
+        client_id: CLIENT.clientId,
+        client_secret: CLIENT.clientSecret,
+        redirect_uris: [`${publicUrl}/sign-in/oidc/callback`],
+        token_endpoint_auth_method: authMethod,
+      },
+    ],
+    clientAuthMethods: [authMethod],
+    claims: { email: ["email", "email_verified"] },
+    conformIdTokenClaims: !inIdToken,
+    // In seconds; said, so that it prints no notice of each.
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
+    cookies: { keys: ["a key of the test's"] },
+    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256" }] },
+    findAccount: (_: unknown, sub: string) => ({
+      accountId: sub,
+      claims: () => ({ sub, ...claims(sub) }),
+    }),
+  };
+  const open = () => server.on("request", new Provider(issuer, configuration).callback());
+  open();
+  return {
+    config: { issuer, ...CLIENT },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    async start() {
+      server = createServer();
+      open();
+      await listen(port);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type pg from "pg";
+
+/** Where the zones of a draft are cut in two, in bytes. */
+const CUT = 101;
+
+/**
+ * Writes a draft straight into the database, with its zones in two pieces; gives its id.
+ *
+ * @param zones text and bytes are written as they are, anything else as JSON
+ */
+export async function insertDraft(
+  client: pg.Client,
+  { zones, ...fees }: { readonly zones?: unknown },
+): Promise<number> {
+  const isText = typeof zones === "string" || Buffer.isBuffer(zones);
+  const data = Buffer.from(isText ? zones : (JSON.stringify(zones) ?? ""));
+  const { rows } = await client.query<{ id: string }>(
+    `with draft as (
+       insert into tariff_draft (name, author, fees, zones_bytes, revision, created_at, updated_at)
+       values ('Spring', 'Ada', $1, octet_length($2::bytea), 1, now(), now()) returning id),
+     pieces as (
+       insert into tariff_draft_piece (draft_id, begin, data)
+       select id, cut.begin, substr($2::bytea, cut.begin + 1, cut.size)
+       from draft, (values (${CUT}, octet_length($2::bytea)), (0, ${CUT})) cut (begin, size)
+       where cut.begin < octet_length($2::bytea))
+     select id from draft`,
+    [JSON.stringify(fees), data],
+  );
+  return Number(rows[0]!.id);
+}

@@ -1,0 +1,146 @@
+import {
+  create,
+  createFileRegistry,
+  setExtension,
+  type DescService,
+  type Message,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorProtoSchema,
+  MethodOptionsSchema,
+} from "@bufbuild/protobuf/wkt";
+import { Registry } from "@prometheus-io/client";
+import { pino } from "pino";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import { HttpRuleSchema } from "../../gen/google/api/http_pb.js";
+import { max_request_bytes } from "../../gen/shipments/v1/options_pb.js";
+import type { Answer } from "../../src/pipeline/answer.ts";
+import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
+import { createObserver } from "../../src/pipeline/observe.ts";
+import { createPipeline } from "../../src/pipeline/pipeline.ts";
+import { listRpcs } from "../../src/pipeline/rpc.ts";
+import { createTickBatcher } from "../../src/pipeline/tick-batcher.ts";
+import { createRpcHandler } from "../../src/transport/connect/connect-handler.ts";
+import { answerUnknownRpc } from "../../src/transport/connect/unknown-rpc.ts";
+import type { ConnectionLimits } from "../../src/transport/connections/connections.ts";
+import { createGrpcFastPath } from "../../src/transport/grpc/fast-path.ts";
+import { createGrpcServer } from "../../src/transport/grpc/grpc-server.ts";
+import { createHttpServer } from "../../src/transport/http/http-server.ts";
+import { createJsonGateway } from "../../src/transport/http/json-gateway.ts";
+import { callOf } from "./call-of.ts";
+import { endpointsAt, type Endpoints } from "./endpoints.ts";
+
+/** The only key of the service. */
+export const OWN_KEY = "shp_of_a_test";
+
+/** A request or response: `own.Parcel`, with an id, a tag and bytes. */
+export interface Parcel extends Message {
+  id: bigint;
+  tag: string;
+  data: Uint8Array;
+}
+
+/** Both servers, with one RPC that a test makes up. */
+export interface OwnService extends Endpoints {
+  /** `own.Parcels`, with the method `Send`, from a parcel to a parcel. */
+  readonly desc: DescService;
+  close(): Promise<void>;
+}
+
+/** Starts the two servers with the RPC `own.Parcels/Send`; close them when done. */
+export async function startOwnService(options: {
+  readonly rule: MessageInitShape<typeof HttpRuleSchema>;
+  readonly maxRequestBytes?: number;
+  readonly limits?: Partial<ConnectionLimits>;
+  readonly run: (parcel: Parcel, makeParcel: MakeParcel) => Answer | Promise<Answer>;
+}): Promise<OwnService> {
+  const desc = describe(options.rule, options.maxRequestBytes);
+  const makeParcel: MakeParcel = (fields) => create(desc.methods[0]!.output, fields) as Parcel;
+  const send = (parcel: Message) => options.run(parcel as Parcel, makeParcel);
+  const rpcs = listRpcs(desc, { send } as object);
+  const log = pino({ level: "silent" });
+  const tickBatcher = createTickBatcher();
+  const { caller } = callOf(1);
+  const recall = (key: string) => (key === OWN_KEY ? caller : undefined);
+  const pipeline = createPipeline({
+    rpcs,
+    streams: [],
+    keys: {
+      workspace: { recall, find: async (key) => recall(key) },
+      operator: { recall: () => undefined, find: async () => undefined },
+    },
+    sessions: { find: async () => undefined },
+    countUsage: () => undefined,
+    closedBecause: () => undefined,
+    transientMessage: () => undefined,
+    limiter: createMemoryLimiter(() => performance.now()),
+    observer: createObserver(log, new Registry(), tickBatcher),
+    tickBatcher,
+    log,
+  });
+  const rpcHandler = (grpc: boolean) =>
+    createRpcHandler({
+      rpcs,
+      streams: [],
+      pipeline,
+      grpc,
+      addServices: () => undefined,
+      fallback: answerUnknownRpc,
+      shutdownSignal: new AbortController().signal,
+    });
+  const limits = { sweepMs: 20, ...options.limits };
+  const httpServer = createHttpServer({
+    serviceNames: [desc.typeName],
+    handleRpc: rpcHandler(false),
+    gateway: createJsonGateway(rpcs, pipeline),
+    probes: () => false,
+    signInPages: () => false,
+    limits,
+  });
+  const grpcServer = createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline), limits);
+  const [atHttp, atGrpc] = await Promise.all(
+    [httpServer, grpcServer].map((server) => server.listen("127.0.0.1", 0)),
+  );
+  return {
+    ...endpointsAt(`http://127.0.0.1:${atHttp!.port}`, `http://127.0.0.1:${atGrpc!.port}`),
+    desc,
+    close: async () => void (await Promise.all([httpServer.close(0), grpcServer.close(0)])),
+  };
+}
+
+/** Makes an answer. */
+export type MakeParcel = (fields: Partial<Omit<Parcel, keyof Message>>) => Parcel;
+
+function describe(rule: MessageInitShape<typeof HttpRuleSchema>, maxRequestBytes?: number) {
+  const methodOptions = create(MethodOptionsSchema);
+  setExtension(methodOptions, http, create(HttpRuleSchema, rule));
+  if (maxRequestBytes !== undefined) {
+    setExtension(methodOptions, max_request_bytes, maxRequestBytes);
+  }
+  const { INT64, STRING, BYTES } = FieldDescriptorProto_Type;
+  const field = (name: string, number: number, type: FieldDescriptorProto_Type) => ({
+    name,
+    jsonName: name,
+    number,
+    type,
+    label: FieldDescriptorProto_Label.OPTIONAL,
+  });
+  const fields = [field("id", 1, INT64), field("tag", 2, STRING), field("data", 3, BYTES)];
+  const [inputType, outputType] = [".own.Parcel", ".own.Parcel"];
+  const file = create(FileDescriptorProtoSchema, {
+    name: "own.proto",
+    package: "own",
+    syntax: "proto3",
+    messageType: [{ name: "Parcel", field: fields }],
+    service: [
+      {
+        name: "Parcels",
+        method: [{ name: "Send", inputType, outputType, options: methodOptions }],
+      },
+    ],
+  });
+  return createFileRegistry(file, () => undefined).getService("own.Parcels")!;
+}

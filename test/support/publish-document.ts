@@ -1,0 +1,20 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { publishDocument as publish } from "../../src/features/tariffs/publish-document.ts";
+import { createTariffTasks } from "../../src/features/tariffs/run-tariff-task.ts";
+import { localCall } from "../../src/pipeline/local-call.ts";
+
+/**
+ * Publishes a tariff document in the place of whatever is in force.
+ *
+ * @returns the version in force then, with its number of zones and tiers
+ * @throws Refusal TARIFF_FAULTY with every fault
+ */
+export async function publishDocument(em: EntityManager, document: unknown) {
+  const tasks = createTariffTasks(em.config.get("clientUrl")!);
+  const { data, published } = await publish(
+    { em, tasks, now: () => new Date() },
+    { document, name: "Test", callOf: (method) => localCall(method, "service", "test") },
+  );
+  const { version, zones, fees } = data!;
+  return { version, zones, tiers: fees!.tiers.length, published };
+}

@@ -1,0 +1,249 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { DocumentAnswer } from "../../../src/pipeline/answer.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  OWN_KEY,
+  startOwnService,
+  type MakeParcel,
+  type OwnService,
+  type Parcel,
+} from "../../support/own-service.ts";
+import { openSocket, rawHttp } from "../../support/raw-http.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+
+const RULE = { pattern: { case: "get", value: "/v1/parcels/{id}" } } as const;
+const TEXT = "all the parcels of the world, ".repeat(100);
+const SHORT = "a parcel";
+/** Bytes that do not compress, more than gRPC clients take by default. */
+const LARGE = Buffer.from(
+  Uint32Array.from({ length: 6 * 1024 * 1024 }, (_, i) => Math.imul(i, 2_654_435_761)).buffer,
+);
+
+function documentOf(id: bigint, body: Buffer, makeParcel: MakeParcel) {
+  return new DocumentAnswer(() => makeParcel({ id, data: body }), {
+    contentType: "application/geo+json",
+    body,
+    etag: `v${id}`,
+    cacheControl: "private, no-cache",
+  });
+}
+
+/** The documents by their ids, each made once. */
+const BODIES = new Map([
+  [1n, Buffer.from(TEXT)],
+  [2n, Buffer.from(SHORT)],
+  [3n, LARGE],
+]);
+const answers = new Map<bigint, DocumentAnswer>();
+const run = ({ id }: Parcel, makeParcel: MakeParcel) =>
+  answers.getOrInsertComputed(id, () => documentOf(id, BODIES.get(id)!, makeParcel));
+
+let service: OwnService;
+beforeAll(async () => {
+  service = await startOwnService({ rule: RULE, run });
+});
+afterAll(() => service.close());
+
+function get(path: string, headers: string[] = []) {
+  const lines = ["Host: here", `X-Api-Key: ${OWN_KEY}`, "X-Request-Id: the-same", ...headers];
+  return rawHttp(service.httpUrl, `GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+}
+
+/** The headers that a document has, without those that every answer of Node has. */
+function headersOf({ headers }: { headers: Headers }) {
+  const { date, connection, "keep-alive": _, ...rest } = Object.fromEntries(headers);
+  expect([date, connection]).toEqual([expect.any(String), "keep-alive"]);
+  return rest;
+}
+
+const LIMITS = {
+  "ratelimit-policy": expect.any(String),
+  ratelimit: expect.any(String),
+  "x-request-id": "the-same",
+};
+const KEPT = { "cache-control": "private, no-cache", vary: "Accept-Encoding", ...LIMITS };
+
+describe("a document by HTTP", () => {
+  test("is sent as it is, with its type, its entity tag and how long it may be kept", async () => {
+    const answer = await get("/v1/parcels/1");
+    expect([answer.status, headersOf(answer), answer.text]).toEqual([
+      200,
+      {
+        ...KEPT,
+        "content-type": "application/geo+json",
+        "content-length": String(TEXT.length),
+        etag: '"v1"',
+      },
+      TEXT,
+    ]);
+  });
+
+  test("is compressed for those that accept it, under an entity tag of its own", async () => {
+    const answer = await get("/v1/parcels/1", ["Accept-Encoding: br, gzip"]);
+    const body = Buffer.from(answer.text, "latin1");
+    expect([answer.status, headersOf(answer), gunzipSync(body).toString()]).toEqual([
+      200,
+      {
+        ...KEPT,
+        "content-type": "application/geo+json",
+        "content-encoding": "gzip",
+        "content-length": String(body.length),
+        etag: '"v1-gzip"',
+      },
+      TEXT,
+    ]);
+    expect(body.length).toBeLessThan(TEXT.length / 10);
+  });
+
+  test("is compressed once, however many ask for it at once", async () => {
+    const again = documentOf(1n, Buffer.from(TEXT), () => ({}) as Parcel);
+    answers.set(9n, again);
+    const asked = await Promise.all(
+      Array.from({ length: 10 }, () => get("/v1/parcels/9", ["Accept-Encoding: gzip"])),
+    );
+    const lengths = new Set(asked.map(({ headers }) => Number(headers.get("content-length"))));
+    expect([again.heldBytes]).toEqual([...lengths].map((length) => TEXT.length + length));
+  });
+
+  test.each([
+    ["gzip", true],
+    ["GZIP", true],
+    ["x-gzip", true],
+    ["*", true],
+    ["gzip;q=0.001", true],
+    ["deflate, gzip ; q=1.0", true],
+    ["identity;q=0.5, gzip;q=0.5", true],
+    ["", false],
+    ["br, deflate", false],
+    ["gzip;q=0", false],
+    ["*, gzip;q=0", false],
+    ["*;q=0", false],
+    ["identity, gzip;q=0.5", false],
+    ["gzip;q=much", false],
+    ["gzipped", false],
+  ])("answers Accept-Encoding: %s compressed: %s", async (accepted, compressed) => {
+    const { headers } = await get("/v1/parcels/1", [`Accept-Encoding: ${accepted}`]);
+    expect(headers.get("content-encoding")).toBe(compressed ? "gzip" : null);
+    expect(headers.get("vary")).toBe("Accept-Encoding");
+  });
+
+  test("is not compressed when it is small", async () => {
+    const answer = await get("/v1/parcels/2", ["Accept-Encoding: gzip"]);
+    expect([answer.headers.get("content-encoding"), answer.text]).toEqual([null, SHORT]);
+  });
+
+  test.each([
+    ['"v1"'],
+    ['W/"v1"'],
+    ['"other", W/"v1" , "more"'],
+    ['"with, a comma","v1"'],
+    ["*"],
+    ['"x"\r\nIf-None-Match: "v1"'],
+  ])("is not sent again to a caller that has it: If-None-Match: %s", async (tags) => {
+    const answer = await get("/v1/parcels/1", [`If-None-Match: ${tags}`]);
+    expect([answer.status, headersOf(answer), answer.text]).toEqual([
+      304,
+      { ...KEPT, etag: '"v1"' },
+      "",
+    ]);
+  });
+
+  test("is not sent again in the compressed form that a caller has", async () => {
+    const headers = ['If-None-Match: "v1-gzip"', "Accept-Encoding: gzip"];
+    const answer = await get("/v1/parcels/1", headers);
+    expect([answer.status, headersOf(answer)]).toEqual([304, { ...KEPT, etag: '"v1-gzip"' }]);
+  });
+
+  test.each([['"v2"'], ['"V1"'], ["v1"], ['"v1-gzip"'], ['"v1'], ["w/v1"], ['"*"'], [""]])(
+    "is sent to a caller that has another: If-None-Match: %s",
+    async (tags) => {
+      const answer = await get("/v1/parcels/1", [`If-None-Match: ${tags}`]);
+      expect([answer.status, answer.text]).toEqual([200, TEXT]);
+    },
+  );
+
+  test("is not there for HEAD, as no path of the API is", async () => {
+    const answer = await service.request("/v1/parcels/1", { method: "HEAD", apiKey: OWN_KEY });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
+  });
+
+  test("leaves the connection open for more calls in a row", async () => {
+    const path = (id: number) => `GET /v1/parcels/${id} HTTP/1.1\r\nHost: here\r\n`;
+    const key = `X-Api-Key: ${OWN_KEY}\r\n`;
+    const socket = openSocket(service.httpUrl);
+    socket.write(
+      `${path(1)}${key}\r\n${path(3)}${key}\r\n${path(2)}${key}Connection: close\r\n\r\n`,
+    );
+    const pieces: Buffer[] = [];
+    socket.on("data", (piece: Buffer) => pieces.push(piece));
+    await once(socket, "close");
+    const all = Buffer.concat(pieces);
+    expect(all.includes(TEXT)).toBe(true);
+    expect(all.indexOf(LARGE.subarray(0, 1_000))).toBeGreaterThan(0);
+    expect(all.indexOf(LARGE.subarray(-1_000))).toBeGreaterThan(0);
+    expect(all.subarray(-SHORT.length).toString()).toBe(SHORT);
+  });
+});
+
+describe.each(Object.entries(PROTOCOLS))("a document by %s", (_, protocol) => {
+  test.each([[1n], [2n], [3n]])("is the message, small or of many MiB: %s", async (id) => {
+    const client = rpcClient(service.desc, (options) => protocol(service, options), OWN_KEY);
+    const parcel = (await (client as any).send({ id })) as Parcel;
+    expect(parcel.id).toBe(id);
+    expect(Buffer.compare(parcel.data, BODIES.get(id)!)).toBe(0);
+  });
+});
+
+describe("a caller that stops in the middle of a large document", () => {
+  let strict: OwnService;
+  beforeAll(async () => {
+    strict = await startOwnService({ rule: RULE, run, limits: { stallMs: 300 } });
+  });
+  afterAll(() => strict.close());
+  const sockets: ReturnType<typeof openSocket>[] = [];
+  afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+
+  function ask() {
+    const socket = openSocket(strict.httpUrl);
+    sockets.push(socket);
+    socket.write(`GET /v1/parcels/3 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n\r\n`);
+    return socket;
+  }
+
+  test("is cut off, and one that reads slowly is not", async () => {
+    const stalled = ask();
+    await once(stalled, "readable");
+    const slow = ask();
+    let read = 0;
+    slow.on("data", (piece: Buffer) => {
+      read += piece.length;
+      slow.pause();
+      setTimeout(() => slow.resume(), 1);
+    });
+    await eventually("the whole document", () => read > LARGE.length);
+    await sleep(300);
+    stalled.resume();
+    let taken = 0;
+    stalled.on("data", (piece: Buffer) => (taken += piece.length));
+    await once(stalled, "close");
+    expect(taken).toBeLessThan(LARGE.length);
+  });
+
+  test("holds memory of its own only by Connect, where further ones are then refused", async () => {
+    const connect = `POST /own.Parcels/Send HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n`;
+    const json = 'Content-Type: application/json\r\nContent-Length: 8\r\n\r\n{"id":3}';
+    const unread = Array.from({ length: 5 }, () => {
+      const socket = openSocket(service.httpUrl);
+      sockets.push(socket);
+      socket.write(connect + json);
+      return once(socket, "readable");
+    });
+    await Promise.all(unread);
+    const sixth = await rawHttp(service.httpUrl, connect + json);
+    expect([sixth.status, sixth.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect((await get("/v1/parcels/3")).status).toBe(200);
+  });
+});

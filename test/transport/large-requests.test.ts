@@ -1,0 +1,174 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { OWN_KEY, startOwnService, type OwnService, type Parcel } from "../support/own-service.ts";
+import { rawGrpc } from "../support/raw-grpc.ts";
+import { openSocket, rawHttp, readAnswer } from "../support/raw-http.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { rpcError } from "../support/rpc-error.ts";
+
+const MIB = 1024 * 1024;
+/** Two of them at once are all that a process takes. */
+const MAX_BYTES = 64 * MIB;
+const RULE = { pattern: { case: "put", value: "/v1/parcels/{id}" }, body: "data" } as const;
+
+let service: OwnService;
+let last: Parcel | undefined;
+beforeAll(async () => {
+  service = await startOwnService({
+    rule: RULE,
+    maxRequestBytes: MAX_BYTES,
+    run(parcel, makeParcel) {
+      last = parcel;
+      return makeParcel({ id: BigInt(parcel.data.length), tag: parcel.tag });
+    },
+  });
+});
+afterAll(() => service.close());
+
+const put = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
+  service.request(path, { method: "PUT", apiKey: OWN_KEY, body, headers });
+const head = (more: string) =>
+  `PUT /v1/parcels/1 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n${more}\r\n\r\n`;
+
+describe("a body that is the value of one field", () => {
+  test("is taken as it is, whatever its type, with the other fields from the path and query", async () => {
+    const body = Buffer.from([0, 255, 128, 10, 13, 34]);
+    const path = "/v1/parcels/7?tag=first&id=8&data=AAAA&unknown=x";
+    const { status, body: answer } = await put(path, body, { "content-type": "image/png" });
+    expect([status, answer]).toEqual([200, { id: 6, tag: "first", data: "" }]);
+    expect([last?.id, Buffer.compare(last!.data, body)]).toEqual([7n, 0]);
+  });
+
+  test("may be JSON, which nobody parses, or empty", async () => {
+    for (const text of ['{"data":', "", "[1,2]"]) {
+      const { status, body } = await put("/v1/parcels/1", Buffer.from(text));
+      expect([status, body.id]).toEqual([200, text.length]);
+    }
+  });
+
+  test("may be left out, which is as good as empty", async () => {
+    const { status, text } = await rawHttp(service.httpUrl, head("Content-Length: 0"));
+    expect([status, JSON.parse(text)]).toEqual([200, { id: 0, tag: "", data: "" }]);
+  });
+
+  test("is refused with a content encoding", async () => {
+    const { status, body } = await put("/v1/parcels/1", Buffer.from("x"), {
+      "content-encoding": "gzip",
+    });
+    const text = "The body must be sent without Content-Encoding.";
+    expect([status, body]).toEqual([415, { message: text, errors: { body: [text] } }]);
+  });
+
+  test("is refused with every other field that cannot be read", async () => {
+    const { status, body } = await put("/v1/parcels/x", Buffer.from("x"));
+    expect([status, Object.keys(body.errors)]).toEqual([422, ["id"]]);
+  });
+});
+
+const TOO_LARGE = "The body is larger than 65536 KiB.";
+const BUSY = "Too many large requests are in flight; try again in a moment.";
+
+describe("a request of an RPC that takes more than others", () => {
+  test("may be as large by HTTP, announced or in chunks", async () => {
+    const body = Buffer.alloc(5 * MIB, 1);
+    expect((await put("/v1/parcels/1", body)).body.id).toBe(body.length);
+    const chunks = Buffer.concat([
+      Buffer.from(`${body.length.toString(16)}\r\n`),
+      body,
+      Buffer.from("\r\n0\r\n\r\n"),
+    ]);
+    const bytes = Buffer.concat([Buffer.from(head("Transfer-Encoding: chunked")), chunks]);
+    expect(JSON.parse((await rawHttp(service.httpUrl, bytes)).text).id).toBe(body.length);
+  });
+
+  test("may be as large by gRPC and by Connect", async () => {
+    for (const [name, protocol] of Object.entries(PROTOCOLS)) {
+      const client = rpcClient(service.desc, (options) => protocol(service, options), OWN_KEY);
+      const data = new Uint8Array(2 * MIB).fill(7);
+      const answer = await (client as any).send({ data });
+      expect([name, answer.id]).toEqual([name, BigInt(data.length)]);
+    }
+  });
+
+  test("is refused when it is larger, by HTTP before it is sent", async () => {
+    const announced = await rawHttp(service.httpUrl, head(`Content-Length: ${MAX_BYTES + 1}`));
+    expect([announced.status, JSON.parse(announced.text)]).toEqual([
+      413,
+      { message: TOO_LARGE, errors: { body: [TOO_LARGE] } },
+    ]);
+  });
+
+  test("is refused when it is larger, by gRPC before it is sent", async () => {
+    const tooLarge = Buffer.alloc(5);
+    tooLarge.writeUInt32BE(MAX_BYTES + 1, 1);
+    const headers = { "content-type": "application/grpc", te: "trailers", "x-api-key": OWN_KEY };
+    const { trailers } = await rawGrpc(service.grpcUrl, "/own.Parcels/Send", headers, tooLarge, {
+      ends: false,
+    });
+    expect([trailers["grpc-status"], trailers["grpc-message"]]).toEqual([
+      String(Code.ResourceExhausted),
+      encodeURIComponent(TOO_LARGE),
+    ]);
+  });
+
+  test("is refused for a moment while others take as much as the process has for them", async () => {
+    const open = [1, 2].map(() => {
+      const socket = openSocket(service.httpUrl);
+      socket.write(head(`Content-Length: ${MAX_BYTES}`));
+      socket.write(Buffer.alloc(MIB));
+      return socket;
+    });
+    const third = Buffer.from(head(`Content-Length: ${3 * MIB}`));
+    await eventually("the refusal", async () => {
+      return (await rawHttp(service.httpUrl, third)).status === 503;
+    });
+    const refused = await rawHttp(service.httpUrl, third);
+    expect([refused.status, refused.headers.get("retry-after"), JSON.parse(refused.text)]).toEqual([
+      503,
+      "1",
+      { message: BUSY, errors: {} },
+    ]);
+    const byGrpc = (name: keyof typeof PROTOCOLS) =>
+      rpcClient(service.desc, (options) => PROTOCOLS[name](service, options), OWN_KEY) as any;
+    for (const name of ["gRPC on the gRPC server", "Connect on the HTTP server"] as const) {
+      const error = await rpcError(byGrpc(name).send({ data: new Uint8Array(3 * MIB) }));
+      expect([name, error.code, error.message]).toEqual([name, "Unavailable", BUSY]);
+    }
+    // What is small is served meanwhile.
+    expect((await put("/v1/parcels/1", Buffer.from("small"))).status).toBe(200);
+
+    open[0]!.destroy();
+    await eventually("room for the third", async () => {
+      return (await put("/v1/parcels/1", Buffer.alloc(3 * MIB))).status === 200;
+    });
+    open[1]!.write(Buffer.alloc(MAX_BYTES - MIB));
+    const { status, text } = await readAnswer(open[1]!);
+    expect([status, JSON.parse(text).id]).toEqual([200, MAX_BYTES]);
+    open[1]!.destroy();
+  });
+
+  test("gives back what it had when its caller goes away by gRPC", async () => {
+    const headers = {
+      ":method": "POST",
+      ":path": "/own.Parcels/Send",
+      "content-type": "application/grpc",
+      te: "trailers",
+      "x-api-key": OWN_KEY,
+    };
+    for (let i = 0; i < 5; i++) {
+      const session = connectHttp2(service.grpcUrl);
+      const stream = session.request(headers).on("error", () => undefined);
+      const large = Buffer.alloc(1024);
+      large.writeUInt32BE(60 * MIB, 1);
+      stream.write(large);
+      await once(session, "remoteSettings");
+      session.destroy();
+    }
+    await eventually("room", async () => {
+      return (await put("/v1/parcels/1", Buffer.alloc(60 * MIB))).status === 200;
+    });
+  });
+});
