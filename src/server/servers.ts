@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { DescService } from "@bufbuild/protobuf";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
@@ -51,7 +52,6 @@ export function createServers(options: {
 } {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
-  const isHttps = config.publicUrl?.startsWith("https:") ?? false;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
@@ -70,8 +70,7 @@ export function createServers(options: {
       pipeline,
       grpc,
       addServices(router) {
-        const names = services.map((service) => service.typeName);
-        addHealth(router, names, () => unreadyBecause() === undefined);
+        addHealth(router, services.map(nameOf), () => unreadyBecause() === undefined);
         addReflection(router, described);
       },
       fallback: answerUnknownRpc,
@@ -79,14 +78,27 @@ export function createServers(options: {
     });
   return {
     http: createHttpServer({
-      serviceNames: described.map((service) => service.typeName),
+      serviceNames: described.map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: createSignInPages({ ...options, isHttps, refusalFor: pipeline.refusalOf }),
+      signInPages: createSignInPages({
+        signIn: options.signIn,
+        isHttps: isHttps(config),
+        refusalFor: pipeline.refusalOf,
+      }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,
   };
+}
+
+function nameOf({ typeName }: DescService): string {
+  return typeName;
+}
+
+/** Whether browsers reach the service over https. */
+function isHttps({ publicUrl }: Partial<Pick<Config, "publicUrl">>): boolean {
+  return publicUrl?.startsWith("https:") ?? false;
 }

@@ -120,7 +120,7 @@ test("the demo's workspace is recorded as made by the service itself", async () 
   const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
   const said = await introduce(
     { em: orm.em, tasks: createTariffTasks(database.url) },
-    { databaseUrl: database.url, dataDir: "" },
+    { databaseUrl: database.url, dataDir: "", publicUrl: undefined },
     addresses,
   );
   // There is no dashboard here to sign in to.
