@@ -40,6 +40,7 @@ interface Pairs {
   readonly delivery: Pair;
   readonly deliveriesPageToken: Pair;
   readonly apiKey: Pair;
+  readonly person: Pair;
 }
 interface Pair {
   readonly foreign: string | number;
@@ -158,6 +159,19 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     answered: ["email"],
   },
   "WorkspaceService/GetWorkspace": { names: {}, pairs: {}, plain: [] },
+  "MemberService/ListMembers": { names: {}, pairs: {}, plain: [] },
+  // A person is no workspace's own: whoever is invited is shown as they are known.
+  "MemberService/InviteMember": { names: {}, pairs: {}, plain: ["email", "name", "role"] },
+  "MemberService/UpdateMember": {
+    names: { person: (person) => ({ person, role: "viewer" }) },
+    pairs: { person: "person" },
+    plain: ["role"],
+  },
+  "MemberService/RemoveMember": {
+    names: { person: (person) => ({ person }) },
+    pairs: { person: "person" },
+    plain: [],
+  },
   "CoverageService/GetCoverage": { names: {}, pairs: {}, plain: ["tolerance_m"] },
   "EventService/ListShipmentEvents": {
     names: {
@@ -175,7 +189,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "EventService/WatchEvents": {
     names: { after: (after) => ({ after }) },
     pairs: { after: "cursor" },
-    plain: ["types"],
+    plain: ["types", "from_now"],
   },
   "WebhookService/CreateWebhook": {
     names: { url: (url) => ({ url }) },
@@ -298,6 +312,10 @@ beforeAll(async () => {
     async () => (await firstPage("/v1/events")).cursor !== "",
   );
   const { cursor } = await firstPage("/v1/events");
+  const member = await service.request("/v1/members", {
+    apiKey: other.apiKey,
+    body: { email: "theirs@example.org" },
+  });
   const keys = await service.request("/v1/api_keys", { apiKey: other.apiKey });
   pairs = {
     shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
@@ -320,6 +338,7 @@ beforeAll(async () => {
     webhookUrl: { foreign: receiver.url, missing: `${receiver.url}/nobody` },
     delivery: { foreign: delivery.id, missing: 2 ** 40 },
     deliveriesPageToken: { foreign: deliveriesToken, missing: madeUpToken(deliveriesToken) },
+    person: { foreign: member.body.data.person, missing: 2 ** 40 },
     apiKey: { foreign: keys.body.data[0].id, missing: `key_${"0".repeat(24)}` },
   };
 });
@@ -381,7 +400,8 @@ async function othersRecords(): Promise<string> {
        (select json_agg(d order by id) from webhook_delivery d where workspace_id <> $1) deliveries,
        (select json_agg(a order by delivery_id, number) from webhook_attempt a where workspace_id <> $1) attempts,
        (select json_agg(to_jsonb(k) - 'last_used_at' order by id) from api_key k
-        where workspace_id <> $1) keys`,
+        where workspace_id <> $1) keys,
+       (select json_agg(m order by person_id) from membership m where workspace_id <> $1) members`,
     [caller.id],
   );
   return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
@@ -413,6 +433,17 @@ async function askHttp(_: DescService, method: DescMethod, fields: Fields, answe
   );
 }
 
+/** Fields with the values of enums as protobuf's JSON names them. */
+function protoJson(method: DescMethod, fields: Fields): Fields {
+  const named = method.input.fields.flatMap((field) => {
+    const value = fields[field.name];
+    if (field.enum === undefined || field.fieldKind !== "enum" || typeof value !== "string")
+      return [];
+    return [[field.name, `${field.enum.sharedPrefix ?? ""}${value}`.toUpperCase()]];
+  });
+  return { ...fields, ...Object.fromEntries(named) };
+}
+
 /** The whole answer by gRPC. */
 async function askGrpc(desc: DescService, method: DescMethod, fields: Fields, answered: boolean) {
   if (isStream(method)) return refusalOfStream("gRPC on the gRPC server", method, fields, answered);
@@ -420,7 +451,7 @@ async function askGrpc(desc: DescService, method: DescMethod, fields: Fields, an
     string,
     (request: unknown) => Promise<any>
   >;
-  const call = client[method.localName]!(fromJson(method.input, fields as any));
+  const call = client[method.localName]!(fromJson(method.input, protoJson(method, fields) as any));
   if (!answered) return { refusal: await rpcError(call) };
   return { text: JSON.stringify(toJson(method.output, await call)) };
 }
