@@ -354,6 +354,8 @@ const CASES: Readonly<Record<string, Case>> = {
 /** The services by which workspaces change who may act for them. */
 const OWN_SERVICES = [ApiKeyService, MemberService] as const;
 
+const isOwn = ({ parent }: DescMethod) => OWN_SERVICES.some((own) => own === parent);
+
 const changesSomething = ({ idempotency }: DescMethod) =>
   idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 const METHODS = [
@@ -394,7 +396,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
   test.each(METHODS)("%s", async (name, method) => {
     const { fields, entry } = CASES[name]!;
     const given = await fields();
-    const isAdmin = OWN_SERVICES.every((own) => own !== method.parent);
+    const isAdmin = !isOwn(method);
     const requestId = `call-${++calls}`;
     const [http] = httpCalls(method, sentFields(method, given));
     const { status, body, text } = await service.request(http!.path, {
@@ -427,16 +429,18 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     if (secret !== undefined) expect(JSON.stringify(entries)).not.toContain(secret.slice(4, -4));
   });
 
-  test.each(METHODS.filter(([name]) => !/Create|UploadTariffZones/.test(name)))(
+  test.each(METHODS.filter(([name]) => !/Create|InviteMember|UploadTariffZones/.test(name)))(
     "%s, but not when it is refused",
     async (_, method) => {
       const names = method.input.fields.map(({ name }) => name);
-      const ids = names.filter((name) => /^(operator|workspace|draft|version|key)$/.test(name));
+      const ids = names.filter((name) =>
+        /^(operator|workspace|draft|version|key|person)$/.test(name),
+      );
       const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
       const requestId = `call-${++calls}`;
-      const [http] = httpCalls(method, { ...nothing, replaces: 1, name: "New" });
+      const [http] = httpCalls(method, { ...nothing, replaces: 1, name: "New", role: "viewer" });
       const { status } = await service.request(http!.path, {
-        apiKey: method.parent === ApiKeyService ? caller.apiKey : owner.key,
+        apiKey: isOwn(method) ? caller.apiKey : owner.key,
         method: http!.method,
         body: http!.body,
         headers: { "x-request-id": requestId },
