@@ -176,7 +176,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "EventService/WatchEvents": {
     names: { after: (after) => ({ after }) },
     pairs: { after: "cursor" },
-    plain: ["types"],
+    plain: ["types", "from_now"],
   },
   "WebhookService/CreateWebhook": {
     names: { url: (url) => ({ url }) },
@@ -254,7 +254,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   // Makes a person a member of the caller's workspace alone; other memberships do not show.
   "MemberService/InviteMember": { names: {}, pairs: {}, plain: ["email", "name", "role"] },
   "MemberService/UpdateMember": {
-    names: { person: (person) => ({ person, role: "viewer" }) },
+    names: { person: (person) => ({ person, role: 1 }) },
     pairs: { person: "member" },
     plain: ["role"],
   },
