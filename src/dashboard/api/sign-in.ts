@@ -15,16 +15,6 @@ export async function loadAccount(): Promise<void> {
 }
 
 /**
- * Asks for the name of the identity provider at which people can sign in too; undefined for none.
- * Rejects when there is no answer.
- */
-export async function fetchProvider(): Promise<string | undefined> {
-  const response = await fetch("/sign-in/options");
-  const { oidc } = (await response.json()) as { readonly oidc: { readonly name: string } | null };
-  return oidc?.name;
-}
-
-/**
  * Begins a session by the token of a sign-in link.
  *
  * @throws ConnectError with the service's words when the link does not work
@@ -57,4 +47,11 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
   if (response.type === "opaqueredirect") return;
   const { message } = (await response.json()) as { readonly message: string };
   throw new ConnectError(message, Code.PermissionDenied);
+}
+
+/** The name of the identity provider at which people can sign in; undefined when there is none. */
+export async function identityProvider(signal: AbortSignal): Promise<string | undefined> {
+  const response = await fetch("/sign-in/options", { signal });
+  const { oidc } = (await response.json()) as { readonly oidc: { readonly name: string } | null };
+  return oidc?.name;
 }

@@ -1,12 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import icon from "../icon.svg";
-import { fetchProvider, signIn } from "../api/sign-in.ts";
+import { identityProvider, signIn } from "../api/sign-in.ts";
+import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
 import { Form } from "../parts/form.tsx";
 import { useTitle } from "../parts/page.tsx";
-import { paths } from "../paths.ts";
+import { paths, withQuery } from "../paths.ts";
 import { navigate } from "../router.ts";
-import { keepReturnAddress } from "./return-address.ts";
+import { keepReturnAddress, returnAddress } from "./return-address.ts";
 
 /**
  * Says how to sign in. Opened by a sign-in link, whose token stands behind the `#` so that no server
@@ -40,10 +41,9 @@ function WithLink({ token }: { readonly token: string }) {
 }
 
 function WithoutLink() {
-  const provider = useProvider();
   return (
     <>
-      {provider !== undefined && <ProviderLink name={provider} />}
+      <AtProvider />
       <p>You sign in by a link that works once, for 15 minutes. You get one</p>
       <ul>
         <li>from an admin of your workspace, on the page Settings → Members;</li>
@@ -59,30 +59,18 @@ function WithoutLink() {
   );
 }
 
-/** Leads to the identity provider, and from there back to where the reader is. */
-function ProviderLink({ name }: { readonly name: string }) {
-  const { pathname, search } = location;
-  const query = new URLSearchParams({
-    return_to: pathname === "/sign-in" ? "/" : pathname + search,
-  });
-  // With a target, so that the browser follows it, and not this page's own navigation.
+/** Leads to the identity provider, if there is one. */
+function AtProvider() {
+  const { data: name } = useQuery(identityProvider, []);
+  if (name === undefined) return null;
+  const href = withQuery("/sign-in/oidc", { return_to: returnAddress() });
   return (
     <p>
-      <a class="button primary" href={`/sign-in/oidc?${query}`} target="_self">
+      <a class="button primary" href={href} rel="external">
         Sign in at {name}
       </a>
     </p>
   );
-}
-
-/** The name of the identity provider; undefined while it is not known, and when there is none. */
-function useProvider(): string | undefined {
-  const [name, setName] = useState<string>();
-  useEffect(() => {
-    // Without an answer, links still work.
-    fetchProvider().then(setName, () => undefined);
-  }, []);
-  return name;
 }
 
 /** The token in the address; taken out of it, so that it is neither seen nor kept in the history. */
