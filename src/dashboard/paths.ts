@@ -65,4 +65,7 @@ export const paths = {
   signIn: path("/sign-in"),
   shipments: path("/w/:workspace/shipments"),
   shipment: path("/w/:workspace/shipments/:reference"),
+  book: path("/w/:workspace/book"),
+  customers: path("/w/:workspace/customers"),
+  customer: path("/w/:workspace/customers/:customer"),
 } as const;

@@ -34,6 +34,8 @@ export function Form(props: {
   readonly submit: string;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
+  /** What the button of `cancel` says; "Cancel" unless told otherwise. */
+  readonly dismiss?: string;
   readonly children?: ComponentChildren;
 }) {
   const { action } = props;
@@ -59,7 +61,7 @@ export function Form(props: {
       <div class="actions">
         {props.cancel && (
           <button type="button" class="button" onClick={props.cancel}>
-            Cancel
+            {props.dismiss ?? "Cancel"}
           </button>
         )}
         <button
@@ -257,6 +259,11 @@ export function optionalTextOf(form: FormData, name: string): string | undefined
 
 /** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
 export function numberOf(form: FormData, name: string): number | undefined {
-  const text = textOf(form, name);
-  return text === "" ? undefined : Number(text.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
+  return numberFrom(textOf(form, name));
+}
+
+/** The number that a text says, with a point or a comma; NaN for no number, undefined for nothing. */
+export function numberFrom(text: string): number | undefined {
+  const trimmed = text.trim();
+  return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
 }
