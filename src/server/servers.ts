@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { DescService } from "@bufbuild/protobuf";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
@@ -69,8 +70,7 @@ export function createServers(options: {
       pipeline,
       grpc,
       addServices(router) {
-        const names = services.map((service) => service.typeName);
-        addHealth(router, names, () => unreadyBecause() === undefined);
+        addHealth(router, services.map(nameOf), () => unreadyBecause() === undefined);
         addReflection(router, described);
       },
       fallback: answerUnknownRpc,
@@ -78,18 +78,27 @@ export function createServers(options: {
     });
   return {
     http: createHttpServer({
-      serviceNames: described.map((service) => service.typeName),
+      serviceNames: described.map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
       signInPages: createSignInPages({
         signIn: options.signIn,
-        isHttps: config.publicUrl?.startsWith("https:") ?? false,
+        isHttps: isHttps(config),
         refusalFor: pipeline.refusalOf,
       }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,
   };
+}
+
+function nameOf({ typeName }: DescService): string {
+  return typeName;
+}
+
+/** Whether browsers reach the service over https. */
+function isHttps({ publicUrl }: Partial<Pick<Config, "publicUrl">>): boolean {
+  return publicUrl?.startsWith("https:") ?? false;
 }

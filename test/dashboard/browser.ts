@@ -101,10 +101,12 @@ export async function signInTo(
 /** The path of a sign-in link for a member of the workspace. */
 export async function linkFor(
   service: TestService,
-  { apiKey }: TestWorkspace,
+  { id, apiKey }: TestWorkspace,
   member: { readonly email?: string; readonly role?: string; readonly name?: string } = {},
 ): Promise<string> {
-  const invitation = { email: "ada@example.org", role: "admin", name: "Ada Lovelace", ...member };
+  // A person of their own for each workspace: somebody in two of them starts in the other.
+  const email = `ada.${id}@example.org`;
+  const invitation = { email, role: "admin", name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
 }

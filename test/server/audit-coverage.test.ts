@@ -106,6 +106,13 @@ const CASES: Readonly<Record<string, Case>> = {
       changes: { key: [null, data.keys.at(-1).id], overlap_seconds: [null, "60"] },
     }),
   },
+  "OperatorService/CreateOperatorSignInLink": {
+    fields: async () => {
+      const person = { ...MACHINE, kind: "person", email: "link@example.org" };
+      return { operator: (await admin("/operators", person)).data.id };
+    },
+    entry: ({ operator }) => ({ subject: `operator/${operator}`, changes: {} }),
+  },
   "OperatorService/RevokeOperator": {
     fields: addOperator,
     entry: ({ operator }, { data }) => ({
@@ -179,6 +186,18 @@ const CASES: Readonly<Record<string, Case>> = {
       subject: `api_key/${key}`,
       workspace,
       changes: { ends_at: [null, TIME] },
+    }),
+  },
+  "WorkspaceAdminService/InviteWorkspaceMember": {
+    fields: async () => ({
+      ...(await addWorkspace()),
+      apiKey: undefined,
+      email: "ada@example.org",
+    }),
+    entry: ({ workspace }, { data }) => ({
+      subject: `person/${data.person}`,
+      workspace,
+      changes: { role: [null, "admin"] },
     }),
   },
   "ApiKeyService/CreateApiKey": {
@@ -261,10 +280,11 @@ const CASES: Readonly<Record<string, Case>> = {
       replaces: await inForce(),
       note: "Dearer",
     }),
-    entry: ({ replaces }, { data }) => ({
+    entry: ({ draft, replaces }, { data }) => ({
       subject: `tariff_version/${data.version}`,
       changes: {
-        draft: [null, "Winter"],
+        draft: [null, `tariff_draft/${draft}`],
+        name: [null, "Winter"],
         note: [null, "Dearer"],
         replaces: [null, String(replaces)],
         effective_at: [null, data.effective_at],

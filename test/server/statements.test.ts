@@ -101,6 +101,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "kept_answer",
     "operator",
     "operator_stored_response",
+    "person",
     "shipment",
     "tariff_draft",
     "webhook",
