@@ -180,16 +180,16 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
 
   test("two browsers see each other's changes at once", async () => {
     const shipment = await book(dashboard.service, workspace.apiKey);
-    const ada = await open(shipment);
+    const ann = await open(shipment, { email: "ann@example.org", role: "member" });
     const bob = await open(shipment, { email: "bob@example.org", role: "member" });
     await button(bob, "Record payment").click();
     await button(bob, "Record the payment").click();
-    await button(ada, "Mark as picked up").waitFor();
-    await ada.locator(".timeline").getByText("bob@example.org").first().waitFor();
-    await button(ada, "Mark as picked up").click();
-    await button(ada, "It is picked up").click();
+    await button(ann, "Mark as picked up").waitFor();
+    await ann.locator(".timeline").getByText("bob@example.org").first().waitFor();
+    await button(ann, "Mark as picked up").click();
+    await button(ann, "It is picked up").click();
     await button(bob, "Mark as delivered").waitFor();
-    await bob.locator(".timeline").getByText("ada@example.org").first().waitFor();
+    await bob.locator(".timeline").getByText("ann@example.org").first().waitFor();
   });
 
   test("a dialog about what was done meanwhile says so, and does not do the next thing", async () => {

@@ -147,38 +147,40 @@ function BookingForm(props: {
     ? ` for ${moneyText(quote.data.total, quote.data.currency)}`
     : "";
   return (
-    <Form action={book} submit={`Book${price}`}>
-      <div class="columns">
-        <div>
-          <Section title="Route">
-            <div class="form">
-              <RouteFields route={route} change={change} />
-            </div>
-          </Section>
+    <div class="booking">
+      <Form action={book} submit={`Book${price}`}>
+        <div class="columns">
+          <div>
+            <Section title="Route">
+              <div class="form">
+                <RouteFields route={route} change={change} />
+              </div>
+            </Section>
+          </div>
+          <div>
+            <Section title="Price">
+              <Quote query={quote} />
+            </Section>
+            <Section title="Customer">
+              <div class="form">
+                <CustomerFields choice={choice} choose={setChoice} />
+              </div>
+            </Section>
+            <Section title="For your records">
+              <div class="form">
+                <TextField
+                  name="external_reference"
+                  label="External reference"
+                  optional
+                  hint="Your own name for it; each is used once."
+                />
+                <MetadataFields />
+              </div>
+            </Section>
+          </div>
         </div>
-        <div>
-          <Section title="Price">
-            <Quote query={quote} />
-          </Section>
-          <Section title="Customer">
-            <div class="form">
-              <CustomerFields choice={choice} choose={setChoice} />
-            </div>
-          </Section>
-          <Section title="For your records">
-            <div class="form">
-              <TextField
-                name="external_reference"
-                label="External reference"
-                optional
-                hint="Your own name for it; each is used once."
-              />
-              <MetadataFields />
-            </div>
-          </Section>
-        </div>
-      </div>
-    </Form>
+      </Form>
+    </div>
   );
 }
 

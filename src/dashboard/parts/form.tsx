@@ -42,7 +42,10 @@ export function Form(props: {
   const form = useRef<HTMLFormElement>(null);
   const names = new Set<string>();
   useEffect(() => {
-    if (action.problem) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    if (!action.problem) return;
+    const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+    if (refused) refused.focus();
+    else form.current?.querySelector(".problem")?.scrollIntoView({ block: "nearest" });
   }, [action.problem]);
   return (
     <form

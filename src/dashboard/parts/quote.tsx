@@ -3,8 +3,6 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useQuery, type Query } from "../api/use-query.ts";
 import { useSettled } from "../api/use-settled.ts";
-import { Facts } from "./facts.tsx";
-import { numberText } from "./format.ts";
 import { ProblemNote } from "./loaded.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
@@ -37,10 +35,7 @@ export function Quote({ query }: { readonly query: QuoteQuery }) {
       {quote === undefined ? (
         !problem && <p class="minor">The price appears when both places and the weight are set.</p>
       ) : quote.covered ? (
-        <>
-          <Facts items={[["Distance", `${numberText(quote.distanceKm)} km`]]} />
-          <PriceTable price={quote} />
-        </>
+        <PriceTable price={quote} distanceKm={quote.distanceKm} />
       ) : (
         <p class="notice">{quote.message}</p>
       )}

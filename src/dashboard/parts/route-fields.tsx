@@ -37,7 +37,11 @@ export function RouteFields(props: {
         />
       </div>
       {ENDS.map(([end, label]) => (
-        <div key={end} class="place-fields" onFocusIn={() => setPicked(end)}>
+        <div
+          key={end}
+          class={withoutAddresses ? "place-fields pair" : "place-fields"}
+          onFocusIn={() => setPicked(end)}
+        >
           {!withoutAddresses && (
             <TextField
               name={`${end}_address`}
