@@ -8,22 +8,27 @@
  *    It renders `<Page title="...">` (parts/page.tsx), which holds the heading and what can be done.
  * 3. It loads by `useQuery` and `useClient(SomeService)`, and shows the result by
  *    `<Loaded query={query}>{(data) => ...}</Loaded>`, which has the states of waiting and failing.
- *    Lists are a `<Table>` with a `<Pager>`; when they are empty, `<Empty>` says what to do next.
+ *    Lists are a `<Table>` with a `<Pager>`, and with `<Filters>` above; when they are empty, `<Empty>`
+ *    says what to do next. `useLive(query.reload)` keeps up with what others do.
  * 4. Changes are a `useAction` in a `<Form>` or a `<FormDialog>`. Fields are named as the fields of
  *    the request, and then the service's refusals appear at them by themselves. Whatever cannot be
  *    taken back is asked for in a dialog first. `toast()` says that it is done.
- * 5. Amounts are `<Money>`, times `<Time>`, states `<Badge>` or one of parts/states.tsx.
- * 6. Colours and sizes come from the variables at the top of `style.css`, the only stylesheet. Inline
+ * 5. What a role may not do is not shown: `hasRole(useWorkspace(), "admin")` asks. The service refuses it
+ *    anyway.
+ * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>` or one of parts/states.tsx.
+ * 7. Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own. Single keys are `useKeys`.
+ * 8. Colours and sizes come from the variables at the top of `style.css`, the only stylesheet. Inline
  *    `style` attributes, event handlers as text and anything from another host are blocked.
+ * 9. Each page has a test in `test/dashboard` by `describeDashboard`, which ends each of its views with
+ *    `expectWellShown(page, "name")`. `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts
+ *    test/dashboard` leaves the pictures: look at them.
  */
-import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { WorkspaceId } from "./api/clients.ts";
 import { loadAccount } from "./api/sign-in.ts";
-import { account, SignedIn } from "./api/session.ts";
+import { account, SignedIn, WorkspaceId } from "./api/session.ts";
 import { connected } from "./api/connection.ts";
 import { useStore } from "./api/store.ts";
-import { PAGES, type Page } from "./pages.ts";
+import { findPage } from "./pages.ts";
 import { HomePage } from "./pages/home.tsx";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
@@ -78,32 +83,19 @@ function CurrentPage({ pathname }: { readonly pathname: string }) {
   );
 }
 
-/** The components of pages that were loaded, so that they are shown at once the next time. */
-const loaded = new Map<unknown, ComponentType<object>>();
-
 function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
-  const found = PAGES.map((page) => ({ page, parameters: page.path.match(pathname) })).find(
-    ({ parameters }) => parameters !== undefined,
-  );
+  const found = findPage(pathname);
   const page = found?.page;
   useEffect(() => {
-    if (page === undefined || loaded.has(page)) return;
-    void loadPage(page).then(() => setRound((it) => it + 1));
+    if (page === undefined || page.component() !== undefined) return;
+    page.load().then(() => setRound((it) => it + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
   if (found === undefined) return <NotFoundPage />;
-  const Component = loaded.get(found.page);
+  const Component = found.page.component();
   if (Component === undefined) return <Spinner label="Loading the page" />;
-  return <Component {...(found.parameters as object)} />;
-}
-
-async function loadPage(page: Page): Promise<void> {
-  try {
-    loaded.set(page, await page.load());
-  } catch {
-    reloadOnce();
-  }
+  return <Component {...found.parameters} />;
 }
 
 /** A page that cannot be loaded is of a build that the service no longer has: the new one is loaded. */

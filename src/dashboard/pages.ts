@@ -10,16 +10,27 @@ export interface MenuEntry {
   readonly role?: Role;
 }
 
-/** A page, loaded when it is first shown. */
+/** A page, whose code is loaded when it is first shown. */
 export interface Page {
   readonly path: Path<unknown>;
-  readonly load: () => Promise<ComponentType<object>>;
+  /** Loads the component, once. */
+  readonly load: () => Promise<unknown>;
+  /** The component; undefined until it is loaded. */
+  readonly component: () => ComponentType<object> | undefined;
   readonly menu: MenuEntry | undefined;
 }
 
 /** Parameters of the path become the props of the page's component. */
 function page<T>(path: Path<T>, load: () => Promise<ComponentType<T>>, menu?: MenuEntry): Page {
-  return { path: path as Path<unknown>, load: load as unknown as Page["load"], menu };
+  let component: ComponentType<object> | undefined;
+  return {
+    path: path as Path<unknown>,
+    async load() {
+      component ??= (await load()) as unknown as ComponentType<object>;
+    },
+    component: () => component,
+    menu,
+  };
 }
 
 /** Every page of the dashboard, in the order of the navigation. */
@@ -34,4 +45,15 @@ export const PAGES: readonly Page[] = [
 /** The address of the platform's first page; undefined while it has none. */
 export function firstPlatformPage(): string | undefined {
   return PAGES.find(({ menu }) => menu?.section === "Platform")?.path({});
+}
+
+/** The page at a path, with the parameters in it; undefined when there is none. */
+export function findPage(
+  pathname: string,
+): { readonly page: Page; readonly parameters: object } | undefined {
+  for (const one of PAGES) {
+    const parameters = one.path.match(pathname);
+    if (parameters !== undefined) return { page: one, parameters: parameters as object };
+  }
+  return undefined;
 }

@@ -8,11 +8,10 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 import { noteConnectionLost } from "./connection.ts";
 import { isLost } from "./problem.ts";
-import { noteSignedOut } from "./session.ts";
+import { noteSignedOut, WorkspaceId } from "./session.ts";
 
 /** Tells the page around a call what its error means for all of it. */
 export function noteError(thrown: unknown): void {
@@ -54,9 +53,6 @@ function transportFor(workspace: string | undefined): Transport {
   }
   return transport;
 }
-
-/** The id of the workspace that the page is about; undefined on pages outside of one. */
-export const WorkspaceId = createContext<string | undefined>(undefined);
 
 /**
  * A client of a service, for the workspace that the page is about:

@@ -1,7 +1,8 @@
 import { useContext, useEffect, useRef } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
-import { clientFor, noteError, WorkspaceId } from "./clients.ts";
+import { clientFor, noteError } from "./clients.ts";
+import { WorkspaceId } from "./session.ts";
 
 /** The least time between two calls for events, in milliseconds, however many there are. */
 const LEAST_MS = 1_000;

@@ -37,7 +37,18 @@ export function useAccount(): Account {
   return signedIn;
 }
 
+/** The id of the workspace that the page is about; undefined on pages outside of one. */
+export const WorkspaceId = createContext<string | undefined>(undefined);
+
 /** Whether the role in a workspace is at least this one. */
 export function hasRole({ role }: AccountWorkspace, least: Role): boolean {
   return role >= RANKS[least];
+}
+
+/** The workspace that the page is about, with the reader's role in it. */
+export function useWorkspace(): AccountWorkspace {
+  const id = useContext(WorkspaceId);
+  const workspace = useAccount().workspaces.find((it) => String(it.id) === id);
+  if (workspace === undefined) throw new Error("this page is in no workspace of the reader's");
+  return workspace;
 }

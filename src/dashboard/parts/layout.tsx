@@ -1,11 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
 import type { Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import { WorkspaceId } from "../api/clients.ts";
 import icon from "../icon.svg";
 import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
-import { hasRole, useAccount } from "../api/session.ts";
+import { hasRole, useAccount, WorkspaceId } from "../api/session.ts";
 import { firstPlatformPage, PAGES, type MenuEntry, type Page } from "../pages.ts";
 import { NotFoundPage } from "../pages/not-found.tsx";
 import { paths } from "../paths.ts";

@@ -27,8 +27,8 @@ const PAN_STEP = 60;
 const ZOOM_STEP = 1.5;
 
 /**
- * A map of zones and points, moved by pointer, wheel, buttons and, when it has the focus, arrow keys,
- * `+`, `-` and `0`. Load it by `LazyMap`.
+ * A map of zones and points, moved by pointer and buttons and, when it has the focus, by the wheel, the
+ * arrow keys, `+`, `-` and `0`. Load it by `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
   const { label, layers, points = NONE, onPick } = props;
@@ -133,6 +133,8 @@ function usePointers(
     },
     onPointerCancel: release,
     onWheel(event: WheelEvent) {
+      // Otherwise the page is scrolled; pinching on a touchpad comes with Ctrl.
+      if (!event.ctrlKey && document.activeElement !== event.currentTarget) return;
       event.preventDefault();
       view.current?.zoom(Math.exp(-event.deltaY * 0.002), [event.offsetX, event.offsetY]);
     },

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { paths } from "../../src/dashboard/paths.ts";
+
+test("a path is built of its parameters, escaped, and a query of what is given", () => {
+  expect(paths.shipment({ workspace: 7n, reference: "a/b ?" })).toBe("/w/7/shipments/a%2Fb%20%3F");
+  expect(
+    paths.shipments({ workspace: "7" }, { status: "1", customer: undefined, from: "", to: "a b" }),
+  ).toBe("/w/7/shipments?status=1&to=a+b");
+});
+
+test.each([
+  ["/w/7/shipments/SHP-1", { workspace: "7", reference: "SHP-1" }],
+  ["/w/7/shipments/a%2Fb", { workspace: "7", reference: "a/b" }],
+  ["/w/7/shipments/%E0%A4%A", { workspace: "7", reference: "%E0%A4%A" }],
+  ["/w/7/shipments/", undefined],
+  ["/w/7/shipments", undefined],
+  ["/w/7/shipments/a/b", undefined],
+  ["/w//shipments/a", undefined],
+])("%s has the parameters of a shipment's path: %o", (pathname, parameters) => {
+  expect(paths.shipment.match(pathname)).toEqual(parameters);
+});
