@@ -57,6 +57,7 @@ describeDashboard("signing in", (dashboard) => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard, workspace);
     await page.getByRole("button", { name: "Ada Lovelace" }).click();
+    await expectWellShown(page, "person-menu");
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("You sign in by a link").waitFor();
     await page.goto("/");

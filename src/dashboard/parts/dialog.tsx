@@ -11,10 +11,12 @@ export function Dialog(props: {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    // The browser gives the focus back to what had it when the dialog closes.
-    const element = dialog.current!;
-    element.showModal();
-    return () => element.close();
+    const opener = document.activeElement;
+    dialog.current!.showModal();
+    // The browser gives the focus back only when a dialog is closed, not when it is removed.
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, []);
   return (
     <dialog
@@ -44,6 +46,8 @@ export function FormDialog(props: {
   readonly children?: ComponentChildren;
 }) {
   const { title, close, ...form } = props;
+  // What went wrong when it was open before is of no interest now.
+  useEffect(props.action.reset, []);
   return (
     <Dialog title={title} close={close}>
       <Form {...form} cancel={close} />
