@@ -116,7 +116,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
     await page.getByLabel("Email").fill("grace@example.org");
     await submit(page).click();
-    await page.locator("form .problem").waitFor();
+    await page.locator("form > .problem").waitFor();
     expect(await listed(own)).toEqual([]);
   });
 
@@ -179,7 +179,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   test("a workspace that cannot book says what to do, and still gives prices", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await open(COVERED, "member", own);
-    await page.getByText("This workspace cannot book yet.").waitFor();
+    await page.getByText("Nothing can be booked at present.").waitFor();
     await page.getByText("No payment provider is connected.").waitFor();
     await total(page).waitFor();
     expect(await submit(page).count()).toBe(0);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
+import { startReceiver } from "../support/receiver.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
 
@@ -167,6 +168,28 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
         dropoff_address: "My own",
       });
     });
+  });
+
+  test("what was sent to webhooks about it is found when asked for", async () => {
+    const { apiKey } = workspace;
+    const receiver = await startReceiver();
+    const { service } = dashboard;
+    await service.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });
+    const shipment = await bookAnd(service, apiKey, ["cancel"]);
+    await book(service, apiKey);
+    await expect.poll(() => receiver.received.length).toBe(3);
+    const page = await open(shipment);
+    await button(page, "Look for deliveries").click();
+    const rows = page.getByRole("table", { name: "Webhook deliveries" }).locator("tbody tr");
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(await rows.locator("td:first-child").allTextContents()).toEqual([
+      "shipment.cancelled",
+      "shipment.created",
+    ]);
+    await expectWellShown(page, "shipment-deliveries");
+    await rows.first().getByRole("link").click();
+    await page.getByRole("dialog").waitFor();
+    await receiver.close();
   });
 
   test("a viewer is offered nothing", async () => {

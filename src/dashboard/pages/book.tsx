@@ -12,6 +12,7 @@ import type { Problem } from "../api/problem.ts";
 import { useAction } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
+import { BookingBlockers } from "../parts/booking-blockers.tsx";
 import { CustomerFields, customerOf, type CustomerChoice } from "../parts/customer-fields.tsx";
 import { Form, optionalTextOf, TextField, textOf } from "../parts/form.tsx";
 import { moneyText, recordIdOf } from "../parts/format.ts";
@@ -40,41 +41,18 @@ export function BookPage({ workspace }: { readonly workspace: string }) {
           const blockers = data?.bookingBlockers ?? [];
           const hasTariff = !blockers.includes(BookingBlocker.TARIFF);
           return (
-            <>
-              {mayBook && <Blockers blockers={blockers} />}
+            <div class="stack">
+              {mayBook && <BookingBlockers blockers={blockers} />}
               {mayBook && blockers.length === 0 ? (
                 <Booking workspace={workspace} />
               ) : (
                 <QuoteOnly hasTariff={hasTariff} />
               )}
-            </>
+            </div>
           );
         }}
       </Loaded>
     </Page>
-  );
-}
-
-/** What is to be done about each thing that stands in the way of every booking. */
-const BLOCKER_TEXTS: Readonly<Record<BookingBlocker, string>> = {
-  [BookingBlocker.UNSPECIFIED]: "The service does not say why.",
-  [BookingBlocker.PAYMENT_PROVIDER]:
-    "No payment provider is connected. Ask an operator of the platform to connect one.",
-  [BookingBlocker.TARIFF]:
-    "No tariff is in force, so there are no prices. Ask an operator of the platform to publish one.",
-};
-
-function Blockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
-  if (blockers.length === 0) return null;
-  return (
-    <div class="notice" role="status">
-      <p>
-        <strong>This workspace cannot book yet.</strong>
-      </p>
-      {blockers.map((blocker) => (
-        <p key={blocker}>{BLOCKER_TEXTS[blocker] ?? BLOCKER_TEXTS[BookingBlocker.UNSPECIFIED]}</p>
-      ))}
-    </div>
   );
 }
 

@@ -6,7 +6,6 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { recordIdOf } from "../parts/format.ts";
@@ -74,12 +73,7 @@ function Details({ customer: { id, email, idNumber } }: { readonly customer: Cus
     <Section title="Details">
       <Facts
         items={[
-          [
-            "Email",
-            <>
-              <a href={`mailto:${email}`}>{email}</a> <CopyButton text={email} what="email" />
-            </>,
-          ],
+          ["Email", <a href={`mailto:${email}`}>{email}</a>],
           ["Id number", idNumber],
           ["Number", String(id)],
         ]}
@@ -104,9 +98,7 @@ function Shipments(props: { readonly workspace: string; readonly customer: bigin
       <Loaded query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
-            <Empty title="No shipments">
-              Nothing is booked for this customer any more: their shipments belong to others now.
-            </Empty>
+            <Empty title="No shipments">No shipment is booked for this customer any more.</Empty>
           ) : (
             <>
               <ShipmentTable workspace={workspace} shipments={data} ofOneCustomer />

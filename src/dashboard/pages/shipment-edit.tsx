@@ -88,7 +88,7 @@ function StaleNote(props: {
     if (!isLoaded) load();
   }, []);
   return (
-    <div class="notice" role="alert">
+    <div class="problem attention" role="alert">
       <p>
         Somebody changed the shipment meanwhile, so these changes cannot be saved. Begin anew from
         what it is now; what you changed here is lost.

@@ -22,6 +22,7 @@ import { Time } from "../parts/time.tsx";
 import { Timeline, type TimelineEntry } from "../parts/timeline.tsx";
 import { paths } from "../paths.ts";
 import { ShipmentActions } from "./shipment-actions.tsx";
+import { ShipmentDeliveries } from "./shipment-deliveries.tsx";
 
 /** One shipment: its route, price and customer, and what happened to it. */
 export function ShipmentPage(props: { readonly workspace: string; readonly reference: string }) {
@@ -73,6 +74,7 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
               <div>
                 <Price shipment={data} />
                 <Events query={events} />
+                <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
               </div>
             </div>
           )

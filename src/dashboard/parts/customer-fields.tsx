@@ -126,7 +126,7 @@ function ExistingCustomer(props: {
       </Field>
       <Loaded query={found}>
         {(customers) => (
-          <ul class="choices" aria-label="Customers found" aria-live="polite">
+          <ul class="found" aria-label="Customers found" aria-live="polite">
             {customers.length === 0 && <li class="minor">No customer matches.</li>}
             {customers.map((customer) => (
               <li key={String(customer.id)}>

@@ -37,7 +37,7 @@ export function Quote({ query }: { readonly query: QuoteQuery }) {
       ) : quote.covered ? (
         <PriceTable price={quote} distanceKm={quote.distanceKm} />
       ) : (
-        <p class="notice">{quote.message}</p>
+        <p class="problem attention">{quote.message}</p>
       )}
     </div>
   );

@@ -8,19 +8,21 @@ const ENDS: readonly (readonly [End, label: string])[] = [
   ["dropoff", "Dropoff"],
 ];
 
-/**
- * Fields for both ends of a route and the weight, named as in requests, with a map on which the ends
- * can be clicked. The addresses are fields of the form alone.
- */
-export function RouteFields(props: {
+interface Props {
   readonly route: RouteText;
   readonly change: (changes: Partial<RouteText>) => void;
   /** The addresses at first. */
   readonly addresses?: Readonly<Record<End, string>>;
   /** For a price alone, which addresses do not matter to. */
   readonly withoutAddresses?: boolean;
-}) {
-  const { route, change, addresses, withoutAddresses } = props;
+}
+
+/**
+ * Fields for both ends of a route and the weight, named as in requests, with a map on which the ends
+ * can be clicked. The addresses are fields of the form alone.
+ */
+export function RouteFields(props: Props) {
+  const { route, change } = props;
   const [picked, setPicked] = useState<End>("pickup");
   return (
     <>
@@ -37,33 +39,7 @@ export function RouteFields(props: {
         />
       </div>
       {ENDS.map(([end, label]) => (
-        <div
-          key={end}
-          class={withoutAddresses ? "place-fields pair" : "place-fields"}
-          onFocusIn={() => setPicked(end)}
-        >
-          {!withoutAddresses && (
-            <TextField
-              name={`${end}_address`}
-              label={`${label} address`}
-              value={addresses?.[end]}
-            />
-          )}
-          <TextField
-            name={`${end}_lat`}
-            label={`${label} latitude`}
-            numeric
-            value={route[`${end}_lat`]}
-            onInput={(text) => change(typed(end, "lat", text))}
-          />
-          <TextField
-            name={`${end}_lng`}
-            label={`${label} longitude`}
-            numeric
-            value={route[`${end}_lng`]}
-            onInput={(text) => change(typed(end, "lng", text))}
-          />
-        </div>
+        <EndFields key={end} {...props} end={end} label={label} entered={() => setPicked(end)} />
       ))}
       <div class="place-fields">
         <TextField
@@ -75,6 +51,34 @@ export function RouteFields(props: {
         />
       </div>
     </>
+  );
+}
+
+/** The fields of one end; `entered` is called when the reader gets to them. */
+function EndFields(
+  props: Props & { readonly end: End; readonly label: string; readonly entered: () => void },
+) {
+  const { end, label, route, change, addresses, withoutAddresses } = props;
+  return (
+    <div class={withoutAddresses ? "place-fields pair" : "place-fields"} onFocusIn={props.entered}>
+      {!withoutAddresses && (
+        <TextField name={`${end}_address`} label={`${label} address`} value={addresses?.[end]} />
+      )}
+      <TextField
+        name={`${end}_lat`}
+        label={`${label} latitude`}
+        numeric
+        value={route[`${end}_lat`]}
+        onInput={(text) => change(typed(end, "lat", text))}
+      />
+      <TextField
+        name={`${end}_lng`}
+        label={`${label} longitude`}
+        numeric
+        value={route[`${end}_lng`]}
+        onInput={(text) => change(typed(end, "lng", text))}
+      />
+    </div>
   );
 }
 
