@@ -80,6 +80,27 @@ describeDashboard("quoting and booking", (dashboard) => {
     });
   });
 
+  test("a booking whose answer was lost is booked once when it is tried again", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open(COVERED, "member", own);
+    await total(page).waitFor();
+    await fillRest(page);
+    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+    await page.getByLabel("Email").fill("grace@example.org");
+    const address = "**/shipments.v1.ShipmentService/CreateShipment";
+    await page.route(address, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await submit(page).click();
+    await page.getByText("The service cannot be reached.", { exact: true }).waitFor();
+    await page.unroute(address);
+    await submit(page).click();
+    await page.waitForURL("**/shipments/SHP-*");
+    const references = (await listed(own)).map((it) => it["reference"]);
+    expect(references).toEqual([page.url().split("/").at(-1)]);
+  });
+
   test("places are chosen by keys alone, at the cross in the middle of the map", async () => {
     const page = await open();
     await page.getByRole("application").focus();

@@ -2,6 +2,7 @@ import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useId, useRef } from "preact/hooks";
 import type { Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
+import { numberFrom } from "./format.ts";
 
 /** What the fields of a form need of it. */
 interface FormState {
@@ -297,10 +298,4 @@ export function optionalTextOf(form: FormData, name: string): string | undefined
 /** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
 export function numberOf(form: FormData, name: string): number | undefined {
   return numberFrom(textOf(form, name));
-}
-
-/** The number that a text says, with a point or a comma; NaN for no number, undefined for nothing. */
-export function numberFrom(text: string): number | undefined {
-  const trimmed = text.trim();
-  return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
 }

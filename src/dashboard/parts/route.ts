@@ -1,4 +1,4 @@
-import { numberFrom } from "./form.tsx";
+import { numberFrom } from "./format.ts";
 import type { LatLng } from "./map-geometry.ts";
 
 /** The fields of a route, by their names in requests. */
@@ -45,7 +45,7 @@ export function fieldsAt(end: End, { lat, lng }: Readonly<Record<"lat" | "lng", 
 }
 
 /** A latitude and a longitude as maps give them for copying: `40.758, -73.9855`. */
-const BOTH = /^\s*(-?\d+\.\d+)\s*[,;]?\s+(-?\d+\.\d+)\s*$/;
+const BOTH = /^\s*(-?\d+\.\d+)\s*[,;\s]\s*(-?\d+\.\d+)\s*$/;
 
 /** What typing into a field changes: both coordinates when both were pasted into one field. */
 export function typed(end: End, field: "lat" | "lng", text: string): Partial<RouteText> {
