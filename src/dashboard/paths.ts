@@ -63,6 +63,17 @@ export function withQuery(pathname: string, query: object): string {
 export const paths = {
   home: path("/"),
   signIn: path("/sign-in"),
+  account: path("/account"),
+  overview: path("/w/:workspace"),
   shipments: path("/w/:workspace/shipments"),
   shipment: path("/w/:workspace/shipments/:reference"),
+  book: path("/w/:workspace/book"),
+  customers: path("/w/:workspace/customers"),
+  customer: path("/w/:workspace/customers/:customer"),
+  apiKeys: path("/w/:workspace/settings/api"),
+  webhooks: path("/w/:workspace/settings/webhooks"),
+  webhook: path("/w/:workspace/settings/webhooks/:webhook"),
+  members: path("/w/:workspace/settings/members"),
+  payments: path("/w/:workspace/settings/payments"),
+  workspace: path("/w/:workspace/settings/workspace"),
 } as const;

@@ -94,7 +94,7 @@ export async function signInTo(
   await page.goto(await linkFor(service, workspace, member));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page
-    .getByRole("navigation", { name: "Pages", includeHidden: true })
+    .getByRole("navigation", { name: "Pages", exact: true, includeHidden: true })
     .waitFor({ state: "attached" });
 }
 
