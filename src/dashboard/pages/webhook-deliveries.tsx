@@ -129,7 +129,7 @@ function SendAgain(props: { readonly delivery: WebhookDelivery; readonly sent: (
       <button
         type="button"
         class="button"
-        aria-label={`Send ${type} again`}
+        aria-label={`Send again: ${type}`}
         aria-busy={again.isRunning}
         onClick={() => void again.run()}
       >
