@@ -87,15 +87,14 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
   const found = findPage(pathname);
   const page = found?.page;
-  // As it was rendered: a page that is loaded before the effect runs is still to be shown.
-  const isLoaded = page?.component() !== undefined;
+  const Component = page?.component();
   useEffect(() => {
-    if (page === undefined || isLoaded) return;
+    // By what was rendered: the code may have come since then, and then it is time to render again.
+    if (page === undefined || Component !== undefined) return;
     page.load().then(() => setRound((it) => it + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
   if (found === undefined) return <NotFoundPage />;
-  const Component = found.page.component();
   if (Component === undefined) return <Spinner label="Loading the page" />;
   return <Component {...found.parameters} />;
 }

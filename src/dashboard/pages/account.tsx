@@ -126,7 +126,7 @@ function actionsColumn(end: (session: Session) => void): Column<Session> {
       <button
         type="button"
         class="button"
-        aria-label={`Sign out ${browserText(session.userAgent)}`}
+        aria-label={`Sign out: ${browserText(session.userAgent)}`}
         onClick={() => end(session)}
       >
         Sign out

@@ -1,9 +1,9 @@
 import { Code } from "../parts/code.tsx";
 import { Section } from "../parts/page.tsx";
 
-const ROUTE =
-  '{"pickup_lat":40.758,"pickup_lng":-73.9855,' +
-  '"dropoff_lat":40.6782,"dropoff_lng":-73.9442,"weight_kg":2.5}';
+const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
+       "dropoff_lat": 40.6782, "dropoff_lng": -73.9442,
+       "weight_kg": 2.5}`;
 
 /** Commands that quote, for the address at which the reader sees the service. */
 export function ApiCalls() {

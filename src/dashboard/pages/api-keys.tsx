@@ -105,7 +105,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
-          aria-label={`Rotate ${titleOf(key)}`}
+          aria-label={`Rotate: ${titleOf(key)}`}
           onClick={() => ask({ what: "rotate", key })}
         >
           Rotate
@@ -113,7 +113,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
-          aria-label={`Revoke ${titleOf(key)}`}
+          aria-label={`Revoke: ${titleOf(key)}`}
           onClick={() => ask({ what: "revoke", key })}
         >
           Revoke

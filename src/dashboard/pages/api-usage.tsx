@@ -3,11 +3,10 @@ import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { Usage, UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { BarChart, Sparkline, type Point } from "../parts/charts.tsx";
+import { BarChart, type Point } from "../parts/charts.tsx";
 import { dateOf, numberText } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
-import { Table, type Column } from "../parts/table.tsx";
 
 /** Methods that are limited together. */
 interface CallClass {
@@ -38,7 +37,21 @@ function Shown({ usage }: { readonly usage: Usage }) {
   const total = hours.map((hour) => pointOf(hour, Number(hour.quote + hour.read + hour.write)));
   return (
     <div class="form">
-      <Table label="Limits and use" columns={COLUMNS} rows={classes} keyOf={({ name }) => name} />
+      <table class="sum" aria-label="Limits and use">
+        <thead>
+          <tr>
+            <th scope="col">Calls</th>
+            <th scope="col">Limit</th>
+            <th scope="col">This hour</th>
+            <th scope="col">24 hours</th>
+          </tr>
+        </thead>
+        <tbody>
+          {classes.map((callClass) => (
+            <ClassRow key={callClass.name} callClass={callClass} />
+          ))}
+        </tbody>
+      </table>
       <h3>Calls by hour</h3>
       <BarChart label="Calls by hour" points={total} />
       <p class="hint">
@@ -49,26 +62,25 @@ function Shown({ usage }: { readonly usage: Usage }) {
   );
 }
 
-const COLUMNS: readonly Column<CallClass>[] = [
-  { header: "Calls", selfEvident: true, cell: ({ title }) => <strong>{title}</strong> },
-  {
-    header: "Limit",
-    align: "end",
-    cell: ({ limit }) => limit && `${numberText(limit.rate)}/s, ${numberText(limit.burst)} at once`,
-  },
-  { header: "This hour", align: "end", cell: ({ name, hours }) => numberText(lastOf(hours, name)) },
-  { header: "24 hours", align: "end", cell: ({ name, hours }) => numberText(sumOf(hours, name)) },
-  {
-    header: "By hour",
-    align: "end",
-    cell: ({ name, title, hours }) => (
-      <Sparkline
-        label={`${title} by hour`}
-        points={hours.map((hour) => pointOf(hour, Number(hour[name])))}
-      />
-    ),
-  },
-];
+function ClassRow({ callClass }: { readonly callClass: CallClass }) {
+  const { name, title, limit, hours } = callClass;
+  return (
+    <tr>
+      <th scope="row">{title}</th>
+      <td>
+        {limit && (
+          <>
+            {numberText(limit.rate)} a second
+            <br />
+            <span class="minor">{numberText(limit.burst)} at once</span>
+          </>
+        )}
+      </td>
+      <td>{numberText(lastOf(hours, name))}</td>
+      <td>{numberText(sumOf(hours, name))}</td>
+    </tr>
+  );
+}
 
 function lastOf(hours: readonly UsageHour[], name: CallClass["name"]): number {
   return Number(hours.at(-1)?.[name] ?? 0);

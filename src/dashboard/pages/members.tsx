@@ -117,7 +117,7 @@ function MemberActions(props: { readonly member: Member; readonly ask: (asked: A
       <button
         type="button"
         class="button"
-        aria-label={`New link for ${email}`}
+        aria-label={`New link: ${email}`}
         aria-busy={renew.isRunning}
         onClick={() => void renew.run()}
       >
@@ -126,7 +126,7 @@ function MemberActions(props: { readonly member: Member; readonly ask: (asked: A
       <button
         type="button"
         class="button"
-        aria-label={`Change the role of ${email}`}
+        aria-label={`Change role: ${email}`}
         onClick={() => ask({ what: "change", member })}
       >
         Change role
@@ -134,7 +134,7 @@ function MemberActions(props: { readonly member: Member; readonly ask: (asked: A
       <button
         type="button"
         class="button"
-        aria-label={`Remove ${email}`}
+        aria-label={`Remove: ${email}`}
         onClick={() => ask({ what: "remove", member })}
       >
         Remove
@@ -241,8 +241,9 @@ function RemoveDialog(props: DialogProps & { readonly member: Member }) {
     await members.removeMember({ person });
     toast(`${email} is no longer a member.`);
     if (person !== me) return done();
-    navigate(paths.home({}));
+    // First, so that the start does not lead back to this workspace.
     await loadAccount();
+    navigate(paths.home({}));
   });
   return (
     <FormDialog

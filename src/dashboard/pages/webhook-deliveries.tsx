@@ -56,7 +56,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
           choices={[["", "Any"], ...DELIVERY_STATUSES]}
         />
       </Filters>
-      <Loaded query={list}>
+      <Loaded query={list} quiet>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoDeliveries filtered={status !== undefined} />
@@ -129,7 +129,7 @@ function SendAgain(props: { readonly delivery: WebhookDelivery; readonly sent: (
       <button
         type="button"
         class="button"
-        aria-label={`Send ${type} again`}
+        aria-label={`Send again: ${type}`}
         aria-busy={again.isRunning}
         onClick={() => void again.run()}
       >

@@ -60,7 +60,7 @@ export function WebhookPage(props: { readonly workspace: string; readonly webhoo
 
 function Content(props: { readonly query: Query<{ readonly data?: Webhook | undefined }> }) {
   return (
-    <Loaded query={props.query}>
+    <Loaded query={props.query} quiet>
       {({ data }) =>
         data && (
           <div class="stack">
@@ -77,27 +77,29 @@ function Details({ webhook }: { readonly webhook: Webhook }) {
   const { id, url, enabled, failingSince, createdAt, updatedAt } = webhook;
   return (
     <Section title="Details">
-      {!enabled && (
-        <p class="problem">
-          Nothing is sent to it. What happens meanwhile can be sent again, event by event, once it
-          is enabled.
-        </p>
-      )}
-      <Facts
-        items={[
-          ["URL", url],
-          ["Events", typesText(webhook)],
-          ["Failing since", failingSince && <Time at={failingSince} exact />],
-          ["Created", <Time at={createdAt} exact />],
-          ["Changed", <Time at={updatedAt} exact />],
-          [
-            "Id",
-            <>
-              <code>{id}</code> <CopyButton text={id} what="id" />
-            </>,
-          ],
-        ]}
-      />
+      <div class="stack">
+        {!enabled && (
+          <p class="problem attention">
+            Nothing is sent to it. What happens meanwhile can be sent again, event by event, once it
+            is enabled.
+          </p>
+        )}
+        <Facts
+          items={[
+            ["URL", url],
+            ["Events", typesText(webhook)],
+            ["Failing since", failingSince && <Time at={failingSince} exact />],
+            ["Created", <Time at={createdAt} exact />],
+            ["Changed", <Time at={updatedAt} exact />],
+            [
+              "Id",
+              <>
+                <code>{id}</code> <CopyButton text={id} what="id" />
+              </>,
+            ],
+          ]}
+        />
+      </div>
     </Section>
   );
 }

@@ -11,6 +11,7 @@ const TYPES = [
   ["shipment.cancelled", "Cancelled"],
   ["shipment.refunded", "Refunded"],
   ["webhook.disabled", "A webhook was disabled"],
+  ["webhook.test", "A test"],
 ] as const;
 
 /** Stands for all types, those that come later too. */
