@@ -7,6 +7,7 @@ import {
 } from "../../gen/shipments/admin/v1/operator_pb.js";
 import {
   CreateOperatorRequestSchema,
+  CreateOperatorSignInLinkRequestSchema,
   ListOperatorsRequestSchema,
   OperatorService,
   RevokeOperatorRequestSchema,
@@ -15,6 +16,7 @@ import {
 import type { EntityManager } from "../db/orm.ts";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
 import { OPERATOR_ROLES } from "../domain/operator-role.ts";
+import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
 import { listOperators } from "../features/operators/list-operators.ts";
 import { revokeOperator } from "../features/operators/revoke-operator.ts";
@@ -23,19 +25,21 @@ import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, readWholeNumber } from "./options.ts";
 import { readRequest } from "./read-request.ts";
 import { runCommand } from "./run-command.ts";
+import { signInLines } from "./sign-in-lines.ts";
 
 const { method } = OperatorService;
 
 /** How long old keys can go on working after a rotation, in seconds: 7 days. */
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 
-/** `operator create`, `list`, `rotate` and `revoke`. */
+/** `operator create`, `list`, `rotate`, `sign-in` and `revoke`. */
 export function operatorCommand(): Command {
   return new Command("operator")
     .description("those who run the platform")
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(rotateCommand())
+    .addCommand(signInCommand())
     .addCommand(revokeCommand());
 }
 
@@ -121,6 +125,29 @@ function rotateCommand(): Command {
             overlap === 0
               ? "Every other key of the operator has stopped. With --overlap SECONDS they would go on for a while."
               : `The other keys of the operator stop in ${overlap} seconds.`,
+          ],
+        };
+      }),
+    );
+}
+
+/** `operator sign-in --operator ID` */
+function signInCommand(): Command {
+  return new Command("sign-in")
+    .description("give an operator that is a person a link to sign in by")
+    .addOption(operatorOption())
+    .addOption(jsonOption())
+    .action(({ operator, json }: { operator: number; json: boolean }) =>
+      runCommand(json, async (em) => {
+        const fields = { operator: BigInt(operator) };
+        const request = readRequest(CreateOperatorSignInLinkRequestSchema, fields);
+        const call = commandLineCall(method.createOperatorSignInLink);
+        const { data, signInPath } = await createOperatorSignInLink(request, call, em);
+        return {
+          json: { operator: asJson(data!), sign_in_path: signInPath },
+          lines: [
+            `Operator ${operator}: ${data!.name}, ${data!.email}`,
+            ...signInLines(signInPath),
           ],
         };
       }),

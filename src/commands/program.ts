@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "payment-provider": async () =>
     (await import("./payment-provider-command.ts")).paymentProviderCommand(),
   key: async () => (await import("./key-command.ts")).keyCommand(),
+  member: async () => (await import("./member-command.ts")).memberCommand(),
   limits: async () => (await import("./limits-command.ts")).limitsCommand(),
   operator: async () => (await import("./operator-command.ts")).operatorCommand(),
   audit: async () => (await import("./audit-command.ts")).auditCommand(),

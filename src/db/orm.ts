@@ -22,10 +22,10 @@ const TIMEOUTS = {
 /** How many connections the pool of one process holds at most. */
 export const MAX_CONNECTIONS = 20;
 /**
- * How many connections one process holds at most: the pool, one that listens for changes, and one
- * that reads a large tariff.
+ * How many connections one process holds at most: the pool, one that listens for changes, and three
+ * that read large tariffs: the one in force, the one that takes effect soon, and a draft.
  */
-export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 2;
+export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 4;
 /** After how long a connection that nobody needs is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 

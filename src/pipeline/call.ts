@@ -17,6 +17,8 @@ export interface SignedInPerson {
   readonly email: string;
   readonly name: string;
   readonly sessionId: number;
+  /** The only workspace that the session acts in; null for all that the person may do. */
+  readonly boundTo: number | null;
 }
 
 /** The workspace that an API key stands for, or that a person acts for. */

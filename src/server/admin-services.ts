@@ -5,6 +5,7 @@ import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_rep
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
+import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
 import { getOperator } from "../features/operators/get-operator.ts";
 import { getSelf } from "../features/operators/get-self.ts";
@@ -40,6 +41,7 @@ import { createWorkspaceApiKey } from "../features/workspace-admin/create-worksp
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
 import { disconnectPaymentProvider } from "../features/workspace-admin/disconnect-payment-provider.ts";
 import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
+import { inviteWorkspaceMember } from "../features/workspace-admin/invite-workspace-member.ts";
 import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace-api-keys.ts";
 import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
 import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts";
@@ -87,6 +89,7 @@ function operatorFunctions({
     createOperator: (request, call) => createOperator(request, call, em),
     updateOperator: (request, call) => updateOperator(request, call, em),
     rotateOperatorKey: (request, call) => rotateOperatorKey(request, call, em),
+    createOperatorSignInLink: (request, call) => createOperatorSignInLink(request, call, em),
     revokeOperator: (request, call) => revokeOperator(request, call, em),
   };
 }
@@ -112,6 +115,7 @@ function workspaceFunctions({
     createWorkspaceApiKey: (request, call) => createWorkspaceApiKey(request, call, em),
     rotateWorkspaceApiKeys: (request, call) => rotateWorkspaceApiKeys(request, call, em),
     revokeWorkspaceApiKey: (request, call) => revokeWorkspaceApiKey(request, call, em),
+    inviteWorkspaceMember: (request, call) => inviteWorkspaceMember(request, call, em),
   };
 }
 

@@ -4,6 +4,7 @@ import type { EntityManager } from "../db/orm.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import type { App } from "./app.ts";
+import { demoSignInLines } from "./demo-sign-in.ts";
 import { fillEmptyDatabase, type FirstKeys } from "./fill-empty-database.ts";
 
 /** Midtown Manhattan to Prospect Park in Brooklyn. */
@@ -25,12 +26,12 @@ export interface Addresses {
 type DatabasePlace = Pick<Config, "databaseUrl" | "dataDir">;
 
 /**
- * Fills an empty database, and says where the servers are and how to make first calls: with the keys
+ * Fills an empty database, and says where the servers are, how to sign in, and how to make first calls: with the keys
  * of the new workspace and the new owner, or, when the database was not empty, with one to paste.
  */
 export async function introduce(
   app: Pick<App, "em" | "tasks">,
-  place: DatabasePlace,
+  place: DatabasePlace & Partial<Pick<Config, "publicUrl" | "dashboard">>,
   { http, grpc }: Addresses,
 ): Promise<string> {
   const { em } = app;
@@ -43,7 +44,8 @@ export async function introduce(
         })
       : withKeys(http, keys);
   const servers = [`  JSON   ${http}/v1`, `  gRPC   ${grpc}`];
-  return ["", ...servers, "", ...lines, "", ""].join("\n");
+  const signIn = place.dashboard ? await demoSignInLines(em, place.publicUrl ?? http) : [];
+  return ["", ...servers, "", ...signIn, ...lines, "", ""].join("\n");
 }
 
 function withKeys(http: string, { apiKey, operatorKey }: FirstKeys): string[] {

@@ -18,6 +18,7 @@ import { createWorkspace } from "../features/workspace-admin/create-workspace.ts
 import { Workspace } from "../features/workspaces/workspace.entity.ts";
 import { localCall } from "../pipeline/local-call.ts";
 import type { App } from "./app.ts";
+import { inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 
 /** The keys of those who were made, which cannot be read again. */
 export interface FirstKeys {
@@ -28,7 +29,7 @@ export interface FirstKeys {
 }
 
 /**
- * Puts the sample tariff, a workspace that can book and an owner of the platform into a database
+ * Puts the sample tariff, a workspace that can book with its admin, and an owner of the platform into a database
  * that has no tariff, workspace or operator yet.
  *
  * @returns undefined when it has one, and nothing was done
@@ -47,7 +48,9 @@ export async function fillEmptyDatabase({
       callOf: (method) => localCall(method, "service", "demo"),
     },
   );
-  return { apiKey: await makeWorkspace(em), operatorKey: await makeOwner(em) };
+  const { apiKey, id } = await makeWorkspace(em);
+  await inviteDemoAdmin(em, id);
+  return { apiKey, operatorKey: await makeOwner(em) };
 }
 
 async function isEmpty(em: EntityManager): Promise<boolean> {
@@ -55,17 +58,17 @@ async function isEmpty(em: EntityManager): Promise<boolean> {
   return tariffs + (await em.count(Workspace)) + (await em.count(Operator)) === 0;
 }
 
-async function makeWorkspace(em: EntityManager): Promise<string> {
+async function makeWorkspace(em: EntityManager): Promise<{ id: number; apiKey: string }> {
   const fields = { name: "Demo", paymentProvider: "manual" };
   const request = create(CreateWorkspaceRequestSchema, fields);
   const call = localCall(WorkspaceAdminService.method.createWorkspace, "service", "demo");
-  return (await createWorkspace(request, call, em)).apiKey;
+  const { data, apiKey } = await createWorkspace(request, call, em);
+  return { id: Number(data!.id), apiKey };
 }
 
-/** A machine, since a person would need an email. */
 async function makeOwner(em: EntityManager): Promise<string> {
-  const { MACHINE: kind } = OperatorKind;
-  const fields = { name: "owner", kind, role: OperatorRole.OWNER };
+  const { PERSON: kind } = OperatorKind;
+  const fields = { name: "owner", kind, email: OWNER_EMAIL, role: OperatorRole.OWNER };
   const request = create(CreateOperatorRequestSchema, fields);
   const call = localCall(OperatorService.method.createOperator, "service", "demo");
   return (await createOperator(request, call, em)).operatorKey;

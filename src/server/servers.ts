@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { DescService } from "@bufbuild/protobuf";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
@@ -7,7 +8,7 @@ import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
-import { createPipeline } from "../pipeline/pipeline.ts";
+import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
@@ -21,7 +22,7 @@ import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
-import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
+import { createSignInPages, type SignIn, type SignInPages } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
@@ -69,8 +70,7 @@ export function createServers(options: {
       pipeline,
       grpc,
       addServices(router) {
-        const names = services.map((service) => service.typeName);
-        addHealth(router, names, () => unreadyBecause() === undefined);
+        addHealth(router, services.map(nameOf), () => unreadyBecause() === undefined);
         addReflection(router, described);
       },
       fallback: answerUnknownRpc,
@@ -78,18 +78,26 @@ export function createServers(options: {
     });
   return {
     http: createHttpServer({
-      serviceNames: described.map((service) => service.typeName),
+      serviceNames: described.map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: createSignInPages({
-        signIn: options.signIn,
-        isHttps: config.publicUrl?.startsWith("https:") ?? false,
-        refusalFor: pipeline.refusalOf,
-      }),
+      signInPages: signInPages(options, pipeline),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,
   };
+}
+
+function nameOf({ typeName }: DescService): string {
+  return typeName;
+}
+
+function signInPages(
+  { signIn, config }: { readonly signIn: SignIn; readonly config: Partial<Config> },
+  { refusalOf: refusalFor }: Pipeline,
+): SignInPages {
+  const isHttps = config.publicUrl?.startsWith("https:") ?? false;
+  return createSignInPages({ signIn, isHttps, refusalFor });
 }

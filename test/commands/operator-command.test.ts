@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { signInByPath } from "../support/browser.ts";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { startReplica } from "../support/service.ts";
@@ -94,12 +95,31 @@ test("audit list says what the account of the command line did, newest first", a
   expect(await json("audit", "list", "--limit", "1")).toEqual({ audit_entries: [entries[0]] });
 });
 
+test("operator sign-in prints a link, by which a person has the operator's role", async () => {
+  const { operator } = await create("owner");
+  const at = ["operator", "sign-in", "--operator", String(operator.id)];
+  const { operator: same, sign_in_path: path } = await json(...at);
+  expect(same).toEqual(operator);
+  const service = await startReplica(database.url);
+  try {
+    const signedIn = await signInByPath(service, path);
+    const { body } = await signedIn.request("/admin/v1/self");
+    expect(body.data).toMatchObject({ id: operator.id, role: "owner" });
+  } finally {
+    await service.close();
+  }
+  expect(await words(...at)).toMatch(
+    /^Operator 1: Ada, ada@example.org\n.*once.*\nhttp:\/\/127.0.0.1:8080\/sign-in#token=[\w-]{43}\n$/,
+  );
+});
+
 test.each([
   [
     ["create", "--name", "Ada", "--kind", "person", "--role", "owner"],
     "email is required for a person.",
   ],
   [["rotate", "--operator", "404"], "There is no such operator."],
+  [["sign-in", "--operator", "404"], "There is no such operator."],
   [["revoke", "--operator", "404"], "There is no such operator."],
 ])("operator %j is refused", async (args, reason) => {
   expect(await runCommand(["operator", ...args, "--json"], environment)).toEqual(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
 
 /** Where Debian puts its browser. */
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 
 /** A real service with its dashboard, and browsers that look at it. */
 export interface TestDashboard {
@@ -94,17 +94,19 @@ export async function signInTo(
   await page.goto(await linkFor(service, workspace, member));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page
-    .getByRole("navigation", { name: "Pages", includeHidden: true })
+    .getByRole("navigation", { name: "Pages", exact: true, includeHidden: true })
     .waitFor({ state: "attached" });
 }
 
 /** The path of a sign-in link for a member of the workspace. */
 export async function linkFor(
   service: TestService,
-  { apiKey }: TestWorkspace,
+  { id, apiKey }: TestWorkspace,
   member: { readonly email?: string; readonly role?: string; readonly name?: string } = {},
 ): Promise<string> {
-  const invitation = { email: "ada@example.org", role: "admin", name: "Ada Lovelace", ...member };
+  // A person of their own for each workspace: somebody in two of them starts in the other.
+  const email = `ada.${id}@example.org`;
+  const invitation = { email, role: "admin", name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
 }

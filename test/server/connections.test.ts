@@ -36,5 +36,5 @@ test("the log says at the start how many connections a replica holds at most", a
   const line = await eventually("the line", () =>
     service.log().find(({ msg }) => msg === "starting"),
   );
-  expect(line).toMatchObject({ maxDatabaseConnections: 22 });
+  expect(line).toMatchObject({ maxDatabaseConnections: 24 });
 });

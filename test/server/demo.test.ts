@@ -6,6 +6,7 @@ import { createTariffTasks } from "../../src/features/tariffs/run-tariff-task.ts
 import { introduce } from "../../src/server/demo.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { signInByPath } from "../support/browser.ts";
 import { runCommand, type Environment } from "../support/command.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -26,7 +27,22 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   return { ...served, said };
 }
 
-test("the first start of the demo prints both addresses, a workspace's key and an owner's, each with a working curl line; a second keeps all data, and prints how to make new keys and use them", async () => {
+/** Signs in by each link that is printed, and tells as whom. */
+async function signInByLinks(service: ServiceProcess & { said: string }) {
+  const links = service.said.match(/^http.*#token=.*$/gm) ?? [];
+  return Promise.all(
+    links.map(async (link) => {
+      expect(link.startsWith(`${service.httpUrl}/sign-in#token=`)).toBe(true);
+      const signedIn = await signInByPath(service, link.slice(service.httpUrl.length));
+      const { body } = await signedIn.request("/account/v1/account");
+      const { email, workspaces, operator_role: operatorRole } = body.data;
+      const roles = workspaces.map((it: { name: string; role: string }) => [it.name, it.role]);
+      return { email, workspaces: roles, operatorRole };
+    }),
+  );
+}
+
+test("the first start of the demo prints both addresses, links to sign in by, a workspace's key and an owner's, each with a working curl line; a second keeps all data, and prints new links, and how to make new keys and use them", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
@@ -41,7 +57,12 @@ test("the first start of the demo prints both addresses, a workspace's key and a
   const listed = spawnSync("sh", ["-c", ownersCurl], { encoding: "utf8", timeout: 20_000 });
   expect(JSON.parse(listed.stdout)).toMatchObject({ data: [{ name: "Demo" }] });
   const self = await first.request("/admin/v1/self", { apiKey: operatorKey });
-  expect(self.body.data).toMatchObject({ name: "owner", kind: "machine", role: "owner" });
+  expect(self.body.data).toMatchObject({ name: "owner", kind: "person", role: "owner" });
+  const roles = await signInByLinks(first);
+  expect(roles).toEqual([
+    { email: "demo@example.org", workspaces: [["Demo", "admin"]], operatorRole: null },
+    { email: "owner@example.org", workspaces: [], operatorRole: "owner" },
+  ]);
   const { body: log } = await first.request("/admin/v1/audit_entries", { apiKey: operatorKey });
   expect(log.data).toContainEqual(
     expect.objectContaining({
@@ -61,6 +82,7 @@ test("the first start of the demo prints both addresses, a workspace's key and a
   const second = await startDemo({ DATA_DIR: folder });
   expect(second.said).toContain(`${second.httpUrl}/v1\n`);
   expect(second.said).not.toMatch(/shp_|sho_/);
+  expect(await signInByLinks(second)).toEqual(roles);
   const [newKeyCommand = "", newOwnerKeyCommand = ""] =
     second.said.match(/^DATA_DIR=.* npm run .*$/gm) ?? [];
   const [newKey = ""] =
@@ -98,9 +120,11 @@ test("the demo's workspace is recorded as made by the service itself", async () 
   const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
   const said = await introduce(
     { em: orm.em, tasks: createTariffTasks(database.url) },
-    { databaseUrl: database.url, dataDir: "" },
+    { databaseUrl: database.url, dataDir: "", publicUrl: undefined },
     addresses,
   );
+  // There is no dashboard here to sign in to.
+  expect(said).not.toContain("#token=");
   const [apiKey = ""] = KEY.exec(said) ?? [];
   const entries = await orm.em.execute(
     "select actor, actor_name, action, subject, changes from audit_entry",
@@ -146,6 +170,7 @@ test("the demo changes nothing in a database that has a workspace", async () => 
   expect(served.stdout()).toContain(
     "\nnpm run --silent shipments -- operator create --name owner --kind machine --role owner\n",
   );
+  expect(served.stdout()).not.toContain("#token=");
   expect(served.stdout()).not.toMatch(KEY);
   expect(served.stdout()).not.toMatch(OPERATOR_KEY);
 });

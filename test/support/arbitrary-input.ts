@@ -78,6 +78,8 @@ function anyScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
       return fc.boolean();
     case ScalarType.INT32:
       return fc.integer();
+    case ScalarType.BYTES:
+      return fc.uint8Array({ maxLength: 300 });
     case ScalarType.INT64:
       return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     default:

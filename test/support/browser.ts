@@ -1,5 +1,4 @@
-import type { TestService } from "./service.ts";
-import type { Answer, RequestOptions } from "./endpoints.ts";
+import type { Answer, Endpoints, RequestOptions } from "./endpoints.ts";
 
 /** Somebody who has signed in, without the browser around them. */
 export interface SignedIn {
@@ -11,7 +10,7 @@ export interface SignedIn {
 
 /** Invites somebody into a workspace by its key, and signs them in by the link. */
 export async function signIn(
-  service: TestService,
+  service: Endpoints,
   apiKey: string,
   member: { email: string; role: "viewer" | "member" | "admin"; name?: string },
 ): Promise<SignedIn> {
@@ -20,7 +19,7 @@ export async function signIn(
 }
 
 /** Signs in by the path of a link. */
-export async function signInByPath(service: TestService, path: string): Promise<SignedIn> {
+export async function signInByPath(service: Endpoints, path: string): Promise<SignedIn> {
   const entered = await postForm(service, "/sign-in", { token: path.split("#token=")[1]! });
   if (entered.status !== 303) throw new Error(`sign-in answered ${await entered.text()}`);
   const cookie = entered.headers.get("set-cookie")!.split(";")[0]!;
@@ -34,7 +33,7 @@ export async function signInByPath(service: TestService, path: string): Promise<
 
 /** Sends a form as a page of the site does, unless the headers say otherwise. */
 export function postForm(
-  service: TestService,
+  service: Endpoints,
   path: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = { "sec-fetch-site": "same-origin" },

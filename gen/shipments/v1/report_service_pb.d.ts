@@ -181,7 +181,7 @@ export declare const ReportService: GenService<{
     output: typeof GetUsageResponseSchema;
   },
   /**
-   * Sums up what was booked, by day. Where that takes long, an answer may be some seconds old.
+   * Sums up what was booked, by day. Where that takes long, an answer may be up to 30 seconds old.
    *
    * @generated from rpc shipments.v1.ReportService.GetOverview
    */

@@ -46,3 +46,14 @@ export function relativeText(date: Date, now: Date): string {
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
 }
+
+/** The number of a record as an address or a field has it; undefined when it is none. */
+export function recordIdOf(text: string): bigint | undefined {
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** The number that a text says, with a point or a comma; NaN for no number, undefined for nothing. */
+export function numberFrom(text: string): number | undefined {
+  const trimmed = text.trim();
+  return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
+}

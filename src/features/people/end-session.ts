@@ -11,17 +11,22 @@ import type { PersonCall } from "../../pipeline/call.ts";
 import { Session } from "./session.entity.ts";
 
 /**
- * Ends a session of the person who has signed in, within a second everywhere.
+ * Ends a session of the person who has signed in, within a second everywhere. One that is bound to a
+ * workspace can end those that are bound to the same.
  *
  * @throws Refusal SESSION_NOT_FOUND, for sessions of others alike
  */
 export async function endSession(
   { session }: EndSessionRequestValid,
-  { caller: { personId } }: PersonCall,
+  { caller: { personId, boundTo } }: PersonCall,
   em: EntityManager,
 ): Promise<EndSessionResponse> {
   const id = readRecordId(session) ?? 0;
-  const ended = await em.fork().nativeDelete(Session, { id, person: personId });
+  const ended = await em.fork().nativeDelete(Session, {
+    id,
+    person: personId,
+    ...(boundTo === null ? {} : { workspace: boundTo }),
+  });
   if (ended === 0) throw refuse("SESSION_NOT_FOUND", "You have no session with this id.");
   return create(EndSessionResponseSchema);
 }

@@ -10,15 +10,15 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MemberRole } from "../../domain/member-role.ts";
 import type { OperatorRole } from "../../domain/operator-role.ts";
-import type { PersonCall } from "../../pipeline/call.ts";
+import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
 import { MEMBER_ROLE } from "./member-message.ts";
 
 /** Gives the person who has signed in, and where they may act. */
 export async function getAccount(
-  { caller: { personId } }: PersonCall,
+  { caller }: PersonCall,
   em: EntityManager,
 ): Promise<GetAccountResponse> {
-  return create(GetAccountResponseSchema, { data: await readAccount(em.fork(), personId) });
+  return create(GetAccountResponseSchema, { data: await readAccount(em.fork(), caller) });
 }
 
 interface AccountRow {
@@ -40,24 +40,29 @@ const OPERATOR_ROLE: Readonly<Record<OperatorRole, OperatorRoleOption>> = {
   owner: OperatorRoleOption.OWNER,
 };
 
-/** Reads a person as they see themselves. */
-export async function readAccount(em: EntityManager, personId: number): Promise<Account> {
+/** Reads a person as they see themselves by a session: with what it may do. */
+export async function readAccount(
+  em: EntityManager,
+  { personId, boundTo }: SignedInPerson,
+): Promise<Account> {
   const [account] = await runStatement<AccountRow>(
     em,
     `select person.email, person.name, operator.role as "operatorRole"
      from person left join operator
        on lower(operator.email) = lower(person.email) and operator.revoked_at is null
-         and operator.kind = 'person'
+         and operator.kind = 'person' and $2::bigint is null
      where person.id = $1`,
-    [personId],
+    [personId, boundTo],
   );
   const workspaces = await runStatement<WorkspaceRow>(
     em,
     `select workspace.id::float8 as id, workspace.name, membership.role,
        workspace.suspended_at is not null as suspended
      from membership join workspace on workspace.id = membership.workspace_id
-     where membership.person_id = $1 order by workspace.name, workspace.id`,
-    [personId],
+     where membership.person_id = $1
+       and membership.workspace_id = coalesce($2::bigint, membership.workspace_id)
+     order by workspace.name, workspace.id`,
+    [personId, boundTo],
   );
   const { email, name, operatorRole } = account!;
   return create(AccountSchema, {

@@ -19,9 +19,12 @@ interface SessionRow {
 /** How many sessions are listed; a person who has more sees those used last. */
 const MAX_LISTED = 100;
 
-/** Lists the sessions of the person who has signed in, the one used last first. */
+/**
+ * Lists the sessions of the person who has signed in, the one used last first. One that is bound to a
+ * workspace sees those that are bound to the same.
+ */
 export async function listSessions(
-  { caller: { personId, sessionId } }: PersonCall,
+  { caller: { personId, sessionId, boundTo } }: PersonCall,
   em: EntityManager,
 ): Promise<ListSessionsResponse> {
   const rows = await runStatement<SessionRow>(
@@ -32,9 +35,9 @@ export async function listSessions(
        extract(epoch from least(ends_at, last_seen_at + interval '12 hours'))::float8 * 1000
          as "endsAtMs"
      from session
-     where person_id = $1 and ends_at > now() and last_seen_at > now() - interval '12 hours'
+     where person_id = $1 and ($3::bigint is null or workspace_id = $3) and ends_at > now() and last_seen_at > now() - interval '12 hours'
      order by last_seen_at desc, id desc limit $2`,
-    [personId, MAX_LISTED],
+    [personId, MAX_LISTED, boundTo],
   );
   const data = rows.map(({ id, userAgent, createdAtMs, lastSeenAtMs, endsAtMs }) => ({
     id: BigInt(id),

@@ -54,8 +54,8 @@ async function findCaller(
   const workspaceId = readWorkspaceId(workspace);
   const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
   if (found === undefined) return undefined;
-  const { personId, email, name, sessionId } = found;
-  const person = { personId, email, name, sessionId };
+  const { personId, email, name, sessionId, boundTo } = found;
+  const person = { personId, email, name, sessionId, boundTo };
   if (audience === "person") {
     return { audience, account: `person ${personId}`, limits: OPERATOR_LIMITS, ...person };
   }
@@ -91,7 +91,7 @@ function operatorCaller({ operatorId, operatorRole, name }: FoundSession): Calle
 
 /**
  * A session counts as used now, by a write at most once a minute. A person is the operator who has the
- * same email.
+ * same email. A session that is bound to a workspace acts in no other, and not for the platform.
  */
 const FIND = `
   with seen as (
@@ -100,17 +100,19 @@ const FIND = `
       and last_seen_at < now() - interval '1 minute'
   )
   select person.id::float8 as "personId", person.email, person.name,
-    session.id::float8 as "sessionId", membership.role as "memberRole",
+    session.id::float8 as "sessionId", session.workspace_id::float8 as "boundTo",
+    membership.role as "memberRole",
     coalesce(workspace.suspended_at is not null, false) as suspended,
     operator.id::float8 as "operatorId", operator.role as "operatorRole"
   from session
   join person on person.id = session.person_id
   left join membership
     on membership.workspace_id = $2::bigint and membership.person_id = person.id
+      and membership.workspace_id = coalesce(session.workspace_id, membership.workspace_id)
   left join workspace on workspace.id = membership.workspace_id
   left join operator
     on lower(operator.email) = lower(person.email) and operator.revoked_at is null
-      and operator.kind = 'person'
+      and operator.kind = 'person' and session.workspace_id is null
   where session.hash = $1 and session.ends_at > now()
     and session.last_seen_at > now() - interval '12 hours'`;
 

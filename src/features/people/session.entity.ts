@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
 /** A browser in which a person has signed in. Only the SHA-256 of its token is stored. */
@@ -10,6 +11,8 @@ export const Session = defineEntity({
     /** By which it is named. */
     id: p.bigint("number").autoincrement().unique("session_id_unique"),
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
+    /** The only workspace that it acts in; null for all of the person's, and for the platform. */
+    workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
     userAgent: p.text(),
     createdAt: p.datetime(3),
     /** When a call last came with it, to within a minute. */

@@ -22,7 +22,8 @@ export async function signInByEmail(
   if (!ASCII_EMAIL.test(email)) return undefined;
   return em.fork().transactional(async (tx) => {
     const personId = (await findPersonId(tx, email)) ?? (await addOperatorsPerson(tx, email));
-    return personId === undefined ? undefined : beginSession(tx, personId, userAgent);
+    if (personId === undefined) return undefined;
+    return beginSession(tx, { personId, workspaceId: null }, userAgent);
   });
 }
 

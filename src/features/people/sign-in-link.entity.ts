@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
 /** A link by which a person can sign in, once. Only the SHA-256 of its token is stored. */
@@ -8,6 +9,8 @@ export const SignInLink = defineEntity({
   properties: {
     hash: p.text().primary(),
     person: () => p.manyToOne(Person).mapToPk().index("sign_in_link_of_person"),
+    /** The only workspace that its session acts in; null for no bound. */
+    workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
     createdAt: p.datetime(3),
     endsAt: p.datetime(3).index("sign_in_link_by_end"),
   },

@@ -19,14 +19,21 @@ export async function signInByLink(
   userAgent: string,
 ): Promise<string | undefined> {
   return em.fork().transactional(async (tx) => {
-    const [link] = await runStatement<{ personId: number }>(
+    const [link] = await runStatement<SessionBounds>(
       tx,
       `delete from sign_in_link where hash = $1 and ends_at > now()
-       returning person_id::float8 as "personId"`,
+       returning person_id::float8 as "personId", workspace_id::float8 as "workspaceId"`,
       [hashKey(token)],
     );
-    return link === undefined ? undefined : beginSession(tx, link.personId, userAgent);
+    return link === undefined ? undefined : beginSession(tx, link, userAgent);
   });
+}
+
+/** Whose session it is, and where it acts. */
+export interface SessionBounds {
+  readonly personId: number;
+  /** The only workspace; null for all that the person may do. */
+  readonly workspaceId: number | null;
 }
 
 /**
@@ -37,16 +44,17 @@ export async function signInByLink(
  */
 export async function beginSession(
   tx: EntityManager,
-  personId: number,
+  { personId, workspaceId }: SessionBounds,
   userAgent: string,
 ): Promise<string> {
   const token = randomBytes(32).toString("base64url");
   await runStatement(
     tx,
     `with person as (update person set last_signed_in_at = now() where id = $2)
-     insert into session (hash, person_id, user_agent, created_at, last_seen_at, ends_at)
-     values ($1, $2, $3, now(), now(), now() + interval '7 days')`,
-    [hashKey(token), personId, userAgent.slice(0, MAX_USER_AGENT)],
+     insert into session
+       (hash, person_id, workspace_id, user_agent, created_at, last_seen_at, ends_at)
+     values ($1, $2, $3, $4, now(), now(), now() + interval '7 days')`,
+    [hashKey(token), personId, workspaceId, userAgent.slice(0, MAX_USER_AGENT)],
   );
   return token;
 }

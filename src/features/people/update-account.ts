@@ -12,10 +12,10 @@ import { Person } from "./person.entity.ts";
 /** Changes the name of the person who has signed in. */
 export async function updateAccount(
   { name }: UpdateAccountRequestValid,
-  { caller: { personId } }: PersonCall,
+  { caller }: PersonCall,
   em: EntityManager,
 ): Promise<UpdateAccountResponse> {
   const writing = em.fork();
-  await writing.nativeUpdate(Person, { id: personId }, { name });
-  return create(UpdateAccountResponseSchema, { data: await readAccount(writing, personId) });
+  await writing.nativeUpdate(Person, { id: caller.personId }, { name });
+  return create(UpdateAccountResponseSchema, { data: await readAccount(writing, caller) });
 }

@@ -128,7 +128,7 @@ const INSERT = `
       select convert_from(string_agg(data, '' order by "begin"), 'UTF8')
       from tariff_draft_piece where draft_id = id
     ) || '}')::json,
-    $2::int, $3::text, $4::text, statement_timestamp(),
+    $2::int, $3::text, $4::text, date_trunc('milliseconds', statement_timestamp()),
     greatest($5::timestamptz, date_trunc('milliseconds', statement_timestamp())),
     $6::text, $7::int
   from tariff_draft where id = $1`;

@@ -61,6 +61,6 @@ async function readDigest(tx: EntityManager, version: number): Promise<string> {
 const INSERT_COPY = `
   insert into tariff_version
     (document, digest, version, note, published_at, effective_at, author, replaces, repeats)
-  select document, digest, $2::int, $3::text, statement_timestamp(),
+  select document, digest, $2::int, $3::text, date_trunc('milliseconds', statement_timestamp()),
     date_trunc('milliseconds', statement_timestamp()), $4::text, $5::int, version
   from tariff_version where version = $1`;

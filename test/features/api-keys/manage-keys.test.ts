@@ -7,6 +7,7 @@ import {
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
+import { signIn } from "../../support/browser.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -329,6 +330,26 @@ test("each change is recorded once, by the name of the key that made it, without
   for (const secret of [apiKey, named.api_key, rotated.api_key]) {
     expect(JSON.stringify(entries)).not.toContain(secret.slice(4, -4));
   }
+});
+
+test("an admin of the workspace manages its keys, none of which is current, under the own email", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const admin = await signIn(service, apiKey, { email: "admin@example.org", role: "admin" });
+  const headers = { "x-workspace": String(id) };
+  const body = { name: "by a person" };
+  const made = await admin.request("/v1/api_keys", { method: "POST", headers, body });
+  expect([made.status, made.body]).toEqual([201, { data: keyWith(body), api_key: ANY_SECRET }]);
+  const listed = await admin.request("/v1/api_keys", { headers });
+  expect(listed.body.data).toEqual([
+    expect.objectContaining({ last4: apiKey.slice(-4), current: false }),
+    made.body.data,
+  ]);
+  const [entry] = (await auditEntriesOf(service, id)).slice(-1);
+  expect(entry).toMatchObject({
+    actor: "person",
+    actor_name: "admin@example.org",
+    action: "CreateApiKey",
+  });
 });
 
 test("a refused change is not recorded", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import { signInByPath } from "../../support/browser.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -346,4 +347,36 @@ test.each([
 ])("the field %s is refused as in %o", async (field, change) => {
   const { status, body } = await create({ ...MACHINE, ...change });
   expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+});
+
+describe("a link to sign in by", () => {
+  const link = (id: number, key = owner.key) => call(`/operators/${id}/sign_in_link`, {}, { key });
+
+  test("lets an operator that is a person in, with the operator's role", async () => {
+    const email = freshEmail();
+    const { id } = (await create({ ...PERSON, email })).body.data;
+    const { status, body } = await link(id);
+    expect([status, body.data]).toEqual([201, expect.objectContaining({ id, email })]);
+    const signedIn = await signInByPath(service, body.sign_in_path);
+    const self = await signedIn.request("/admin/v1/self");
+    expect(self.body.data).toMatchObject({ id, email, role: "viewer" });
+  });
+
+  test("is for owners to make, and for everybody for themselves", async () => {
+    const { data, operator_key: key } = (await create({ ...PERSON, email: freshEmail() })).body;
+    expect((await link(data.id, key)).status).toBe(201);
+    const operator = await service.addOperator("operator");
+    const message = "Links for other operators need the role owner; yours is operator.";
+    expect(brief(await link(data.id, operator.key))).toEqual(refusal(403, undefined, message));
+  });
+
+  test("is refused for machines, the revoked and nobody", async () => {
+    const machine = (await create(MACHINE)).body.data;
+    const revoked = (await create({ ...PERSON, email: freshEmail() })).body.data;
+    await revoke(revoked.id);
+    const text = "operator is a machine, which does not sign in.";
+    expect(brief(await link(machine.id))).toEqual(refusal(422, "operator", text));
+    expect((await link(revoked.id)).body).toEqual((await rotate(revoked.id)).body);
+    expect(brief(await link(2 ** 40))).toEqual(brief(await rotate(2 ** 40)));
+  });
 });

@@ -291,6 +291,62 @@ describe("a role", () => {
   });
 });
 
+describe("a link that a workspace's admin has made for somebody", () => {
+  const email = "both@example.org";
+  let other: TestWorkspace;
+  let bound: SignedIn;
+
+  beforeAll(async () => {
+    other = await service.addWorkspace();
+    await signIn(service, other.apiKey, { email, role: "admin" });
+    await database.query(
+      `insert into operator (name, email, kind, role, created_at)
+       values ('Both', $1, 'person', 'owner', now())`,
+      [email],
+    );
+    bound = await signIn(service, workspace.apiKey, { email, role: "viewer" });
+  });
+
+  test("opens that workspace", async () => {
+    const { status } = await bound.request("/v1/workspace", { headers: inWorkspace() });
+    expect(status).toBe(200);
+    const { body } = await bound.request("/account/v1/account");
+    expect(body.data).toMatchObject({
+      email,
+      workspaces: [{ id: workspace.id, role: "viewer" }],
+      operator_role: null,
+    });
+  });
+
+  test("opens no other workspace of theirs", async () => {
+    const { status } = await bound.request("/v1/workspace", { headers: inWorkspace(other.id) });
+    expect(status).toBe(403);
+  });
+
+  test("does not open the platform, which they run", async () => {
+    expect((await bound.request("/admin/v1/self")).status).toBe(403);
+  });
+
+  test("shows none of their sessions elsewhere, and ends none", async () => {
+    const { body } = await bound.request("/account/v1/sessions");
+    expect(body.data.map((it: { current: boolean }) => it.current)).toEqual([true]);
+    const { rows } = await database.query(
+      `select session.id from session join person on person.id = person_id
+       where email = $1 and workspace_id = $2`,
+      [email, other.id],
+    );
+    const path = `/account/v1/sessions/${rows[0].id}`;
+    expect((await bound.request(path, { method: "DELETE" })).status).toBe(404);
+  });
+
+  test("ends none of their links elsewhere", async () => {
+    const invite = (apiKey: string) => service.request("/v1/members", { apiKey, body: { email } });
+    const path = (await invite(other.apiKey)).body.sign_in_path;
+    for (let i = 0; i < 6; i++) await invite(workspace.apiKey);
+    await signInByPath(service, path);
+  });
+});
+
 test("an invitation again gives a member a new link and keeps the role", async () => {
   const path = await inviteLink("ada@example.org");
   const again = await signInByPath(service, path);

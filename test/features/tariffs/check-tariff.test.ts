@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -7,11 +8,13 @@ import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tarif
 let service: TestService;
 let drafts: Drafts;
 let key: string;
+let operator: string;
 
 beforeAll(async () => {
   service = await startService();
   ({ key } = await service.addOperator("viewer"));
-  drafts = draftsOf(service, (await service.addOperator("operator")).key);
+  ({ key: operator } = await service.addOperator("operator"));
+  drafts = draftsOf(service, operator);
 });
 afterAll(() => service.close());
 
@@ -63,6 +66,12 @@ test("at most 100 faults are given, and publishing refuses with the same ones, e
   expect(body).toEqual({
     message: `${faults[0].path} ${faults[0].text} (and 99 more errors)`,
     errors,
+  });
+  const client = service.grpcClient(operator, TariffService);
+  const publishing = client.publishTariff({ draft: BigInt(draft.id), replaces: 1 });
+  expect(await rpcError(publishing)).toMatchObject({
+    code: "FailedPrecondition",
+    details: { PreconditionFailure: { violations: expect.any(Array) } },
   });
 });
 

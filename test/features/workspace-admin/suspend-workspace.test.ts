@@ -3,6 +3,7 @@ import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME, book, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { signIn } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
@@ -117,6 +118,16 @@ test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])(
     expect(await rpcError(take(1, client.watchEvents({})))).toEqual(SUSPENDED_ERROR);
   },
 );
+
+test("the members of a suspended workspace are refused too", async () => {
+  const { id, apiKey } = workspace;
+  const member = await signIn(service, apiKey, { email: "ada@example.org", role: "admin" });
+  const ask = () => member.request("/v1/shipments", { headers: { "x-workspace": String(id) } });
+  expect((await ask()).status).toBe(200);
+  await set("suspend");
+  await eventually("the refusal", async () => (await ask()).status === 403, SOON_MS);
+  expect((await ask()).body).toEqual({ message: MESSAGE, errors: {} });
+});
 
 test("the open event streams of a suspended workspace end with the reason", async () => {
   const streams = [service, replica].map((on) => {

@@ -21,6 +21,9 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ACCOUNT_SERVICES } from "../../../src/server/account-service.ts";
+import { ADMIN_SERVICES } from "../../../src/server/admin-services.ts";
+import { SERVICES } from "../../../src/server/services.ts";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -97,12 +100,7 @@ test("reflection lists the services", async () => {
   expect(answer?.case).toBe("listServicesResponse");
   const listed = answer?.value as { service: { name: string }[] } | undefined;
   expect(listed?.service.map(({ name }) => name)).toEqual([
-    "shipments.v1.ShipmentService",
-    "shipments.v1.CustomerService",
-    "shipments.v1.WorkspaceService",
-    "shipments.v1.CoverageService",
-    "shipments.v1.EventService",
-    "shipments.v1.WebhookService",
+    ...[...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].map(({ typeName }) => typeName),
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
     "grpc.reflection.v1alpha.ServerReflection",
@@ -118,6 +116,12 @@ test.each([
   ["an extension", "shipments.v1.success_status", "shipments/v1/options.proto"],
   ["another package's extension", "google.api.http", "google/api/annotations.proto"],
   ["a rule", "buf.validate.DoubleRules", "buf/validate/validate.proto"],
+  [
+    "a service of operators",
+    "shipments.admin.v1.OperatorService",
+    "shipments/admin/v1/operator_service.proto",
+  ],
+  ["the role it needs", "shipments.admin.v1.minimum_role", "shipments/admin/v1/options.proto"],
   ["a well-known type", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
   ["an error's detail", "google.rpc.ErrorInfo", "google/rpc/error_details.proto"],
   ["another detail", "google.rpc.BadRequest", "google/rpc/error_details.proto"],

@@ -232,6 +232,35 @@ describe("a caller that stops in the middle of a large document", () => {
     expect(taken).toBeLessThan(LARGE.length);
   });
 
+  test("is cut off sooner when too much waits for all, those that waited longest first", async () => {
+    const pressed = await startOwnService({
+      rule: RULE,
+      run,
+      limits: { maxBytes: 3 * LARGE.length },
+    });
+    try {
+      const unread = Array.from({ length: 8 }, () => {
+        const socket = openSocket(pressed.httpUrl);
+        sockets.push(socket);
+        socket.write(`GET /v1/parcels/3 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n\r\n`);
+        return { socket, taken: 0 };
+      });
+      await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
+      // What takes nothing for a second may be cut.
+      await sleep(1_500);
+      for (const one of unread)
+        one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
+      await eventually("the end of each", () =>
+        unread.every(({ socket, taken }) => socket.destroyed || taken > LARGE.length),
+      );
+      const whole = unread.filter(({ taken }) => taken > LARGE.length).length;
+      expect(whole).toBeGreaterThan(0);
+      expect(whole).toBeLessThan(5);
+    } finally {
+      await pressed.close();
+    }
+  });
+
   test("holds memory of its own only by Connect, where further ones are then refused", async () => {
     const connect = `POST /own.Parcels/Send HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n`;
     const json = 'Content-Type: application/json\r\nContent-Length: 8\r\n\r\n{"id":3}';
@@ -244,6 +273,6 @@ describe("a caller that stops in the middle of a large document", () => {
     await Promise.all(unread);
     const sixth = await rawHttp(service.httpUrl, connect + json);
     expect([sixth.status, sixth.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect((await get("/v1/parcels/3")).status).toBe(200);
+    expect((await service.request("/v1/parcels/3", { apiKey: OWN_KEY })).status).toBe(200);
   });
 });

@@ -391,6 +391,61 @@ export declare type RotateOperatorKeyResponseValid = RotateOperatorKeyResponse;
 export declare const RotateOperatorKeyResponseSchema: GenMessage<RotateOperatorKeyResponse, {validType: RotateOperatorKeyResponseValid}>;
 
 /**
+ * @generated from message shipments.admin.v1.CreateOperatorSignInLinkRequest
+ */
+export declare type CreateOperatorSignInLinkRequest = Message<"shipments.admin.v1.CreateOperatorSignInLinkRequest"> & {
+  /**
+   * The operator's id.
+   *
+   * @generated from field: optional int64 operator = 1;
+   */
+  operator?: bigint | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorSignInLinkRequest
+ */
+export declare type CreateOperatorSignInLinkRequestValid = Message<"shipments.admin.v1.CreateOperatorSignInLinkRequest"> & {
+  /**
+   * The operator's id.
+   *
+   * @generated from field: optional int64 operator = 1;
+   */
+  operator: bigint;
+};
+
+/**
+ * Describes the message shipments.admin.v1.CreateOperatorSignInLinkRequest.
+ * Use `create(CreateOperatorSignInLinkRequestSchema)` to create a new message.
+ */
+export declare const CreateOperatorSignInLinkRequestSchema: GenMessage<CreateOperatorSignInLinkRequest, {validType: CreateOperatorSignInLinkRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorSignInLinkResponse
+ */
+export declare type CreateOperatorSignInLinkResponse = Message<"shipments.admin.v1.CreateOperatorSignInLinkResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: Operator | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   *
+   * @generated from field: string sign_in_path = 2;
+   */
+  signInPath: string;
+};
+
+export declare type CreateOperatorSignInLinkResponseValid = CreateOperatorSignInLinkResponse;
+
+/**
+ * Describes the message shipments.admin.v1.CreateOperatorSignInLinkResponse.
+ * Use `create(CreateOperatorSignInLinkResponseSchema)` to create a new message.
+ */
+export declare const CreateOperatorSignInLinkResponseSchema: GenMessage<CreateOperatorSignInLinkResponse, {validType: CreateOperatorSignInLinkResponseValid}>;
+
+/**
  * @generated from message shipments.admin.v1.RevokeOperatorRequest
  */
 export declare type RevokeOperatorRequest = Message<"shipments.admin.v1.RevokeOperatorRequest"> & {
@@ -504,6 +559,17 @@ export declare const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof RotateOperatorKeyRequestSchema;
     output: typeof RotateOperatorKeyResponseSchema;
+  },
+  /**
+   * Answers with a link by which an operator of the kind PERSON signs in on the dashboard. It works once, within 15
+   * minutes; it is shown in this answer and never again. Only owners make one for somebody else.
+   *
+   * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorSignInLink
+   */
+  createOperatorSignInLink: {
+    methodKind: "unary";
+    input: typeof CreateOperatorSignInLinkRequestSchema;
+    output: typeof CreateOperatorSignInLinkResponseSchema;
   },
   /**
    * Ends all keys of an operator, for good. The last owner cannot be revoked.

@@ -389,7 +389,7 @@ export declare const EventHealthSchema: GenMessage<EventHealth, {validType: Even
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Sums up what all workspaces booked, by day. Where that takes long, an answer may be some seconds old.
+   * Sums up what all workspaces booked, by day. Where that takes long, an answer may be up to 30 seconds old.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformOverview
    */

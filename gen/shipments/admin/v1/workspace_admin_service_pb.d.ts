@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RateLimit } from "../../v1/workspace_service_pb.js";
 import type { ApiKey } from "../../v1/api_key_pb.js";
+import type { Member, MemberRole } from "../../v1/member_pb.js";
 
 /**
  * Describes the file shipments/admin/v1/workspace_admin_service.proto.
@@ -919,6 +920,101 @@ export declare type RevokeWorkspaceApiKeyResponseValid = RevokeWorkspaceApiKeyRe
 export declare const RevokeWorkspaceApiKeyResponseSchema: GenMessage<RevokeWorkspaceApiKeyResponse, {validType: RevokeWorkspaceApiKeyResponseValid}>;
 
 /**
+ * @generated from message shipments.admin.v1.InviteWorkspaceMemberRequest
+ */
+export declare type InviteWorkspaceMemberRequest = Message<"shipments.admin.v1.InviteWorkspaceMemberRequest"> & {
+  /**
+   * The workspace's id.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace?: bigint | undefined;
+
+  /**
+   * @generated from field: string email = 2;
+   */
+  email: string;
+
+  /**
+   * The part before the @ when not given, for somebody new.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * Left as it is for a member. When not given, for somebody new: ADMIN for the first member of the workspace, else
+   * VIEWER.
+   *
+   * @generated from field: optional shipments.v1.MemberRole role = 4;
+   */
+  role?: MemberRole | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.InviteWorkspaceMemberRequest
+ */
+export declare type InviteWorkspaceMemberRequestValid = Message<"shipments.admin.v1.InviteWorkspaceMemberRequest"> & {
+  /**
+   * The workspace's id.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace: bigint;
+
+  /**
+   * @generated from field: string email = 2;
+   */
+  email: string;
+
+  /**
+   * The part before the @ when not given, for somebody new.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * Left as it is for a member. When not given, for somebody new: ADMIN for the first member of the workspace, else
+   * VIEWER.
+   *
+   * @generated from field: optional shipments.v1.MemberRole role = 4;
+   */
+  role?: MemberRole | undefined;
+};
+
+/**
+ * Describes the message shipments.admin.v1.InviteWorkspaceMemberRequest.
+ * Use `create(InviteWorkspaceMemberRequestSchema)` to create a new message.
+ */
+export declare const InviteWorkspaceMemberRequestSchema: GenMessage<InviteWorkspaceMemberRequest, {validType: InviteWorkspaceMemberRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.InviteWorkspaceMemberResponse
+ */
+export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.InviteWorkspaceMemberResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Member data = 1;
+   */
+  data?: Member | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   *
+   * @generated from field: string sign_in_path = 2;
+   */
+  signInPath: string;
+};
+
+export declare type InviteWorkspaceMemberResponseValid = InviteWorkspaceMemberResponse;
+
+/**
+ * Describes the message shipments.admin.v1.InviteWorkspaceMemberResponse.
+ * Use `create(InviteWorkspaceMemberResponseSchema)` to create a new message.
+ */
+export declare const InviteWorkspaceMemberResponseSchema: GenMessage<InviteWorkspaceMemberResponse, {validType: InviteWorkspaceMemberResponseValid}>;
+
+/**
  * Manages the teams that book.
  *
  * @generated from service shipments.admin.v1.WorkspaceAdminService
@@ -1055,6 +1151,17 @@ export declare const WorkspaceAdminService: GenService<{
     methodKind: "unary";
     input: typeof RevokeWorkspaceApiKeyRequestSchema;
     output: typeof RevokeWorkspaceApiKeyResponseSchema;
+  },
+  /**
+   * Makes a person a member of a workspace, or gives a member a new link, and answers with a link to sign in by. The
+   * link works once, within 15 minutes; it is shown in this answer and never again.
+   *
+   * @generated from rpc shipments.admin.v1.WorkspaceAdminService.InviteWorkspaceMember
+   */
+  inviteWorkspaceMember: {
+    methodKind: "unary";
+    input: typeof InviteWorkspaceMemberRequestSchema;
+    output: typeof InviteWorkspaceMemberResponseSchema;
   },
 }>;
 

@@ -1,0 +1,54 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  CreateOperatorSignInLinkResponseSchema,
+  OperatorService,
+  type CreateOperatorSignInLinkRequestValid,
+  type CreateOperatorSignInLinkResponse,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
+import { recordChange } from "../audit/record-change.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { addSignInLink } from "../people/add-sign-in-link.ts";
+import { findOrAddPerson } from "../people/find-or-add-person.ts";
+import { findToChange } from "./find-operator.ts";
+import type { Operator } from "./operator.entity.ts";
+import { readOperator } from "./read-operator.ts";
+
+/**
+ * Gives an operator that is a person a link to sign in by.
+ *
+ * @returns the operator and the link, which no other call shows
+ * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, ROLE_INSUFFICIENT when it is for another
+ * operator and the caller is no owner, FIELD_INVALID for a machine
+ */
+export async function createOperatorSignInLink(
+  request: CreateOperatorSignInLinkRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<CreateOperatorSignInLinkResponse> {
+  const method = OperatorService.method.createOperatorSignInLink;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    const operator = await findToChange(tx, request.operator);
+    assertOwnOrOwner(call.caller, operator);
+    if (operator.kind === "machine") throw machineError();
+    const person = await findOrAddPerson(tx, operator.email!, operator.name);
+    const signInPath = await addSignInLink(tx, person.id, undefined);
+    await recordChange(tx, call, { subject: `operator/${operator.id}`, changes: [] });
+    const data = await readOperator(tx, operator.id);
+    return create(CreateOperatorSignInLinkResponseSchema, { data, signInPath });
+  });
+}
+
+function assertOwnOrOwner({ role, operatorId }: OperatorCaller, { id }: Operator): void {
+  if (role === "owner" || operatorId === id) return;
+  const text = `Links for other operators need the role owner; yours is ${role}.`;
+  throw refuse("ROLE_INSUFFICIENT", text);
+}
+
+function machineError() {
+  return refuse("FIELD_INVALID", "operator is a machine, which does not sign in.", {
+    subject: "operator",
+  });
+}

@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  InviteWorkspaceMemberResponseSchema,
+  WorkspaceAdminService,
+  type InviteWorkspaceMemberRequestValid,
+  type InviteWorkspaceMemberResponse,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { invitePerson } from "../people/invite-person.ts";
+import { memberRoleOf } from "../people/member-message.ts";
+import { findWorkspace } from "./find-workspace.ts";
+
+/**
+ * Makes a person a member of a workspace, or gives a member a new link to sign in by, and another role
+ * if one is given. The first member is an admin unless told otherwise, since somebody has to invite the
+ * others.
+ *
+ * @returns the member and the link, which no other call shows
+ * @throws Refusal WORKSPACE_NOT_FOUND, MEMBER_LIMIT, MEMBER_LAST_ADMIN
+ */
+export async function inviteWorkspaceMember(
+  request: InviteWorkspaceMemberRequestValid,
+  call: OperatorCall,
+  em: EntityManager,
+): Promise<InviteWorkspaceMemberResponse> {
+  const method = WorkspaceAdminService.method.inviteWorkspaceMember;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    const { id } = await findWorkspace(tx, request.workspace);
+    const invited = await invitePerson(tx, call, id, {
+      email: request.email,
+      name: request.name,
+      role: memberRoleOf(request.role),
+      roleOfFirst: "admin",
+    });
+    return create(InviteWorkspaceMemberResponseSchema, invited);
+  });
+}

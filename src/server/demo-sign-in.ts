@@ -1,0 +1,73 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  CreateOperatorSignInLinkRequestSchema,
+  OperatorService,
+} from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import {
+  InviteWorkspaceMemberRequestSchema,
+  WorkspaceAdminService,
+} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { MemberRole } from "../../gen/shipments/v1/member_pb.js";
+import type { EntityManager } from "../db/orm.ts";
+import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
+import { Operator } from "../features/operators/operator.entity.ts";
+import { Membership } from "../features/people/membership.entity.ts";
+import { Person } from "../features/people/person.entity.ts";
+import { inviteWorkspaceMember } from "../features/workspace-admin/invite-workspace-member.ts";
+import { localCall } from "../pipeline/local-call.ts";
+
+/** The admin of the demo workspace, and the owner of the platform. */
+export const DEMO_EMAIL = "demo@example.org";
+export const OWNER_EMAIL = "owner@example.org";
+
+/** Makes the admin of the demo workspace a member, or gives them a link. @returns the link's path */
+export async function inviteDemoAdmin(em: EntityManager, workspace: number): Promise<string> {
+  const fields = { workspace: BigInt(workspace), email: DEMO_EMAIL, role: MemberRole.ADMIN };
+  const request = create(InviteWorkspaceMemberRequestSchema, fields);
+  const call = localCall(WorkspaceAdminService.method.inviteWorkspaceMember, "service", "demo");
+  return (await inviteWorkspaceMember({ ...request, ...fields }, call, em)).signInPath;
+}
+
+/**
+ * Says how to sign in as those whom the demo has made, with new links; nothing where they are not, as
+ * in a database of somebody's own.
+ *
+ * @param address where browsers reach the service
+ */
+export async function demoSignInLines(em: EntityManager, address: string): Promise<string[]> {
+  const admin = await demoAdminLink(em);
+  const owner = await ownerLink(em);
+  return [
+    ...linkLines(`Sign in to the demo workspace as ${DEMO_EMAIL}`, address, admin),
+    ...linkLines(`Sign in to the platform as ${OWNER_EMAIL}`, address, owner),
+  ];
+}
+
+async function demoAdminLink(em: EntityManager): Promise<string | undefined> {
+  const reading = em.fork();
+  const person = await reading.findOne(Person, { email: DEMO_EMAIL });
+  if (person === null) return undefined;
+  const [membership] = await reading.find(
+    Membership,
+    { person: person.id, role: "admin" },
+    { orderBy: { workspace: "asc" }, limit: 1 },
+  );
+  return membership === undefined ? undefined : inviteDemoAdmin(em, membership.workspace);
+}
+
+async function ownerLink(em: EntityManager): Promise<string | undefined> {
+  const owner = await em
+    .fork()
+    .findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
+  if (owner === null) return undefined;
+  const fields = { operator: BigInt(owner.id) };
+  const request = create(CreateOperatorSignInLinkRequestSchema, fields);
+  const call = localCall(OperatorService.method.createOperatorSignInLink, "service", "demo");
+  return (await createOperatorSignInLink({ ...request, ...fields }, call, em)).signInPath;
+}
+
+function linkLines(what: string, address: string, path: string | undefined): string[] {
+  return path === undefined
+    ? []
+    : [`  ${what}, once, within 15 minutes:`, "", `${address}${path}`, ""];
+}
