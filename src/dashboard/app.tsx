@@ -87,8 +87,10 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
   const found = findPage(pathname);
   const page = found?.page;
+  // As it was rendered: a page that is loaded before the effect runs is still to be shown.
+  const isLoaded = page?.component() !== undefined;
   useEffect(() => {
-    if (page === undefined || page.component() !== undefined) return;
+    if (page === undefined || isLoaded) return;
     page.load().then(() => setRound((it) => it + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
