@@ -65,4 +65,9 @@ export const paths = {
   signIn: path("/sign-in"),
   shipments: path("/w/:workspace/shipments"),
   shipment: path("/w/:workspace/shipments/:reference"),
+  tariff: path("/platform/tariff"),
+  tariffVersion: path("/platform/tariff/versions/:version"),
+  tariffComparison: path("/platform/tariff/comparison"),
+  tariffDrafts: path("/platform/drafts"),
+  tariffDraft: path("/platform/drafts/:draft"),
 } as const;

@@ -46,3 +46,24 @@ export function relativeText(date: Date, now: Date): string {
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
 }
+
+/** The number of a record as an address or a field has it; undefined when it is none. */
+export function recordIdOf(text: string): bigint | undefined {
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** A number of bytes: `12 kB`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  const [value, unit] =
+    bytes < 1_000
+      ? [bytes, "byte"]
+      : bytes < 1_000_000
+        ? [bytes / 1_000, "kilobyte"]
+        : [bytes / 1_000_000, "megabyte"];
+  return new Intl.NumberFormat(undefined, {
+    style: "unit",
+    unit,
+    unitDisplay: unit === "byte" ? "long" : "short",
+    maximumFractionDigits: 1,
+  }).format(value);
+}
