@@ -80,7 +80,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       'Must be a decimal of 0 or more in quotes, such as "5.00"; it is "a lot".',
     );
     expect(await tier(page, 3).locator(".field-error").allTextContents()).toEqual([
-      "Must be at least 50, where the tier before it ends; it is 5; order the tiers by weight.",
+      "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
     ]);
     const faults = page.getByRole("list", { name: "Faults of the zones" });
     expect(await faults.getByRole("listitem").allTextContents()).toEqual([
@@ -206,7 +206,8 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByLabel("GeoJSON file").waitFor();
     await upload(page, "{ no json", "broken.geojson");
     await page.getByText("The zones cannot be shown").waitFor();
-    await page.getByText(/^zones Must be JSON text in UTF-8/).waitFor();
+    const faults = page.getByRole("list", { name: "Faults of the zones" });
+    await faults.getByText("Must be JSON text in UTF-8").waitFor();
   });
 
   test("is deleted after asking", async () => {

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { TariffDraft, TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { problemOf } from "../api/problem.ts";
+import { fieldError, problemOf } from "../api/problem.ts";
 import { useAction } from "../api/use-action.ts";
 import type { Query } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
@@ -121,9 +121,14 @@ function usePublish(props: Parameters<typeof PublishDialog>[0]) {
   });
 }
 
-/** The time that was chosen; one that is missing is refused by the service as one that is past. */
+/**
+ * The time that was chosen; undefined for now.
+ *
+ * @throws ConnectError about `effective_at` when it is missing or past, which would publish at once
+ */
 function timeIn(form: FormData): Date | undefined {
   if (textOf(form, "when") !== "later") return undefined;
   const date = new Date(textOf(form, "effective_at"));
-  return Number.isNaN(date.getTime()) ? new Date(0) : date;
+  if (date.getTime() > Date.now()) return date;
+  throw fieldError("effective_at", "Choose a time to come.");
 }

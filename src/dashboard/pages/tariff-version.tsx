@@ -68,7 +68,7 @@ function Actions(props: {
       )}
       {mayChange && (
         <a class="button" href={paths.tariffDrafts({}, { new: text })}>
-          New draft of it
+          New draft from it
         </a>
       )}
       {version.state === TariffVersionState.SCHEDULED && (

@@ -1,4 +1,7 @@
-import type { TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import {
+  TariffVersionState,
+  type TariffVersion,
+} from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
@@ -60,7 +63,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
     <Facts
       items={[
         ["State", <TariffStateBadge state={version.state} />],
-        ["Takes effect", <Time at={version.effectiveAt} exact />],
+        [effectText(version.state), <Time at={version.effectiveAt} exact />],
         ["Published", <Time at={version.publishedAt} exact />],
         ["By", version.author ?? "—"],
         ["Note", version.note],
@@ -71,6 +74,11 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
       ]}
     />
   );
+}
+
+function effectText(state: TariffVersionState): string {
+  if (state === TariffVersionState.SCHEDULED) return "Takes effect";
+  return state === TariffVersionState.CALLED_OFF ? "Was scheduled for" : "In force from";
 }
 
 function VersionLink({ version }: { readonly version: number }) {

@@ -44,6 +44,7 @@ export function TariffPage() {
   };
   useRepeat(inForce.reload, LOOK_MS);
   useRepeat(newest.reload, LOOK_MS);
+  useRepeat(versions.reload, LOOK_MS);
   const [latest] = newest.data ?? [];
   const version = inForce.data?.version;
   return (
@@ -62,7 +63,7 @@ export function TariffPage() {
 function NewDraft({ version }: { readonly version: number }) {
   return (
     <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
-      New draft of it
+      New draft from it
     </a>
   );
 }

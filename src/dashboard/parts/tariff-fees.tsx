@@ -1,7 +1,7 @@
+import type { ComponentChildren } from "preact";
 import type { TariffFees, TariffTier } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { Facts } from "./facts.tsx";
 import { numberText } from "./format.ts";
-import { Table, type Column } from "./table.tsx";
 
 /** The most decimals that a rate has. */
 const RATE_DECIMALS = 6;
@@ -39,33 +39,36 @@ export function FeesView({ fees }: { readonly fees: TariffFees }) {
           ["Per kilometre", fee(fees.ratePerKm)],
         ]}
       />
-      {tiers.length > 0 && (
-        <Table
-          label="Tiers"
-          columns={tierColumns(currency)}
-          rows={[...tiers.entries()]}
-          keyOf={([i]) => String(i)}
-        />
-      )}
+      {tiers.length > 0 && <Tiers tiers={tiers} fee={fee} />}
     </>
   );
 }
 
-function tierColumns(currency: string): readonly Column<[number, TariffTier]>[] {
-  return [
-    {
-      header: "Weight",
-      cell: ([, { minKg, maxKg }]) => `over ${numberText(minKg)} to ${numberText(maxKg)} kg`,
-    },
-    {
-      header: "Flat fee",
-      align: "end",
-      cell: ([, { flatFee }]) => <Fee text={flatFee} currency={currency} />,
-    },
-    {
-      header: "Per kilogram",
-      align: "end",
-      cell: ([, { ratePerKg }]) => <Fee text={ratePerKg} currency={currency} />,
-    },
-  ];
+function Tiers(props: {
+  readonly tiers: readonly TariffTier[];
+  readonly fee: (text: string) => ComponentChildren;
+}) {
+  const { tiers, fee } = props;
+  return (
+    <table class="tier-table" aria-label="Tiers">
+      <thead>
+        <tr>
+          <th scope="col">Weight, kg</th>
+          <th scope="col">Flat fee</th>
+          <th scope="col">Per kilogram</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tiers.map(({ minKg, maxKg, flatFee, ratePerKg }, i) => (
+          <tr key={i}>
+            <th scope="row">
+              over {numberText(minKg)} to {numberText(maxKg)}
+            </th>
+            <td>{fee(flatFee)}</td>
+            <td>{fee(ratePerKg)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
