@@ -112,7 +112,7 @@ describeDashboard("the tariff", (dashboard) => {
       .first()
       .uncheck();
     expect(await names()).toBe("Bronx, New York, Queens, Richmond, Essex");
-    await page.getByLabel("compared with version").fill("1");
+    await page.getByLabel("To version").fill("1");
     await page.keyboard.press("Enter");
     await fees.getByText("base_fee").waitFor();
   });
@@ -125,7 +125,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Publish…" }).click();
     await page.getByLabel("When").selectOption("At a time");
     await page.getByRole("button", { name: "Schedule" }).click();
-    await page.getByText("Choose a time to come.").waitFor();
+    await page.getByRole("alert").getByText("Choose a time to come.").waitFor();
     await page.getByLabel("Takes effect").fill(`${day}T03:04`);
     await page.getByLabel("Note").fill("New year.");
     await page.getByRole("button", { name: "Schedule" }).click();

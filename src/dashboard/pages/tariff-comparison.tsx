@@ -24,8 +24,8 @@ export function TariffComparisonPage() {
   return (
     <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
       <Filters names={["from_version", "to_version"]}>
-        <TextField name="from_version" label="Version" numeric value={from} />
-        <TextField name="to_version" label="compared with version" numeric value={to} />
+        <TextField name="from_version" label="From version" numeric value={from} />
+        <TextField name="to_version" label="To version" numeric value={to} />
       </Filters>
       {from === undefined || to === undefined ? (
         <Empty title="Which two?">Give the numbers of two versions.</Empty>

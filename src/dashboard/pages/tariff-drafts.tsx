@@ -2,6 +2,7 @@ import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -68,11 +69,11 @@ export function TariffDraftsPage() {
 function NewDraft({ from }: { readonly from: string | undefined }) {
   const tariffs = useClient(TariffService);
   const choices = useVersionChoices(from);
+  const idempotency = useIdempotency();
   const create = useAction(async (form: FormData) => {
-    const { data } = await tariffs.createTariffDraft({
-      name: textOf(form, "name"),
-      fromVersion: Number(textOf(form, "from_version")) || undefined,
-    });
+    const fromVersion = Number(textOf(form, "from_version")) || undefined;
+    const request = { name: textOf(form, "name"), fromVersion };
+    const { data } = await tariffs.createTariffDraft(request, idempotency);
     navigate(paths.tariffDraft({ draft: data!.id }), { replace: true });
   });
   return (

@@ -59,11 +59,12 @@ function VersionMap({ version }: { readonly version: number }) {
 
 function VersionFacts({ version }: { readonly version: TariffVersion }) {
   const { calledOffAt, replaces, repeats } = version;
+  const isCalledOff = version.state === TariffVersionState.CALLED_OFF;
   return (
     <Facts
       items={[
         ["State", <TariffStateBadge state={version.state} />],
-        [effectText(version.state), <Time at={version.effectiveAt} exact />],
+        [isCalledOff ? "Scheduled for" : "Effective", <Time at={version.effectiveAt} exact />],
         ["Published", <Time at={version.publishedAt} exact />],
         ["By", version.author ?? "—"],
         ["Note", version.note],
@@ -74,11 +75,6 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
       ]}
     />
   );
-}
-
-function effectText(state: TariffVersionState): string {
-  if (state === TariffVersionState.SCHEDULED) return "Takes effect";
-  return state === TariffVersionState.CALLED_OFF ? "Was scheduled for" : "In force from";
 }
 
 function VersionLink({ version }: { readonly version: number }) {
