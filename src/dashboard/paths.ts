@@ -76,4 +76,9 @@ export const paths = {
   members: path("/w/:workspace/settings/members"),
   payments: path("/w/:workspace/settings/payments"),
   workspace: path("/w/:workspace/settings/workspace"),
+  tariff: path("/platform/tariff"),
+  tariffVersion: path("/platform/tariff/versions/:version"),
+  tariffComparison: path("/platform/tariff/comparison"),
+  tariffDrafts: path("/platform/drafts"),
+  tariffDraft: path("/platform/drafts/:draft"),
 } as const;

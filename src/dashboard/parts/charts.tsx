@@ -97,3 +97,27 @@ function Chart(props: {
     </figure>
   );
 }
+
+/** A bar for each value beside its name and the value in words; none is below zero. */
+export function BarList(props: { readonly label: string; readonly points: readonly Point[] }) {
+  const { label, points } = props;
+  const most = Math.max(...points.map(({ value }) => value), 0) || 1;
+  return (
+    <table class="chart bar-list">
+      <caption>{label}</caption>
+      <tbody>
+        {points.map(({ label: name, value, text }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="bar-room">
+              <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="bar" width={(value / most) * 100} height={1} />
+              </svg>
+            </td>
+            <td>{text}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
