@@ -65,4 +65,11 @@ export const paths = {
   signIn: path("/sign-in"),
   shipments: path("/w/:workspace/shipments"),
   shipment: path("/w/:workspace/shipments/:reference"),
+  platform: path("/platform"),
+  platformWorkspaces: path("/platform/workspaces"),
+  platformWorkspace: path("/platform/workspaces/:workspace"),
+  operators: path("/platform/operators"),
+  operator: path("/platform/operators/:operator"),
+  auditLog: path("/platform/audit"),
+  health: path("/platform/health"),
 } as const;

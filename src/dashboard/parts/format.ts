@@ -46,3 +46,8 @@ export function relativeText(date: Date, now: Date): string {
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
 }
+
+/** The number of a record as an address or a field has it; undefined when it is none. */
+export function recordIdOf(text: string): bigint | undefined {
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
+}
