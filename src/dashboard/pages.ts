@@ -35,11 +35,37 @@ function page<T>(path: Path<T>, load: () => Promise<ComponentType<T>>, menu?: Me
 
 /** Every page of the dashboard, in the order of the navigation. */
 export const PAGES: readonly Page[] = [
+  page(paths.account, () => import("./pages/account.tsx").then((it) => it.AccountPage)),
+  page(paths.overview, () => import("./pages/overview.tsx").then((it) => it.OverviewPage), {
+    section: "Workspace",
+    label: "Overview",
+  }),
   page(paths.shipments, () => import("./pages/shipments.tsx").then((it) => it.ShipmentsPage), {
     section: "Workspace",
     label: "Shipments",
   }),
   page(paths.shipment, () => import("./pages/shipment.tsx").then((it) => it.ShipmentPage)),
+  page(paths.apiKeys, () => import("./pages/api-keys.tsx").then((it) => it.ApiKeysPage), {
+    section: "Settings",
+    label: "API",
+  }),
+  page(paths.webhooks, () => import("./pages/webhooks.tsx").then((it) => it.WebhooksPage), {
+    section: "Settings",
+    label: "Webhooks",
+  }),
+  page(paths.webhook, () => import("./pages/webhook.tsx").then((it) => it.WebhookPage)),
+  page(paths.members, () => import("./pages/members.tsx").then((it) => it.MembersPage), {
+    section: "Settings",
+    label: "Members",
+  }),
+  page(paths.payments, () => import("./pages/payments.tsx").then((it) => it.PaymentsPage), {
+    section: "Settings",
+    label: "Payments",
+  }),
+  page(paths.workspace, () => import("./pages/workspace.tsx").then((it) => it.WorkspacePage), {
+    section: "Settings",
+    label: "Workspace",
+  }),
   page(
     paths.platform,
     () => import("./pages/platform-overview.tsx").then((it) => it.PlatformOverviewPage),

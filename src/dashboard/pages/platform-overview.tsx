@@ -4,41 +4,34 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
+import { DayRange, useDayRange } from "../parts/day-range.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { TextField } from "../parts/form.tsx";
 import { numberText } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
-import { OverviewCharts } from "../parts/overview.tsx";
+import { OverviewCharts, OverviewFigures } from "../parts/overview-charts.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Table, type Column } from "../parts/table.tsx";
 import { paths } from "../paths.ts";
-import { usePlace } from "../router.ts";
 
 /** What all workspaces booked on the days that the address names; the last 30 when it names none. */
 export function PlatformOverviewPage() {
   const reports = useClient(PlatformReportService);
-  const { query } = usePlace();
-  const fromDate = query.get("from_date") ?? undefined;
-  const toDate = query.get("to_date") ?? undefined;
+  const range = useDayRange();
   const overview = useQuery(
-    (signal) => reports.getPlatformOverview({ fromDate, toDate }, { signal }),
-    [reports, fromDate, toDate],
+    (signal) => reports.getPlatformOverview(range, { signal }),
+    [reports, range.fromDate, range.toDate],
   );
-  const { fromDate: first, toDate: last } = overview.data?.data ?? {};
   return (
-    <Page title="Platform" note={<span class="minor">All workspaces, by days in UTC</span>}>
-      <Filters names={["from_date", "to_date"]}>
-        <TextField name="from_date" label="From" type="date" value={fromDate ?? first} />
-        <TextField name="to_date" label="Until" type="date" value={toDate ?? last} />
-      </Filters>
+    <Page title="Platform" note={<span class="minor">All workspaces</span>}>
+      <DayRange />
       <Loaded query={overview}>
         {({ data, topWorkspaces }) =>
           data && (
             <div class="stack">
-              <OverviewCharts overview={data} />
+              <OverviewFigures overview={data} />
               <Busiest workspaces={topWorkspaces} />
+              <OverviewCharts overview={data} />
             </div>
           )
         }

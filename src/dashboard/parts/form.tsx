@@ -230,6 +230,40 @@ export function SelectField(
   );
 }
 
+/** Any of several, read by `form.getAll(name)`; `choices` are values and what they are called. */
+export function ChoicesField(
+  props: FieldProps & {
+    readonly choices: readonly (readonly [value: string, label: string])[];
+    /** Those that are chosen at first. */
+    readonly values: readonly string[];
+  },
+) {
+  const id = useId();
+  const { problem, names } = useContext(FormContext);
+  names.add(props.name);
+  const errors = problem?.fields[props.name] ?? [];
+  return (
+    <fieldset class="field choices" aria-describedby={`${id}-note`}>
+      <legend>{props.label}</legend>
+      {props.choices.map(([value, label]) => (
+        <label key={value}>
+          <input
+            type="checkbox"
+            name={props.name}
+            value={value}
+            defaultChecked={props.values.includes(value)}
+          />
+          {label}
+        </label>
+      ))}
+      <div id={`${id}-note`}>
+        {errors.length > 0 && <p class="field-error">{errors.join(" ")}</p>}
+        {props.hint && <p class="hint">{props.hint}</p>}
+      </div>
+    </fieldset>
+  );
+}
+
 /** Yes or no. */
 export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
   const id = useId();
