@@ -79,7 +79,7 @@ function Changes({ changes }: { readonly changes: readonly AuditChange[] }) {
         <li key={field}>
           <span class="minor">{field}</span> <Value text={before} />
           <span aria-hidden="true"> → </span>
-          <span class="visually-hidden"> became </span>
+          <span class="visually-hidden">became </span>
           <Value text={after} />
         </li>
       ))}
