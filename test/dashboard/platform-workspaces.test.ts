@@ -20,7 +20,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
   }
 
   const quote = (apiKey: string) =>
-    dashboard.service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+    dashboard.service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
 
   const admin = (path: string) =>
     dashboard.service.request(`/admin/v1${path}`, { apiKey: owner.key });
@@ -40,7 +40,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
   test("a workspace is created with a key that is shown once and works", async () => {
     const page = await dashboard.newPage();
     await signInAsOperator(page, dashboard, { role: "operator" });
-    await page.getByRole("link", { name: "Workspaces" }).click();
+    await page.getByRole("link", { name: "Workspaces", exact: true }).click();
     await page.getByRole("button", { name: "Create a workspace" }).click();
     await press(page, "Create the workspace");
     await dialog(page).locator(".field-error").waitFor();
@@ -111,7 +111,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await expectWellShown(page, "platform-workspace-suspend");
       await press(page, "Suspend the workspace");
       await page.getByText("SuspendWorkspace").waitFor();
-      await expect.poll(async () => (await quote(apiKey)).body.reason).toBe("WORKSPACE_SUSPENDED");
+      await expect.poll(async () => (await quote(apiKey)).status).toBe(403);
       await page.getByRole("button", { name: "Resume" }).click();
       await press(page, "Resume the workspace");
       await page.getByText("ResumeWorkspace").waitFor();

@@ -32,7 +32,7 @@ export function HealthPage() {
       note={
         checkedAt && (
           <span class="minor">
-            Checked <Time at={checkedAt} exact />, again every 5 seconds
+            Checked <Time at={checkedAt} exact="second" />, again every 5 seconds
           </span>
         )
       }

@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
 };
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { header: "When", selfEvident: true, cell: ({ createdAt }) => <Time at={createdAt} exact /> },
+  { header: "When", selfEvident: true, cell: ({ createdAt }) => <Time at={createdAt} exact="second" /> },
   { header: "Who", selfEvident: true, cell: (entry) => <Actor entry={entry} /> },
   { header: "Action", selfEvident: true, cell: ({ action }) => <strong>{action}</strong> },
   { header: "Subject", selfEvident: true, cell: (entry) => <Subject entry={entry} /> },

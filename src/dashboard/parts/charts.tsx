@@ -42,7 +42,7 @@ export function BarChart(props: { readonly label: string; readonly points: reado
   const least = Math.min(...points.map(({ value }) => value), 0);
   const scale = height / (most - least || 1);
   const step = width / Math.max(points.length, 1);
-  const zero = most * scale;
+  const zero = least < 0 ? most * scale : height;
   return (
     <Chart label={label} points={points} className="bars">
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
