@@ -50,7 +50,7 @@ describeDashboard("what the platform reports", (dashboard) => {
         "Test owner operator",
         "RenameWorkspace",
         `workspace/${id}`,
-        "name Before → became After",
+        "name: Before → became After",
       ]);
       expect(await renamed!.locator("time").getAttribute("title")).toMatch(
         /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,

@@ -129,7 +129,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await press(page, "Rename");
       await page.getByRole("heading", { name: "New name", level: 1 }).waitFor();
       const change = page.getByRole("row").filter({ hasText: "RenameWorkspace" });
-      await change.getByText("name Old name → became New name").waitFor();
+      await change.getByText("name: Old name → became New name").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.name).toBe("New name");
     });
 
@@ -158,7 +158,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       );
       await expectWellShown(page, "platform-workspace-limits");
       await dialog(page).getByLabel("Quotes a second").fill("7");
-      await dialog(page).getByLabel("At once after a rest").first().fill("");
+      await dialog(page).getByLabel("Quotes at once").fill("");
       await press(page, "Change the limits");
       await page.getByText("7 a second, 14 at once after a rest").waitFor();
       const { limits } = (await admin(`/workspaces/${id}`)).body.data;

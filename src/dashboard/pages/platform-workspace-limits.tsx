@@ -81,7 +81,10 @@ function LimitsDialog({ workspace, changed, close }: DialogProps) {
       submit="Change the limits"
       close={close}
     >
-      <p>Calls above a limit are answered with 429. Changes count within a second.</p>
+      <p>
+        Calls above a limit are answered with 429. So many at once are taken after a rest: twice as
+        many as in a second when that is left empty.
+      </p>
       {CLASSES.map(([name, label]) => (
         <div key={name} class="field-row">
           <TextField
@@ -92,7 +95,7 @@ function LimitsDialog({ workspace, changed, close }: DialogProps) {
           />
           <TextField
             name={`${name}.burst`}
-            label="At once after a rest"
+            label={`${label} at once`}
             numeric
             optional
             value={workspace.limits?.[name]?.burst}

@@ -74,12 +74,10 @@ function Content(props: ContentProps & { readonly changes: Query<ListAuditEntrie
   return (
     <div class="stack">
       <div class="columns">
-        <PlatformWorkspaceKeys workspace={workspace.id} changed={changes.reload} />
-        <div>
-          <About workspace={workspace} changed={changed} />
-          <PlatformWorkspaceLimits workspace={workspace} changed={changed} />
-        </div>
+        <About workspace={workspace} changed={changed} />
+        <PlatformWorkspaceLimits workspace={workspace} changed={changed} />
       </div>
+      <PlatformWorkspaceKeys workspace={workspace.id} changed={changes.reload} />
       <RecentChanges title="Latest changes" query={changes} href={log} />
     </div>
   );

@@ -18,9 +18,17 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
 };
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { header: "When", selfEvident: true, cell: ({ createdAt }) => <Time at={createdAt} exact="second" /> },
+  {
+    header: "When",
+    selfEvident: true,
+    cell: ({ createdAt }) => <Time at={createdAt} exact="second" />,
+  },
   { header: "Who", selfEvident: true, cell: (entry) => <Actor entry={entry} /> },
-  { header: "Action", selfEvident: true, cell: ({ action }) => <strong>{action}</strong> },
+  {
+    header: "Action",
+    selfEvident: true,
+    cell: ({ action }) => <strong class="unbroken">{action}</strong>,
+  },
   { header: "Subject", selfEvident: true, cell: (entry) => <Subject entry={entry} /> },
   { header: "Changes", selfEvident: true, cell: ({ changes }) => <Changes changes={changes} /> },
 ];
@@ -77,7 +85,7 @@ function Changes({ changes }: { readonly changes: readonly AuditChange[] }) {
     <ul class="changes">
       {changes.map(({ field, before, after }) => (
         <li key={field}>
-          <span class="minor">{field}</span> <Value text={before} />
+          <span class="minor">{field}:</span> <Value text={before} />
           <span aria-hidden="true"> → </span>
           <span class="visually-hidden">became </span>
           <Value text={after} />
