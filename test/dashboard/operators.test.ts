@@ -70,9 +70,9 @@ describeDashboard("the platform's operators", (dashboard) => {
     const row = page.getByRole("row").filter({ hasText: "Deploy robot" });
     await page.getByRole("table", { name: "Operators" }).waitFor();
     expect(await row.count()).toBe(0);
-    await page.getByLabel("Show revoked ones too").check();
+    await page.getByRole("link", { name: "With revoked ones" }).click();
     await row.getByText("Revoked").waitFor();
-    expect(new URL(page.url()).search).toBe("?include_revoked=on");
+    expect(new URL(page.url()).search).toBe("?include_revoked=true");
     await expectWellShown(page, "operators");
   });
 

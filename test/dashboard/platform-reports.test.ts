@@ -92,9 +92,9 @@ describeDashboard("what the platform reports", (dashboard) => {
       );
       const page = await openAs("viewer", "/platform/audit?action=PublishTariff");
       await expect.poll(() => rows(page).count()).toBe(50);
-      await page.keyboard.press("n");
+      await page.getByRole("button", { name: "Next" }).click();
       await expect.poll(() => rows(page).count()).toBeLessThan(50);
-      await page.keyboard.press("p");
+      await page.getByRole("button", { name: "Previous" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);
     });
   });

@@ -16,8 +16,8 @@ export function NoOperatorPage() {
           </a>
         }
       >
-        Only operators see these pages. Ask an owner to make {email} one. A link that was made for a
-        workspace opens that workspace alone: sign in by another one.
+        Ask an owner to make {email} one. Somebody who is one already signs in by a link for
+        operators: a link into a workspace opens that workspace alone.
       </Empty>
     </Page>
   );

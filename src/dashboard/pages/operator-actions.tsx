@@ -188,8 +188,9 @@ function RevokeDialog({ operator, changed, close }: DialogProps) {
       close={close}
     >
       <p>
-        All calls with its keys{operator.kind === OperatorKind.PERSON && " and its sessions"} to the
-        platform are refused at once. What it did stays in the audit log. This cannot be undone.
+        Its keys stop working at once
+        {operator.kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}.
+        What it did stays in the audit log. This cannot be undone.
       </p>
     </FormDialog>
   );

@@ -75,12 +75,17 @@ function Content(props: {
   readonly changes: Query<ListAuditEntriesResponse>;
 }) {
   const { operator, changes } = props;
-  const { id, kind, role, email, createdAt, revokedAt } = operator;
+  const { id, name, kind, role, email, createdAt, revokedAt } = operator;
   return (
     <div class="stack">
       <div class="columns">
         <Keys operator={operator} />
-        <Section title="About it">
+        <Section
+          title="About it"
+          actions={
+            <a href={paths.auditLog({}, { subject: `operator/${id}` })}>Show what was changed</a>
+          }
+        >
           <Facts
             items={[
               ["Id", String(id)],
@@ -94,13 +99,10 @@ function Content(props: {
         </Section>
       </div>
       <RecentChanges
-        title="What it changed last"
+        title={`Latest changes by ${name}`}
         query={changes}
         href={paths.auditLog({}, { operator: String(id) })}
       />
-      <p class="minor">
-        <a href={paths.auditLog({}, { subject: `operator/${id}` })}>What was changed of it</a>
-      </p>
     </div>
   );
 }

@@ -11,15 +11,7 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../parts/badge.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Filters } from "../parts/filters.tsx";
-import {
-  CheckField,
-  numberOf,
-  optionalTextOf,
-  SelectField,
-  TextField,
-  textOf,
-} from "../parts/form.tsx";
+import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OperatorRoleField } from "../parts/operator-fields.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "../parts/operator-state.tsx";
@@ -27,6 +19,7 @@ import { Page } from "../parts/page.tsx";
 import { Pager, usePageToken } from "../parts/pager.tsx";
 import { SecretDialog } from "../parts/secret-dialog.tsx";
 import { Table, type Column } from "../parts/table.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { paths } from "../paths.ts";
 import { navigate, usePlace } from "../router.ts";
@@ -39,7 +32,7 @@ export function OperatorsPage() {
   const { query } = usePlace();
   const pageToken = usePageToken();
   const [isCreating, setCreating] = useState(false);
-  const includeRevoked = query.has("include_revoked");
+  const includeRevoked = query.get("include_revoked") === "true";
   const list = useQuery(
     (signal) => operators.listOperators({ includeRevoked, pageToken, pageSize: 50 }, { signal }),
     [operators, includeRevoked, pageToken],
@@ -51,9 +44,17 @@ export function OperatorsPage() {
   );
   return (
     <Page title="Operators" actions={mayChange && create}>
-      <Filters names={["include_revoked"]}>
-        <CheckField name="include_revoked" label="Show revoked ones too" checked={includeRevoked} />
-      </Filters>
+      <Tabs
+        label="Which operators"
+        tabs={[
+          { label: "Active", href: paths.operators({}), current: !includeRevoked },
+          {
+            label: "With revoked ones",
+            href: paths.operators({}, { include_revoked: "true" }),
+            current: includeRevoked,
+          },
+        ]}
+      />
       <Loaded query={list}>
         {({ data, nextPageToken }) => (
           <>
@@ -134,7 +135,7 @@ function CreateDialog({ close }: { readonly close: () => void }) {
         value={kind}
         onInput={(text) => setKind(Number(text))}
         choices={[
-          [String(OperatorKind.PERSON), "Person: signs in on this page, and can have a key"],
+          [String(OperatorKind.PERSON), "Person: signs in here, or calls with a key"],
           [String(OperatorKind.MACHINE), "Machine: calls with a key"],
         ]}
       />
