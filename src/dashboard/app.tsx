@@ -89,14 +89,15 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const { operatorRole } = useAccount();
   const found = findPage(pathname);
   const page = found?.page;
+  const Component = page?.component();
   useEffect(() => {
-    if (page === undefined || page.component() !== undefined) return;
+    // By what was rendered: the code may have come since then, and then it is time to render again.
+    if (page === undefined || Component !== undefined) return;
     page.load().then(() => setRound((it) => it + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
   if (isPlatformPath(pathname) && operatorRole === undefined) return <NoOperatorPage />;
   if (found === undefined) return <NotFoundPage />;
-  const Component = found.page.component();
   if (Component === undefined) return <Spinner label="Loading the page" />;
   return <Component {...found.parameters} />;
 }

@@ -45,6 +45,15 @@ export const PAGES: readonly Page[] = [
     label: "Shipments",
   }),
   page(paths.shipment, () => import("./pages/shipment.tsx").then((it) => it.ShipmentPage)),
+  page(paths.book, () => import("./pages/book.tsx").then((it) => it.BookPage), {
+    section: "Workspace",
+    label: "Quote and book",
+  }),
+  page(paths.customers, () => import("./pages/customers.tsx").then((it) => it.CustomersPage), {
+    section: "Workspace",
+    label: "Customers",
+  }),
+  page(paths.customer, () => import("./pages/customer.tsx").then((it) => it.CustomerPage)),
   page(paths.apiKeys, () => import("./pages/api-keys.tsx").then((it) => it.ApiKeysPage), {
     section: "Settings",
     label: "API",

@@ -29,7 +29,8 @@ export function navigate(href: string, { replace = false, state = null }: Going 
 
 /**
  * Makes links within this site change the page without loading the document anew, as long as they
- * are followed by a plain click. Links are ordinary `<a href>` everywhere.
+ * are followed by a plain click. Links are ordinary `<a href>` everywhere; those to what is no page of
+ * the dashboard, such as a document of the API, have `rel="external"`.
  */
 export function followLinks(): void {
   addEventListener("popstate", tellListeners);
@@ -37,7 +38,7 @@ export function followLinks(): void {
     if (event.defaultPrevented || event.button !== 0 || isModified(event)) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link === null || link.target !== "" || link.hasAttribute("download")) return;
-    if (link.origin !== location.origin || link.pathname.startsWith("/v1/")) return;
+    if (link.origin !== location.origin || link.relList.contains("external")) return;
     if (link.hash !== "" && link.pathname === location.pathname) return;
     event.preventDefault();
     if (link.href !== location.href) navigate(link.href);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
 
 /** Where Debian puts its browser. */
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 
 /** A real service with its dashboard, and browsers that look at it. */
 export interface TestDashboard {
@@ -95,7 +95,7 @@ export async function signInTo(
   await page.goto(await linkFor(service, workspace, member));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page
-    .getByRole("navigation", { name: "Pages", includeHidden: true })
+    .getByRole("navigation", { name: "Pages", exact: true, includeHidden: true })
     .waitFor({ state: "attached" });
 }
 

@@ -28,7 +28,9 @@ describeDashboard("Settings → Members", (dashboard) => {
     await expectWellShown(page, "members-refused");
     await page.getByLabel("Email").fill("grace@example.org");
     await page.getByLabel("Name").fill("Grace Hopper");
-    await page.getByLabel("Role").selectOption({ label: "Viewer: sees everything" });
+    await page
+      .getByLabel("Role", { exact: true })
+      .selectOption({ label: "Viewer: sees everything" });
     await page.getByRole("button", { name: "Make a sign-in link" }).click();
     const dialog = page.getByRole("dialog", { name: "A link for grace@example.org" });
     const link = await dialog.locator("pre").innerText();

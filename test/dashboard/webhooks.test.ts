@@ -96,8 +96,8 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await rows(page).getByRole("link", { name: "shipment.created" }).click();
     await page.waitForURL("**?delivery=*");
     const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
-    await dialog.getByText("Answered 500").waitFor();
-    await dialog.getByText("Out of order").waitFor();
+    await dialog.getByText("Answered 500").first().waitFor();
+    await dialog.getByText("Out of order").first().waitFor();
     await expectWellShown(page, "webhook-attempts");
     await page.goBack();
     await dialog.waitFor({ state: "hidden" });

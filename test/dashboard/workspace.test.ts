@@ -91,7 +91,7 @@ describeDashboard("a workspace", (dashboard) => {
     const page = await open("/settings/workspace", workspace, "viewer");
     await page.getByText("10,000 a second, 20,000 at once").waitFor();
     const facts = await page.locator("dl").first().innerText();
-    expect(facts.split("\n")).toEqual(
+    expect(facts.split("\n").map((text) => text.trim())).toEqual(
       expect.arrayContaining(["Test", String(workspace.id), "manual", "Possible"]),
     );
     await expectWellShown(page, "workspace");

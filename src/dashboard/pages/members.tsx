@@ -241,8 +241,9 @@ function RemoveDialog(props: DialogProps & { readonly member: Member }) {
     await members.removeMember({ person });
     toast(`${email} is no longer a member.`);
     if (person !== me) return done();
-    navigate(paths.home({}));
+    // First, so that the start does not lead back to this workspace.
     await loadAccount();
+    navigate(paths.home({}));
   });
   return (
     <FormDialog

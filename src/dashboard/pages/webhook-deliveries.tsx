@@ -56,7 +56,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
           choices={[["", "Any"], ...DELIVERY_STATUSES]}
         />
       </Filters>
-      <Loaded query={list}>
+      <Loaded query={list} quiet>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoDeliveries filtered={status !== undefined} />

@@ -60,7 +60,7 @@ export function WebhookPage(props: { readonly workspace: string; readonly webhoo
 
 function Content(props: { readonly query: Query<{ readonly data?: Webhook | undefined }> }) {
   return (
-    <Loaded query={props.query}>
+    <Loaded query={props.query} quiet>
       {({ data }) =>
         data && (
           <div class="stack">

@@ -50,3 +50,9 @@ export function relativeText(date: Date, now: Date): string {
 export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
+
+/** The number that a text says, with a point or a comma; NaN for no number, undefined for nothing. */
+export function numberFrom(text: string): number | undefined {
+  const trimmed = text.trim();
+  return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
+}

@@ -103,7 +103,7 @@ function useFocusOnNewPage(pathname: string) {
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;
-    document.getElementById("navigation")?.hidePopover();
+    for (const id of ["navigation", "person-menu"]) document.getElementById(id)?.hidePopover();
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [pathname]);
