@@ -1,7 +1,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../support/insert-booked.ts";
+import { startReceiver } from "../support/receiver.ts";
 import type { TestOperator } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
 import { describeDashboard, expectWellShown, signInAsOperator, type TestPage } from "./browser.ts";
 
 describeDashboard("what the platform reports", (dashboard) => {
@@ -117,6 +120,38 @@ describeDashboard("what the platform reports", (dashboard) => {
       const lost = page.getByRole("row").filter({ hasText: "lost" });
       await lost.getByText("Not seen").waitFor();
       await expectWellShown(page, "health-replica-lost");
+      await sql.query(
+        "update replica set seen_at = now() + interval '1 minute' where host_name = 'lost'",
+      );
+      await page.getByText("2 of 2 up").waitFor();
+      await page.getByText(/^Versions differ: /).waitFor();
+      await sql.query("delete from replica where host_name = 'lost'");
+    });
+
+    test("says what waits: a tariff, deliveries, events", async () => {
+      const { apiKey } = await dashboard.service.addWorkspace();
+      const receiver = await startReceiver((response) => response.writeHead(500).end());
+      await addWebhook(dashboard.service, apiKey, { url: receiver.url });
+      await book(dashboard.service, apiKey);
+      await sql.query("update webhook_delivery set created_at = now() - interval '2 hours'");
+      await sql.query(
+        `insert into tariff_version (version, document, digest, published_at, effective_at)
+         select 2, document, digest, now(), '2099-01-01T12:00:00Z' from tariff_version where version = 1`,
+      );
+      const holder = new pg.Client(dashboard.service.databaseUrl);
+      await holder.connect();
+      await holder.query("begin; create table holder ()");
+      await book(dashboard.service, apiKey);
+      const page = await openAs("viewer", "/platform/health");
+      await page.getByText("Version 2 from Jan 1, 2099").waitFor();
+      await page.getByText(/^[12] waiting$/).waitFor();
+      await page.getByText("The oldest since").waitFor();
+      await page.getByText("A transaction holds events back").waitFor();
+      await expectWellShown(page, "health-waiting");
+      await holder.query("rollback");
+      await page.getByText("In time").waitFor();
+      await holder.end();
+      await receiver.close();
     });
   });
 

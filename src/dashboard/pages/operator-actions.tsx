@@ -6,6 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { loadAccount } from "../api/sign-in.ts";
@@ -143,12 +144,16 @@ function LinkDialog({ operator, changed, close }: DialogProps) {
 function RotateDialog(props: DialogProps & { readonly done: (secret: string) => void }) {
   const { operator, changed, close, done } = props;
   const operators = useClient(OperatorService);
+  const once = useIdempotency();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
-    const { operatorKey } = await operators.rotateOperatorKey({
-      operator: operator.id,
-      overlapSeconds,
-    });
+    const { operatorKey } = await operators.rotateOperatorKey(
+      {
+        operator: operator.id,
+        overlapSeconds,
+      },
+      once,
+    );
     done(operatorKey);
     changed();
   });

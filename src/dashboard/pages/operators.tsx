@@ -6,6 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -108,14 +109,18 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
 function CreateDialog({ close }: { readonly close: () => void }) {
   const operators = useClient(OperatorService);
   const [kind, setKind] = useState(OperatorKind.PERSON);
+  const once = useIdempotency();
   const [made, setMade] = useState<{ readonly operator: bigint; readonly key: string }>();
   const create = useAction(async (form: FormData) => {
-    const { data, operatorKey } = await operators.createOperator({
-      name: textOf(form, "name"),
-      kind,
-      email: optionalTextOf(form, "email"),
-      role: numberOf(form, "role") ?? 0,
-    });
+    const { data, operatorKey } = await operators.createOperator(
+      {
+        name: textOf(form, "name"),
+        kind,
+        email: optionalTextOf(form, "email"),
+        role: numberOf(form, "role") ?? 0,
+      },
+      once,
+    );
     setMade({ operator: data!.id, key: operatorKey });
   });
   if (made !== undefined) {

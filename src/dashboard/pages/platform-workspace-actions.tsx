@@ -6,6 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../parts/dialog.tsx";
@@ -116,14 +117,18 @@ const ROLES = [
 
 function InviteDialog({ workspace: { id, name }, changed, close }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
+  const once = useIdempotency();
   const [made, setMade] = useState<{ readonly email: string; readonly link: string }>();
   const invite = useAction(async (form: FormData) => {
-    const { data, signInPath } = await workspaces.inviteWorkspaceMember({
-      workspace: id,
-      email: textOf(form, "email"),
-      name: optionalTextOf(form, "name"),
-      role: numberOf(form, "role"),
-    });
+    const { data, signInPath } = await workspaces.inviteWorkspaceMember(
+      {
+        workspace: id,
+        email: textOf(form, "email"),
+        name: optionalTextOf(form, "name"),
+        role: numberOf(form, "role"),
+      },
+      once,
+    );
     setMade({ email: data!.email, link: location.origin + signInPath });
     changed();
   });

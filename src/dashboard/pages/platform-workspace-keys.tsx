@@ -3,6 +3,7 @@ import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -159,9 +160,10 @@ function KeyDialog(props: {
 
 function CreateDialog({ workspace, close, done }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
+  const once = useIdempotency();
   const create = useAction(async (form: FormData) => {
     const name = textOf(form, "name");
-    const { apiKey } = await workspaces.createWorkspaceApiKey({ workspace, name });
+    const { apiKey } = await workspaces.createWorkspaceApiKey({ workspace, name }, once);
     done(apiKey);
   });
   return (
@@ -173,9 +175,10 @@ function CreateDialog({ workspace, close, done }: DialogProps) {
 
 function RotateDialog({ workspace, close, done }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
+  const once = useIdempotency();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
-    const { apiKey } = await workspaces.rotateWorkspaceApiKeys({ workspace, overlapSeconds });
+    const { apiKey } = await workspaces.rotateWorkspaceApiKeys({ workspace, overlapSeconds }, once);
     done(apiKey);
   });
   return (

@@ -5,6 +5,7 @@ import {
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -135,11 +136,12 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
 /** Asks for a name, and then shows the first key, before it leads to the new workspace. */
 function CreateDialog({ close }: { readonly close: () => void }) {
   const workspaces = useClient(WorkspaceAdminService);
+  const once = useIdempotency();
   const [made, setMade] = useState<{ readonly workspace: bigint; readonly key: string }>();
   const create = useAction(async (form: FormData) => {
     const paymentProvider = form.has("payment_provider") ? "manual" : undefined;
     const name = textOf(form, "name");
-    const { data, apiKey } = await workspaces.createWorkspace({ name, paymentProvider });
+    const { data, apiKey } = await workspaces.createWorkspace({ name, paymentProvider }, once);
     setMade({ workspace: data!.id, key: apiKey });
   });
   if (made !== undefined) {
