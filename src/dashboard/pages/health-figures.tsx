@@ -23,15 +23,19 @@ const STUCK_EVENTS_SECONDS = 60;
 /** What the service counts to. */
 const MOST_DELIVERIES = 1_000_000n;
 
-/** How each part of the platform is, in words, with a colour that says the same. */
-export function healthFigures(health: PlatformHealth): readonly Figure[] {
+/**
+ * How each part of the platform is, in words, with a colour that says the same.
+ *
+ * @param isCurrent false when the service has failed to say it anew
+ */
+export function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Figure[] {
   const { replicas, database, tariff, webhooks, events } = health;
   const now = health.checkedAt ? timestampMs(health.checkedAt) : Date.now();
   return [
     replicaFigure(replicas),
     {
       term: "Database",
-      value: state("good", "Answers"),
+      value: isCurrent ? state("good", "Answers") : state("attention", "Not known now"),
       note: database && `PostgreSQL ${database.version}, ${sizeText(database.sizeBytes)}`,
     },
     ...(tariff ? [tariffFigure(tariff)] : []),

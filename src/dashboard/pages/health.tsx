@@ -37,15 +37,18 @@ export function HealthPage() {
         )
       }
     >
-      <Loaded query={calm}>{({ data }) => data && <Content health={data} />}</Loaded>
+      <Loaded query={calm}>
+        {({ data }) => data && <Content health={data} isCurrent={query.problem === undefined} />}
+      </Loaded>
     </Page>
   );
 }
 
-function Content({ health }: { readonly health: PlatformHealth }) {
+function Content(props: { readonly health: PlatformHealth; readonly isCurrent: boolean }) {
+  const { health, isCurrent } = props;
   return (
     <div class="stack">
-      <Figures items={healthFigures(health)} />
+      <Figures items={healthFigures(health, isCurrent)} />
       <Section title="Replicas">
         {health.replicas.length === 0 ? (
           <p class="minor">None has said yet that it is there.</p>
