@@ -75,6 +75,11 @@ export const PAGES: readonly Page[] = [
     section: "Settings",
     label: "Workspace",
   }),
+  page(
+    paths.platform,
+    () => import("./pages/platform-overview.tsx").then((it) => it.PlatformOverviewPage),
+    { section: "Platform", label: "Overview" },
+  ),
   page(paths.tariff, () => import("./pages/tariff.tsx").then((it) => it.TariffPage), {
     section: "Platform",
     label: "Tariff",
@@ -93,7 +98,33 @@ export const PAGES: readonly Page[] = [
   page(paths.tariffDraft, () =>
     import("./pages/tariff-draft.tsx").then((it) => it.TariffDraftPage),
   ),
+  page(
+    paths.platformWorkspaces,
+    () => import("./pages/platform-workspaces.tsx").then((it) => it.PlatformWorkspacesPage),
+    { section: "Platform", label: "Workspaces" },
+  ),
+  page(paths.platformWorkspace, () =>
+    import("./pages/platform-workspace.tsx").then((it) => it.PlatformWorkspacePage),
+  ),
+  page(paths.operators, () => import("./pages/operators.tsx").then((it) => it.OperatorsPage), {
+    section: "Platform",
+    label: "Operators",
+  }),
+  page(paths.operator, () => import("./pages/operator.tsx").then((it) => it.OperatorPage)),
+  page(paths.auditLog, () => import("./pages/audit-log.tsx").then((it) => it.AuditLogPage), {
+    section: "Platform",
+    label: "Audit log",
+  }),
+  page(paths.health, () => import("./pages/health.tsx").then((it) => it.HealthPage), {
+    section: "Platform",
+    label: "Health",
+  }),
 ];
+
+/** Where the pages of the platform begin, which only operators see. */
+export function isPlatformPath(pathname: string): boolean {
+  return pathname === "/platform" || pathname.startsWith("/platform/");
+}
 
 /** The address of the platform's first page; undefined while it has none. */
 export function firstPlatformPage(): string | undefined {

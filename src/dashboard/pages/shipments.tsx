@@ -1,4 +1,3 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -6,6 +5,7 @@ import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
+import { boundsOfDays } from "../parts/days.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { SelectField, TextField, textOf } from "../parts/form.tsx";
@@ -67,19 +67,8 @@ function filtersOf(query: URLSearchParams) {
     paymentStatus: number("payment_status"),
     customerId: recordIdOf(query.get("customer") ?? ""),
     externalReference: query.get("external_reference") ?? undefined,
-    createdAfter: dayStart(query.get("from"), 0),
-    createdBefore: dayStart(query.get("to"), 1),
+    ...boundsOfDays(query.get("from"), query.get("to")),
   };
-}
-
-/** When a day begins, or one some days later, in the reader's time zone. */
-function dayStart(day: string | null, daysLater: number) {
-  const [year, month, date] = (day ?? "").split("-").map(Number);
-  if (!year || !month || !date) return undefined;
-  // The bounds are exclusive: a shipment booked in the first millisecond of the day belongs to it.
-  return timestampFromDate(
-    new Date(new Date(year, month - 1, date + daysLater).getTime() - (daysLater === 0 ? 1 : 0)),
-  );
 }
 
 function ShipmentFilters() {

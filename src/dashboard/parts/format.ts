@@ -18,11 +18,10 @@ export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
-/** A time to the minute in the reader's locale and time zone. */
-export function timeText(date: Date): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(
-    date,
-  );
+/** A time to the minute, or to the second, in the reader's locale and time zone. */
+export function timeText(date: Date, to: "minute" | "second" = "minute"): string {
+  const timeStyle = to === "second" ? "medium" : "short";
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle }).format(date);
 }
 
 /** Seconds in each unit, the largest first. */

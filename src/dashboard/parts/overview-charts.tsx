@@ -1,6 +1,6 @@
-import type { ComponentChildren } from "preact";
 import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
 import { BarChart } from "./charts.tsx";
+import { Figures, type Figure } from "./figures.tsx";
 import { moneyText, numberText } from "./format.ts";
 import { Money } from "./money.tsx";
 import { Section } from "./page.tsx";
@@ -10,51 +10,39 @@ export function OverviewFigures({ overview }: { readonly overview: Overview }) {
   if (overview.totals === undefined) return null;
   const { bookings, cancellations, revenue, quotes, quoteToBooking } = overview.totals;
   return (
-    <dl class="figures">
-      <Figure term="Bookings" value={numberText(Number(bookings))} />
-      {revenue.length === 0 && <Figure term="Revenue" value="—" note="Nothing yet" />}
-      {revenue.map(({ currency, paid, awaitingPayment }) => (
-        <Figure
-          key={currency}
-          term={`Revenue, ${currency}`}
-          value={<Money amount={paid} currency={currency} />}
-          note={
-            <>
-              and <Money amount={awaitingPayment} currency={currency} /> awaited
-            </>
-          }
-        />
-      ))}
-      <Figure
-        term="Cancelled"
-        value={numberText(Number(cancellations))}
-        note={
-          bookings === 0n ? undefined : `${share(Number(cancellations) / Number(bookings))} of them`
-        }
-      />
-      <Figure
-        term="Quote to booking"
-        value={quoteToBooking === undefined ? "—" : share(quoteToBooking)}
-        note={
-          quotes === undefined ? "Not known for all days" : `${numberText(Number(quotes))} quotes`
-        }
-      />
-    </dl>
+    <Figures
+      items={[
+        { term: "Bookings", value: numberText(Number(bookings)) },
+        ...(revenue.length === 0 ? [{ term: "Revenue", value: "—", note: "Nothing yet" }] : []),
+        ...revenue.map(revenueFigure),
+        {
+          term: "Cancelled",
+          value: numberText(Number(cancellations)),
+          note: bookings > 0n && `${share(Number(cancellations) / Number(bookings))} of them`,
+        },
+        {
+          term: "Quote to booking",
+          value: quoteToBooking === undefined ? "—" : share(quoteToBooking),
+          note:
+            quotes === undefined
+              ? "Not known for all days"
+              : `${numberText(Number(quotes))} quotes`,
+        },
+      ]}
+    />
   );
 }
 
-function Figure(props: {
-  readonly term: string;
-  readonly value: ComponentChildren;
-  readonly note?: ComponentChildren;
-}) {
-  return (
-    <div>
-      <dt>{props.term}</dt>
-      <dd class="value">{props.value}</dd>
-      {props.note && <dd class="minor">{props.note}</dd>}
-    </div>
-  );
+function revenueFigure({ currency, paid, awaitingPayment }: Revenue): Figure {
+  return {
+    term: `Revenue, ${currency}`,
+    value: <Money amount={paid} currency={currency} />,
+    note: (
+      <>
+        and <Money amount={awaitingPayment} currency={currency} /> awaited
+      </>
+    ),
+  };
 }
 
 function share(part: number): string {
