@@ -80,6 +80,24 @@ export const PAGES: readonly Page[] = [
     () => import("./pages/platform-overview.tsx").then((it) => it.PlatformOverviewPage),
     { section: "Platform", label: "Overview" },
   ),
+  page(paths.tariff, () => import("./pages/tariff.tsx").then((it) => it.TariffPage), {
+    section: "Platform",
+    label: "Tariff",
+  }),
+  page(paths.tariffVersion, () =>
+    import("./pages/tariff-version.tsx").then((it) => it.TariffVersionPage),
+  ),
+  page(paths.tariffComparison, () =>
+    import("./pages/tariff-comparison.tsx").then((it) => it.TariffComparisonPage),
+  ),
+  page(
+    paths.tariffDrafts,
+    () => import("./pages/tariff-drafts.tsx").then((it) => it.TariffDraftsPage),
+    { section: "Platform", label: "Drafts" },
+  ),
+  page(paths.tariffDraft, () =>
+    import("./pages/tariff-draft.tsx").then((it) => it.TariffDraftPage),
+  ),
   page(
     paths.platformWorkspaces,
     () => import("./pages/platform-workspaces.tsx").then((it) => it.PlatformWorkspacesPage),

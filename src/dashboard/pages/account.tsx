@@ -72,7 +72,7 @@ function Person() {
             label="Name"
             value={name}
             autoComplete="name"
-            hint="Stands beside what you do, such as in a shipment’s timeline."
+            hint="How other members see you."
           />
         </Form>
       </div>
@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<Session>[] = [
   },
   { header: "Signed in", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { header: "Last used", cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
-  { header: "Ends at the latest", cell: ({ endsAt }) => <Time at={endsAt} exact /> },
+  { header: "Ends", cell: ({ endsAt }) => <Time at={endsAt} exact /> },
 ];
 
 function actionsColumn(end: (session: Session) => void): Column<Session> {

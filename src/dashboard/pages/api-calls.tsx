@@ -16,11 +16,11 @@ export function ApiCalls() {
         </p>
         <Code text={curlCommand(location.origin)} what="command" />
         <p>
-          The same by Connect, with the definitions from the service itself. By gRPC, services call
-          port 9090 of <code>{location.hostname}</code>, unless whoever runs this service chose
-          another: with <code>--protocol grpc --http2-prior-knowledge</code>.
+          The same by gRPC, with the definitions from the service itself. Whoever runs this service
+          may have chosen another port than 9090. Connect and gRPC-Web are spoken at{" "}
+          <code>{location.origin}</code>.
         </p>
-        <Code text={bufCommand(location.origin)} what="command by Connect" />
+        <Code text={grpcCommand(location.hostname)} what="command for gRPC" />
       </div>
     </Section>
   );
@@ -35,10 +35,10 @@ curl -sS ${origin}/v1/shipments/quote \\
   -d '${ROUTE}'`;
 }
 
-/** Asks for a quote by Connect. */
-function bufCommand(origin: string): string {
-  return `npx @bufbuild/buf curl \\
+/** Asks for a quote by gRPC, at the port that the service has unless told otherwise. */
+function grpcCommand(hostname: string): string {
+  return `npx @bufbuild/buf curl --protocol grpc --http2-prior-knowledge \\
   -H "Authorization: Bearer $SHIPMENTS_KEY" \\
   -d '${ROUTE}' \\
-  ${origin}/shipments.v1.ShipmentService/QuoteShipment`;
+  http://${hostname}:9090/shipments.v1.ShipmentService/QuoteShipment`;
 }

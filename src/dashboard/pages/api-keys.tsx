@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -168,8 +169,9 @@ interface DialogProps {
 
 function CreateDialog({ close, done }: DialogProps) {
   const keys = useClient(ApiKeyService);
+  const once = useIdempotency();
   const create = useAction(async (form: FormData) => {
-    const { apiKey } = await keys.createApiKey({ name: textOf(form, "name") });
+    const { apiKey } = await keys.createApiKey({ name: textOf(form, "name") }, once);
     done(apiKey);
   });
   return (
@@ -182,9 +184,10 @@ function CreateDialog({ close, done }: DialogProps) {
 function RotateDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
   const { apiKey: key, close, done } = props;
   const keys = useClient(ApiKeyService);
+  const once = useIdempotency();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
-    const { apiKey } = await keys.rotateApiKey({ key: key.id, overlapSeconds });
+    const { apiKey } = await keys.rotateApiKey({ key: key.id, overlapSeconds }, once);
     done(apiKey);
   });
   return (

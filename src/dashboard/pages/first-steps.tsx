@@ -5,7 +5,7 @@ import { paths } from "../paths.ts";
 /** What to do in a workspace that has booked nothing yet. */
 export function FirstSteps({ workspace }: { readonly workspace: string }) {
   const isAdmin = hasRole(useWorkspace(), "admin");
-  const api = <a href={paths.apiKeys({ workspace })}>Settings → API</a>;
+  const api = () => <a href={paths.apiKeys({ workspace })}>Settings → API</a>;
   return (
     <Section title="Nothing is booked yet: the first steps">
       <ol class="steps">
@@ -14,14 +14,15 @@ export function FirstSteps({ workspace }: { readonly workspace: string }) {
           {isAdmin
             ? "Create one for your program on "
             : "An admin of the workspace creates one for your program on "}
-          {api}.
+          {api()}.
         </li>
         <li>
-          <strong>Ask what a delivery costs.</strong> The command for it, ready to be copied, is
-          there too.
+          <strong>Ask what a delivery costs,</strong> on the map of{" "}
+          <a href={paths.book({ workspace })}>Quote and book</a>, or by the command on {api()},
+          ready to be copied.
         </li>
         <li>
-          <strong>Book it</strong> with the same route and a customer. It appears under{" "}
+          <strong>Book it,</strong> with a customer. It appears under{" "}
           <a href={paths.shipments({ workspace })}>Shipments</a> at once.
         </li>
         <li>

@@ -46,8 +46,9 @@ function Provider({ provider }: { readonly provider: string | undefined }) {
         {provider === "manual" && (
           <p>
             Money is taken outside of this service. When a shipment has been paid, say so on its
-            page or by <code>PayShipment</code>: then it waits for its pickup. When one that was
-            paid is cancelled, give the money back and say so there too.
+            page or by <code>RecordPayment</code>: then it waits for its pickup. When one that was
+            paid is cancelled, give the money back and say so there too, or by{" "}
+            <code>RecordRefund</code>.
           </p>
         )}
         {!isConnected && <p>Without a provider, routes are quoted, and nothing can be booked.</p>}

@@ -2,6 +2,7 @@ import { useContext, useState } from "preact/hooks";
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { hasRole, useWorkspace, WorkspaceId } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../parts/dialog.tsx";
@@ -134,9 +135,13 @@ function SwitchDialog({ webhook, changed, ask }: DialogProps) {
 
 function RotateDialog({ webhook, changed, ask }: DialogProps) {
   const webhooks = useClient(WebhookService);
+  const once = useIdempotency();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds");
-    const { secret } = await webhooks.rotateWebhookSecret({ webhook: webhook.id, overlapSeconds });
+    const { secret } = await webhooks.rotateWebhookSecret(
+      { webhook: webhook.id, overlapSeconds },
+      once,
+    );
     ask({ secret });
     changed();
   });

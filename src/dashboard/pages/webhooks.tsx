@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -75,8 +76,9 @@ function CreateDialog(props: {
   readonly done: (asked: Asked) => void;
 }) {
   const webhooks = useClient(WebhookService);
+  const once = useIdempotency();
   const create = useAction(async (form: FormData) => {
-    const { data, secret } = await webhooks.createWebhook(webhookOf(form));
+    const { data, secret } = await webhooks.createWebhook(webhookOf(form), once);
     props.done({ id: data!.id, secret });
   });
   return (

@@ -56,3 +56,19 @@ export function numberFrom(text: string): number | undefined {
   const trimmed = text.trim();
   return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
 }
+
+/** A number of bytes: `12 kB`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  const [value, unit] =
+    bytes < 1_000
+      ? [bytes, "byte"]
+      : bytes < 1_000_000
+        ? [bytes / 1_000, "kilobyte"]
+        : [bytes / 1_000_000, "megabyte"];
+  return new Intl.NumberFormat(undefined, {
+    style: "unit",
+    unit,
+    unitDisplay: unit === "byte" ? "long" : "short",
+    maximumFractionDigits: 1,
+  }).format(value);
+}

@@ -19,6 +19,7 @@ interface FoundSession extends SignedInPerson {
   readonly memberRole: MemberRole | null;
   readonly suspended: boolean;
   readonly operatorId: number | null;
+  readonly operatorName: string | null;
   readonly operatorRole: OperatorRole | null;
 }
 
@@ -74,8 +75,9 @@ async function findCaller(
   };
 }
 
-function operatorCaller({ operatorId, operatorRole, name }: FoundSession): Caller {
-  if (operatorId === null || operatorRole === null) {
+/** Under the operator's name, which owners give: people change their own, and the audit log names operators. */
+function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
+  if (operatorId === null || operatorName === null || operatorRole === null) {
     throw refuse("NOT_AN_OPERATOR", "Your account is not that of an operator of the platform.");
   }
   return {
@@ -83,7 +85,7 @@ function operatorCaller({ operatorId, operatorRole, name }: FoundSession): Calle
     account: `operator ${operatorId}`,
     actor: "operator",
     operatorId,
-    name,
+    name: operatorName,
     role: operatorRole,
     limits: OPERATOR_LIMITS,
   };
@@ -103,7 +105,8 @@ const FIND = `
     session.id::float8 as "sessionId", session.workspace_id::float8 as "boundTo",
     membership.role as "memberRole",
     coalesce(workspace.suspended_at is not null, false) as suspended,
-    operator.id::float8 as "operatorId", operator.role as "operatorRole"
+    operator.id::float8 as "operatorId", operator.name as "operatorName",
+    operator.role as "operatorRole"
   from session
   join person on person.id = session.person_id
   left join membership
