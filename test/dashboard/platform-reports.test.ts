@@ -132,7 +132,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       const page = await openAs("viewer", "/platform/health");
       await page.getByText("Answers").waitFor();
       await page.context().setOffline(true);
-      await page.getByText("Not known now").waitFor();
+      await page.getByText("Not known now", { exact: true }).waitFor();
       await expectWellShown(page, "health-offline");
       await page.context().setOffline(false);
       await page.getByText("Answers").waitFor();
