@@ -59,6 +59,18 @@ describeDashboard("the platform's operators", (dashboard) => {
     await expectWellShown(page, "operator");
     for (const key of [first, second]) expect((await self(key)).status).toBe(200);
 
+    const body = { name: "Made by the robot" };
+    const made = await dashboard.service.request("/admin/v1/workspaces", { apiKey: second, body });
+    expect(made.status).toBe(201);
+    await page.getByRole("link", { name: "Show all in the audit log" }).click();
+    await page.getByText("name: nothing → became Made by the robot").waitFor();
+    expect(new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
+    await page.goBack();
+    await page.getByRole("link", { name: "Show what was changed" }).click();
+    await page.getByRole("cell", { name: "CreateOperator" }).waitFor();
+    await page.getByRole("cell", { name: "RotateOperatorKey" }).waitFor();
+    await page.goBack();
+
     await page.getByRole("button", { name: "Revoke" }).click();
     await dialog(page).getByText("This cannot be undone").waitFor();
     await expectWellShown(page, "operator-revoke");

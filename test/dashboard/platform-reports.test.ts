@@ -128,6 +128,16 @@ describeDashboard("what the platform reports", (dashboard) => {
       await sql.query("delete from replica where host_name = 'lost'");
     });
 
+    test("is not taken for known while the service cannot be reached", async () => {
+      const page = await openAs("viewer", "/platform/health");
+      await page.getByText("Answers").waitFor();
+      await page.context().setOffline(true);
+      await page.getByText("Not known now", { exact: true }).waitFor();
+      await expectWellShown(page, "health-offline");
+      await page.context().setOffline(false);
+      await page.getByText("Answers").waitFor();
+    });
+
     test("says what waits: a tariff, deliveries, events", async () => {
       const { apiKey } = await dashboard.service.addWorkspace();
       const receiver = await startReceiver((response) => response.writeHead(500).end());

@@ -32,7 +32,8 @@ export function HealthPage() {
       note={
         checkedAt && (
           <span class="minor">
-            Checked <Time at={checkedAt} exact="second" />, again every 5 seconds
+            {query.problem ? "Not known now. Last checked" : "Checked every 5 seconds, last"}{" "}
+            <Time at={checkedAt} exact="second" />
           </span>
         )
       }
