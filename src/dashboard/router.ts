@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 /** Where the browser is: the path and the query of its address. */
 export interface Place {
@@ -29,7 +29,8 @@ export function navigate(href: string, { replace = false, state = null }: Going 
 
 /**
  * Makes links within this site change the page without loading the document anew, as long as they
- * are followed by a plain click. Links are ordinary `<a href>` everywhere.
+ * are followed by a plain click. Links are ordinary `<a href>` everywhere; those to what is no page of
+ * the dashboard, such as a document of the API, have `rel="external"`.
  */
 export function followLinks(): void {
   addEventListener("popstate", tellListeners);
@@ -37,7 +38,7 @@ export function followLinks(): void {
     if (event.defaultPrevented || event.button !== 0 || isModified(event)) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link === null || link.target !== "" || link.hasAttribute("download")) return;
-    if (link.origin !== location.origin || link.pathname.startsWith("/v1/")) return;
+    if (link.origin !== location.origin || link.relList.contains("external")) return;
     if (link.hash !== "" && link.pathname === location.pathname) return;
     event.preventDefault();
     if (link.href !== location.href) navigate(link.href);
@@ -54,13 +55,15 @@ function here(): Place {
 
 /** The address of the page; renders again when it changes. */
 export function usePlace(): Place {
-  const [place, setPlace] = useState(here);
+  const [href, setHref] = useState(location.href);
   useEffect(() => {
-    const listener = () => setPlace(here());
+    const listener = () => setHref(location.href);
+    // A part within this one may have gone elsewhere before this one listened.
+    listener();
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, []);
-  return place;
+  return useMemo(here, [href]);
 }
 
 /** Changes values of the query and leaves the path; an empty value is removed. */

@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
 import { assertMayCall } from "./assert-may-call.ts";
 import type { Authenticate } from "./authenticate.ts";
-import type { AnyCall } from "./call.ts";
+import type { AnyCall, Caller } from "./call.ts";
 import type { StreamRpc } from "./rpc.ts";
 import type { ValidateRequest } from "./validate-request.ts";
 
@@ -21,7 +21,7 @@ export type ExecuteStream = (
   signal: AbortSignal,
 ) => AsyncIterable<Message>;
 
-/** How many streams one process, and one caller in it, may hold open. */
+/** How many streams one process, and one workspace, or one person who has signed in, in it, may hold open. */
 const MAX_STREAMS = 500;
 const MAX_STREAMS_OF_ACCOUNT = 20;
 /** How often it is checked whether the key of an open stream still works, in milliseconds. */
@@ -47,7 +47,7 @@ export function createExecuteStream(options: {
   }
 
   return async function* (rpc, request, call, signal) {
-    const { account } = call.caller;
+    const account = holderOf(call.caller);
     const ending = new AbortController();
     open.add(account);
     const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
@@ -62,6 +62,12 @@ export function createExecuteStream(options: {
       open.remove(account);
     }
   };
+}
+
+/** Whose streams are counted together: people do not use up those of their workspace's programs. */
+function holderOf(caller: Caller): number | string {
+  if (caller.audience !== "workspace" || caller.member === undefined) return caller.account;
+  return `person ${caller.member.personId}`;
 }
 
 /** Counts open streams by workspace, and refuses those beyond the bounds. */

@@ -31,7 +31,7 @@ type DatabasePlace = Pick<Config, "databaseUrl" | "dataDir">;
  */
 export async function introduce(
   app: Pick<App, "em" | "tasks">,
-  place: DatabasePlace & Pick<Config, "publicUrl">,
+  place: DatabasePlace & Partial<Pick<Config, "publicUrl" | "dashboard">>,
   { http, grpc }: Addresses,
 ): Promise<string> {
   const { em } = app;
@@ -44,7 +44,7 @@ export async function introduce(
         })
       : withKeys(http, keys);
   const servers = [`  JSON   ${http}/v1`, `  gRPC   ${grpc}`];
-  const signIn = await demoSignInLines(em, place.publicUrl ?? http);
+  const signIn = place.dashboard ? await demoSignInLines(em, place.publicUrl ?? http) : [];
   return ["", ...servers, "", ...signIn, ...lines, "", ""].join("\n");
 }
 

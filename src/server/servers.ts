@@ -8,7 +8,7 @@ import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
-import { createPipeline } from "../pipeline/pipeline.ts";
+import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
@@ -22,7 +22,7 @@ import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
-import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
+import { createSignInPages, type SignIn, type SignInPages } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
@@ -83,11 +83,7 @@ export function createServers(options: {
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: createSignInPages({
-        signIn: options.signIn,
-        isHttps: isHttps(config),
-        refusalFor: pipeline.refusalOf,
-      }),
+      signInPages: signInPages(options, pipeline),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,
@@ -98,7 +94,10 @@ function nameOf({ typeName }: DescService): string {
   return typeName;
 }
 
-/** Whether browsers reach the service over https. */
-function isHttps({ publicUrl }: Partial<Pick<Config, "publicUrl">>): boolean {
-  return publicUrl?.startsWith("https:") ?? false;
+function signInPages(
+  { signIn, config }: { readonly signIn: SignIn; readonly config: Partial<Config> },
+  { refusalOf: refusalFor }: Pipeline,
+): SignInPages {
+  const isHttps = config.publicUrl?.startsWith("https:") ?? false;
+  return createSignInPages({ signIn, isHttps, refusalFor });
 }

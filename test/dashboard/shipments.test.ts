@@ -141,8 +141,9 @@ describeDashboard("shipments", (dashboard) => {
       await page.goto(`/w/${workspace.id}/shipments/${reference}`);
       await page.getByRole("heading", { name: reference }).waitFor();
       const map = page.getByRole("application", { name: /^Route of the shipment/ });
-      expect(await map.getAttribute("aria-label")).toContain(
-        "Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442",
+      expect(await map.getAttribute("aria-label")).toBe(
+        "Route of the shipment. Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442. " +
+          "Zones: Bronx, Kings, New York, Queens, Richmond",
       );
       const facts = await page.locator("dl").allInnerTexts();
       for (const fact of ["9.532 km", "2.5 kg", "order 7", "Ada Lovelace", "gate"]) {

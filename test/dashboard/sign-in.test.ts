@@ -65,6 +65,18 @@ describeDashboard("signing in", (dashboard) => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
+  test("an identity provider is offered, and told where to come back to", async () => {
+    const page = await dashboard.newPage();
+    const options = { oidc: { name: "accounts.example.org" } };
+    await page.route("**/sign-in/options", (route) => route.fulfill({ json: options }));
+    await page.goto("/w/1/shipments?status=1");
+    const link = page.getByRole("link", { name: "Sign in at accounts.example.org" });
+    expect(await link.getAttribute("href")).toBe(
+      "/sign-in/oidc?return_to=%2Fw%2F1%2Fshipments%3Fstatus%3D1",
+    );
+    await expectWellShown(page, "sign-in-provider");
+  });
+
   test("a workspace that one is no member of is not shown", async () => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard, workspace);

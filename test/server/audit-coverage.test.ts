@@ -2,6 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
 import {
   startService,
@@ -49,6 +50,11 @@ const addWorkspace = async (more: object = {}) => {
 };
 const keysOf = async (workspace: number) =>
   (await admin(`/workspaces/${workspace}/api_keys`)).data as { id: string }[];
+const addMember = async (email: string) => {
+  const { apiKey } = caller;
+  const { body } = await service.request("/v1/members", { apiKey, body: { email } });
+  return body.data.person as number;
+};
 const inForce = async () => (await admin("/tariff")).data.version as number;
 const draftOf = async (fees?: object) => {
   const fields = { name: "Winter", from_version: await inForce() };
@@ -227,6 +233,30 @@ const CASES: Readonly<Record<string, Case>> = {
       changes: { ends_at: [null, TIME] },
     }),
   },
+  "MemberService/InviteMember": {
+    fields: () => ({ email: "new@example.org", role: "member" }),
+    entry: (_, { data }) => ({
+      subject: `person/${data.person}`,
+      workspace: caller.id,
+      changes: { role: [null, "member"] },
+    }),
+  },
+  "MemberService/UpdateMember": {
+    fields: async () => ({ person: await addMember("change@example.org"), role: "admin" }),
+    entry: ({ person }) => ({
+      subject: `person/${person}`,
+      workspace: caller.id,
+      changes: { role: ["viewer", "admin"] },
+    }),
+  },
+  "MemberService/RemoveMember": {
+    fields: async () => ({ person: await addMember("leave@example.org") }),
+    entry: ({ person }) => ({
+      subject: `person/${person}`,
+      workspace: caller.id,
+      changes: { role: ["viewer", null] },
+    }),
+  },
   "TariffService/CreateTariffDraft": {
     fields: () => ({ name: "Winter", from_version: 1 }),
     entry: (_, { data }) => ({
@@ -321,9 +351,17 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+/** The services by which workspaces change who may act for them. */
+const OWN_SERVICES = [ApiKeyService, MemberService] as const;
+
+const isOwn = ({ parent }: DescMethod) => OWN_SERVICES.some((own) => own === parent);
+
 const changesSomething = ({ idempotency }: DescMethod) =>
   idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-const METHODS = [...(await describedMethods("operator")), ...ApiKeyService.methods]
+const METHODS = [
+  ...(await describedMethods("operator")),
+  ...OWN_SERVICES.flatMap(({ methods }) => methods),
+]
   .filter(changesSomething)
   .map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
@@ -358,7 +396,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
   test.each(METHODS)("%s", async (name, method) => {
     const { fields, entry } = CASES[name]!;
     const given = await fields();
-    const isAdmin = method.parent !== ApiKeyService;
+    const isAdmin = !isOwn(method);
     const requestId = `call-${++calls}`;
     const [http] = httpCalls(method, sentFields(method, given));
     const { status, body, text } = await service.request(http!.path, {
@@ -391,16 +429,18 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     if (secret !== undefined) expect(JSON.stringify(entries)).not.toContain(secret.slice(4, -4));
   });
 
-  test.each(METHODS.filter(([name]) => !/Create|UploadTariffZones/.test(name)))(
+  test.each(METHODS.filter(([name]) => !/Create|InviteMember|UploadTariffZones/.test(name)))(
     "%s, but not when it is refused",
     async (_, method) => {
       const names = method.input.fields.map(({ name }) => name);
-      const ids = names.filter((name) => /^(operator|workspace|draft|version|key)$/.test(name));
+      const ids = names.filter((name) =>
+        /^(operator|workspace|draft|version|key|person)$/.test(name),
+      );
       const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
       const requestId = `call-${++calls}`;
-      const [http] = httpCalls(method, { ...nothing, replaces: 1, name: "New" });
+      const [http] = httpCalls(method, { ...nothing, replaces: 1, name: "New", role: "viewer" });
       const { status } = await service.request(http!.path, {
-        apiKey: method.parent === ApiKeyService ? caller.apiKey : owner.key,
+        apiKey: isOwn(method) ? caller.apiKey : owner.key,
         method: http!.method,
         body: http!.body,
         headers: { "x-request-id": requestId },

@@ -127,6 +127,7 @@ async function validFields(method: DescMethod): Promise<Record<string, unknown>>
   }
   if (names.includes("event")) fields["event"] = `evt_${(await book(service, apiKey)).reference}_1`;
   if (names.includes("workspace")) fields["workspace"] = (await service.addWorkspace()).id;
+  if (names.includes("person")) fields["person"] = await addMember();
   if (names.includes("key")) fields["key"] = await keyFor(method, fields);
   // A draft's etag differs from a shipment's, and is not needed.
   if (names.includes("draft")) delete fields["etag"];
@@ -141,7 +142,7 @@ async function platformFields(method: DescMethod, names: readonly string[]) {
   if (service === "AuditService") return { action: TEXT, subject: TEXT };
   if (service === "OperatorService") {
     const email = `${MARK}'${++operators}@example.org`;
-    return { ...(names.includes("email") ? { email } : {}), ...(await operatorFor(names)) };
+    return { ...(names.includes("email") ? { email } : {}), ...(await operatorFor(method, names)) };
   }
   if (service !== "TariffService") return {};
   const named: Record<string, unknown> = {};
@@ -155,8 +156,29 @@ async function platformFields(method: DescMethod, names: readonly string[]) {
   return named;
 }
 
-async function operatorFor(names: readonly string[]): Promise<Record<string, unknown>> {
-  return names.includes("operator") ? { operator: (await service.addOperator("viewer")).id } : {};
+async function operatorFor(
+  { name }: DescMethod,
+  names: readonly string[],
+): Promise<Record<string, unknown>> {
+  if (!names.includes("operator")) return {};
+  if (name !== "CreateOperatorSignInLink") {
+    return { operator: (await service.addOperator("viewer")).id };
+  }
+  const body = {
+    name: TEXT,
+    kind: "person",
+    role: "viewer",
+    email: `${MARK}'${++operators}@example.org`,
+  };
+  const made = await service.request("/admin/v1/operators", { apiKey: operatorKey, body });
+  return { operator: made.body.data.id };
+}
+
+/** The id of a new member of the workspace. */
+async function addMember(): Promise<number> {
+  const body = { email: `${MARK}'member${++operators}@example.org` };
+  const { body: answer } = await service.request("/v1/members", { apiKey, body });
+  return answer.data.person;
 }
 
 async function makeDraft(fees?: object): Promise<number> {

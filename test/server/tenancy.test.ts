@@ -40,6 +40,7 @@ interface Pairs {
   readonly delivery: Pair;
   readonly deliveriesPageToken: Pair;
   readonly apiKey: Pair;
+  readonly member: Pair;
 }
 interface Pair {
   readonly foreign: string | number;
@@ -175,7 +176,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "EventService/WatchEvents": {
     names: { after: (after) => ({ after }) },
     pairs: { after: "cursor" },
-    plain: ["types"],
+    plain: ["types", "from_now"],
   },
   "WebhookService/CreateWebhook": {
     names: { url: (url) => ({ url }) },
@@ -249,6 +250,19 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     pairs: { key: "apiKey" },
     plain: [],
   },
+  "MemberService/ListMembers": { names: {}, pairs: {}, plain: [] },
+  // Makes a person a member of the caller's workspace alone; other memberships do not show.
+  "MemberService/InviteMember": { names: {}, pairs: {}, plain: ["email", "name", "role"] },
+  "MemberService/UpdateMember": {
+    names: { person: (person) => ({ person, role: 1 }) },
+    pairs: { person: "member" },
+    plain: ["role"],
+  },
+  "MemberService/RemoveMember": {
+    names: { person: (person) => ({ person }) },
+    pairs: { person: "member" },
+    plain: [],
+  },
   "ReportService/GetUsage": { names: {}, pairs: {}, plain: [] },
   "ReportService/GetOverview": { names: {}, pairs: {}, plain: ["from_date", "to_date"] },
 };
@@ -299,6 +313,10 @@ beforeAll(async () => {
   );
   const { cursor } = await firstPage("/v1/events");
   const keys = await service.request("/v1/api_keys", { apiKey: other.apiKey });
+  const { body: member } = await service.request("/v1/members", {
+    apiKey: other.apiKey,
+    body: { email: "member@example.org", role: "admin" },
+  });
   pairs = {
     shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
     cancelledShipment: { foreign: cancelled["reference"], missing: NO_REFERENCE },
@@ -320,6 +338,7 @@ beforeAll(async () => {
     webhookUrl: { foreign: receiver.url, missing: `${receiver.url}/nobody` },
     delivery: { foreign: delivery.id, missing: 2 ** 40 },
     deliveriesPageToken: { foreign: deliveriesToken, missing: madeUpToken(deliveriesToken) },
+    member: { foreign: member.data.person, missing: 2 ** 40 },
     apiKey: { foreign: keys.body.data[0].id, missing: `key_${"0".repeat(24)}` },
   };
 });
@@ -381,7 +400,8 @@ async function othersRecords(): Promise<string> {
        (select json_agg(d order by id) from webhook_delivery d where workspace_id <> $1) deliveries,
        (select json_agg(a order by delivery_id, number) from webhook_attempt a where workspace_id <> $1) attempts,
        (select json_agg(to_jsonb(k) - 'last_used_at' order by id) from api_key k
-        where workspace_id <> $1) keys`,
+        where workspace_id <> $1) keys,
+       (select json_agg(m order by person_id) from membership m where workspace_id <> $1) members`,
     [caller.id],
   );
   return createHash("sha256").update(JSON.stringify(rows)).digest("hex");

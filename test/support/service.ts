@@ -66,6 +66,8 @@ interface ServiceOptions {
   readonly eventRetentionDays?: number;
   /** How long an event may be held back before the service is not ready, in seconds. */
   readonly maxEventDelaySeconds?: number;
+  /** The port of the HTTP server; any free one unless told otherwise. */
+  readonly port?: number;
   /** Where browsers reach the service. */
   readonly publicUrl?: string;
   /** The identity provider at which people may sign in. */
@@ -84,7 +86,7 @@ export async function startReplica(
   const { dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
-    port: 0,
+    port: options.port ?? 0,
     grpcPort: 0,
     databaseUrl,
     webhookAllowLoopbackHttp,

@@ -48,3 +48,10 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
   const { message } = (await response.json()) as { readonly message: string };
   throw new ConnectError(message, Code.PermissionDenied);
 }
+
+/** The name of the identity provider at which people can sign in; undefined when there is none. */
+export async function identityProvider(signal: AbortSignal): Promise<string | undefined> {
+  const response = await fetch("/sign-in/options", { signal });
+  const { oidc } = (await response.json()) as { readonly oidc: { readonly name: string } | null };
+  return oidc?.name;
+}

@@ -7,9 +7,15 @@ export function keepReturnAddress(): void {
   if (pathname !== "/" && pathname !== "/sign-in") sessionStorage.setItem(KEY, pathname + search);
 }
 
-/** The address that was noted, once. */
-export function takeReturnAddress(): string | undefined {
+/** The address that was noted; undefined when there is none. */
+export function returnAddress(): string | undefined {
   const address = sessionStorage.getItem(KEY);
-  sessionStorage.removeItem(KEY);
   return address?.startsWith("/") && !address.startsWith("//") ? address : undefined;
+}
+
+/** The address that was noted, which is then forgotten. */
+export function takeReturnAddress(): string | undefined {
+  const address = returnAddress();
+  sessionStorage.removeItem(KEY);
+  return address;
 }

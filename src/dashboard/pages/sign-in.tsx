@@ -1,12 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import icon from "../icon.svg";
-import { signIn } from "../api/sign-in.ts";
+import { identityProvider, signIn } from "../api/sign-in.ts";
+import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
 import { Form } from "../parts/form.tsx";
 import { useTitle } from "../parts/page.tsx";
-import { paths } from "../paths.ts";
+import { paths, withQuery } from "../paths.ts";
 import { navigate } from "../router.ts";
-import { keepReturnAddress } from "./return-address.ts";
+import { keepReturnAddress, returnAddress } from "./return-address.ts";
 
 /**
  * Says how to sign in. Opened by a sign-in link, whose token stands behind the `#` so that no server
@@ -42,6 +43,7 @@ function WithLink({ token }: { readonly token: string }) {
 function WithoutLink() {
   return (
     <>
+      <AtProvider />
       <p>You sign in by a link that works once, for 15 minutes. You get one</p>
       <ul>
         <li>from an admin of your workspace, on the page Settings → Members;</li>
@@ -54,6 +56,20 @@ function WithoutLink() {
       </ul>
       <p>Open the link in this browser, and you come back to where you were.</p>
     </>
+  );
+}
+
+/** Leads to the identity provider, if there is one. */
+function AtProvider() {
+  const { data: name } = useQuery(identityProvider, []);
+  if (name === undefined) return null;
+  const href = withQuery("/sign-in/oidc", { return_to: returnAddress() });
+  return (
+    <p>
+      <a class="button primary" href={href} rel="external">
+        Sign in at {name}
+      </a>
+    </p>
   );
 }
 

@@ -42,9 +42,13 @@ export function BarChart(props: { readonly label: string; readonly points: reado
   const least = Math.min(...points.map(({ value }) => value), 0);
   const scale = height / (most - least || 1);
   const step = width / Math.max(points.length, 1);
-  const zero = most * scale;
+  const zero = most > least ? most * scale : height;
+  const highest = points.find(({ value }) => value === most && value > 0);
   return (
     <Chart label={label} points={points} className="bars">
+      <p class="most" aria-hidden="true">
+        {highest && `At most ${highest.text}`}
+      </p>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
         {points.map(({ label: name, value, text }, i) => (
           <g key={name}>

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { chromium } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { startIdentityProvider } from "../support/identity-provider.ts";
+import { startService } from "../support/service.ts";
+import { CHROMIUM, expectWellShown } from "./browser.ts";
+
+/** A port that was free a moment ago: the provider has to know the address before the service starts. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+test.skipIf(!existsSync(CHROMIUM))(
+  `who signs in at an identity provider on another site comes back signed in to where they were (needs ${CHROMIUM})`,
+  async () => {
+    const port = await findPort();
+    // Another site than the provider's 127.0.0.1, so that cookies which are `SameSite` matter.
+    const publicUrl = `http://localhost:${port}`;
+    const provider = await startIdentityProvider({ publicUrl });
+    const service = await startService({ dashboard: true, port, publicUrl, oidc: provider.config });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    onTestFinished(async () => {
+      await browser.close();
+      await service.close();
+      await provider.stop();
+    });
+    const { id, apiKey } = await service.addWorkspace();
+    await service.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+    const page = await (await browser.newContext({ baseURL: publicUrl })).newPage();
+    page.setDefaultTimeout(10_000);
+
+    const signInAs = async (login: string) => {
+      await page.goto(`/w/${id}/shipments?status=1`);
+      await page.getByRole("link", { name: /^Sign in at 127/ }).click();
+      await page.getByPlaceholder("Enter any login").fill(login);
+      await page.getByPlaceholder("and password").fill("any");
+      await page.getByRole("button", { name: "Sign-in" }).click();
+      await page.getByRole("button", { name: "Continue" }).click();
+    };
+    await page.goto("/sign-in");
+    await page.getByRole("link", { name: /^Sign in at 127/ }).waitFor();
+    await expectWellShown(page, "sign-in-oidc");
+
+    await signInAs("nobody@example.org");
+    await page.getByText("You could not be signed in.").waitFor();
+    await page.context().clearCookies();
+
+    await signInAs("ada@example.org");
+    await page.waitForURL(`${publicUrl}/w/${id}/shipments?status=1`);
+    await page.getByLabel("Status").waitFor();
+    expect(await page.getByLabel("Status").inputValue()).toBe("1");
+  },
+);
