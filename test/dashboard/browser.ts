@@ -149,6 +149,7 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: 900 });
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await untilLoaded(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
       expect({ name, width, theme, violations: await violationsOn(page) }).toEqual({
         name,
@@ -162,6 +163,11 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
   }
   await page.emulateMedia({ colorScheme: null });
   if (before !== null) await page.setViewportSize(before);
+}
+
+/** What is loaded anew is dimmed when that takes long, and has less contrast then. */
+async function untilLoaded(page: Page): Promise<void> {
+  await expect.poll(() => page.locator(".loaded[aria-busy=true]").count()).toBe(0);
 }
 
 let source: Promise<string> | undefined;

@@ -187,7 +187,12 @@ function changeColumns(currency: string): readonly Column<PriceChange>[] {
     amount === undefined ? "—" : <Money amount={amount} currency={currency} />;
   return [
     { header: "Shipment", selfEvident: true, cell: (change) => <ShipmentLink change={change} /> },
-    { header: "Workspace", cell: ({ workspace }) => String(workspace) },
+    {
+      header: "Workspace",
+      cell: ({ workspace }) => (
+        <a href={paths.platformWorkspace({ workspace })}>{String(workspace)}</a>
+      ),
+    },
     { header: "In force", align: "end", cell: ({ totalInForce }) => money(totalInForce) },
     {
       header: "Draft",

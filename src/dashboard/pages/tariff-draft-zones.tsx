@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { fieldError } from "../api/problem.ts";
 import { uploadZones } from "../api/upload-zones.ts";
 import { useAction } from "../api/use-action.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -82,8 +83,7 @@ function Import(props: { readonly draft: TariffDraft; readonly changed: () => vo
   const { draft, changed } = props;
   const [done, setDone] = useState<number>();
   const upload = useAction(async (form: FormData) => {
-    const file = form.get("data");
-    if (!(file instanceof File) || file.name === "") return;
+    const file = fileIn(form);
     try {
       await uploadZones(draft, file, setDone);
       markZone(undefined);
@@ -100,13 +100,28 @@ function Import(props: { readonly draft: TariffDraft; readonly changed: () => vo
           <span>GeoJSON file</span>
           <input type="file" name="data" accept=".geojson,.json,application/geo+json" />
           <span class="hint">
-            A FeatureCollection of polygons, up to 64 MB. It replaces the zones of the draft.
+            A FeatureCollection of polygons, up to 64 MiB. It replaces the zones of the draft.
           </span>
         </label>
       </Form>
       {upload.isRunning && <Progress label="Importing" done={done} />}
     </div>
   );
+}
+
+/** The most bytes that the zones of a draft have. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The file that was chosen.
+ *
+ * @throws ConnectError about `data` for none, and for one that would be refused after most of it is sent
+ */
+function fileIn(form: FormData): File {
+  const file = form.get("data");
+  if (!(file instanceof File) || file.name === "") throw fieldError("data", "Choose a file first.");
+  if (file.size <= MAX_BYTES) return file;
+  throw fieldError("data", `The file has ${bytesText(file.size)}; at most 64 MiB can be imported.`);
 }
 
 function Maps(props: {

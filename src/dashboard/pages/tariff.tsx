@@ -106,7 +106,7 @@ function Scheduled(props: {
     >
       <p>
         <a href={paths.tariffVersion({ version: String(version) })}>Version {version}</a> takes
-        effect <Time at={effectiveAt} exact /> (<Time at={effectiveAt} />)
+        effect <Time at={effectiveAt} exact />
         {author && `, published by ${author}`}.{note && ` “${note}”`}
       </p>
     </Section>
