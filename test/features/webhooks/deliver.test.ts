@@ -238,6 +238,7 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
     number: 1,
     data: null,
     webhook: now.body.data,
+    actor: null,
   });
   const [delivery] = await deliveriesOf(service, apiKey, gone.id);
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });
