@@ -156,14 +156,23 @@ function refusalRefs(
   isReadOnly: boolean,
 ): Json {
   const namesAnother = input.fields.some((it) => it.name.endsWith("_version"));
+  const mayMiss = bound.length > 0 || namesAnother || input.name === "GetTariffInForceRequest";
   const statuses = [
+    401,
+    403,
     ...(body === "*" ? [400] : []),
-    ...[401, 403],
-    ...(bound.length > 0 || namesAnother || input.name === "GetTariffInForceRequest" ? [404] : []),
+    ...(mayMiss ? [404] : []),
     ...(isReadOnly ? [] : [409]),
     ...(body === "" ? [] : [413, 415]),
-    ...[422, 429, 500, 503, 504],
+    422,
+    429,
+    500,
+    503,
+    504,
   ];
-  const ref = (status: number) => ({ $ref: `#/components/responses/Refused${status}` });
-  return Object.fromEntries(statuses.map((status) => [status, ref(status)]));
+  return Object.fromEntries(statuses.map((it) => [it, refusalRef(it)]));
+}
+
+function refusalRef(status: number): Json {
+  return { $ref: `#/components/responses/Refused${status}` };
 }

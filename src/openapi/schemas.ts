@@ -24,6 +24,9 @@ export interface Schemas {
   readonly components: Record<string, Json>;
 }
 
+/** Takes every field. */
+const isAny = () => true;
+
 const TIMESTAMP = "google.protobuf.Timestamp";
 
 /** Builds the schemas of the JSON dialect that `src/json` reads and writes. */
@@ -31,9 +34,9 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
   const components: Record<string, Json> = {};
   const forms = new Map<string, Form>();
 
-  function element(field: DescField, form: Form): Json {
-    if (field.message !== undefined) return message(field.message, form);
-    return field.enum === undefined ? scalarSchema(field.scalar!) : enumRef(field.enum);
+  function element(desc: DescField, form: Form): Json {
+    if (desc.message !== undefined) return message(desc.message, form);
+    return desc.enum === undefined ? scalarSchema(desc.scalar!) : enumRef(desc.enum);
   }
 
   function enumRef(desc: DescEnum): Json {
@@ -51,7 +54,11 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     return { ...whole, ...nonBlank, ...descriptionOf(desc) };
   }
 
-  function message(desc: DescMessage, form: Form, isInBody = (_: DescField) => true): Json {
+  function message(
+    desc: DescMessage,
+    form: Form,
+    isInBody: (field: DescField) => boolean = isAny,
+  ): Json {
     if (desc.typeName === TIMESTAMP) return { type: "string", format: "date-time" };
     const name = componentName(desc.typeName);
     if ((forms.get(name) ?? form) !== form) throw new Error(`${name} is both asked and answered`);
