@@ -222,34 +222,33 @@ test("the answers to a person who has signed in are as the OpenAPI document says
   await checked.call(person, `/account/v1/sessions/${other.id}`, { method: "DELETE" });
 });
 
-test("refusals are as the OpenAPI document says", async () => {
+test("refusals are as the OpenAPI document says, and its examples are among them", async () => {
   const { reference } = await book();
-  const wrong = { mayBreakRules: true };
-  await call("shipments", { body: "{" });
-  await call("shipments", { body: "", ...wrong });
-  await call("shipments", { body: "x".repeat(70_000) });
-  await call("shipments", { body: BOOKING, headers: { "content-type": "text/plain" } });
-  await call("shipments", { body: {}, ...wrong });
-  await call("shipments", { body: { ...BOOKING, pickup_lat: 0 } });
-  await call("shipments", { body: BOOKING, apiKey: "shp_wrong" });
-  await call("shipments", { body: BOOKING, headers: { "connect-timeout-ms": "0" } });
-  await call("shipments?status=lost");
-  await call(`shipments/${NO_REFERENCE}`);
-  await call(`shipments/${reference}`, { method: "PATCH", body: { etag: "old" } });
-  await admin("tariff_comparison?from_version=1&to_version=99");
-  const viewer = await service.addOperator("viewer");
-  await admin("workspaces", { body: { name: "Shop" }, apiKey: viewer.key });
   const small = await service.addWorkspace();
-  await admin(`workspaces/${small.id}/limits`, {
-    method: "PATCH",
-    body: { read: { rate: 1, burst: 1 } },
-  });
-  await eventually("a refusal by the limit", async () => {
-    const { apiKey } = small;
-    return (await checked.call(service, "/v1/customers", { apiKey })).status === 429;
-  });
+  const limits = { read: { rate: 1, burst: 1 } };
+  await admin(`workspaces/${small.id}/limits`, { method: "PATCH", body: limits });
+  const viewer = (await service.addOperator("viewer")).key;
   const unprepared = await startUnprepared();
-  await checked.call(unprepared, "/v1/shipments/quote", { body: COVERED_ROUTE });
+  const wrong = { ...BOOKING, weight_kg: 0 };
+  const said = [
+    await call("shipments", { body: "{" }),
+    await call("shipments", { body: "x".repeat(70_000) }),
+    await call("shipments", { body: BOOKING, headers: { "content-type": "text/plain" } }),
+    await call("shipments", { body: wrong, mayBreakRules: true }),
+    await call("shipments", { body: { ...BOOKING, pickup_lat: 0 } }),
+    (await checked.call(service, "/v1/shipments", { body: BOOKING })).body,
+    await call("shipments", { body: BOOKING, headers: { "connect-timeout-ms": "0" } }),
+    await call("shipments?status=lost"),
+    await call(`shipments/${NO_REFERENCE}`),
+    await call(`shipments/${reference}`, { method: "PATCH", body: { etag: "old" } }),
+    await admin("tariff_comparison?from_version=1&to_version=99"),
+    await admin("workspaces", { body: { name: "Shop" }, apiKey: viewer }),
+    await eventually("a refusal by the limit", async () => {
+      const answer = await checked.call(service, "/v1/customers", { apiKey: small.apiKey });
+      return answer.status === 429 && answer.body;
+    }),
+    (await checked.call(unprepared, "/v1/shipments/quote", { body: COVERED_ROUTE })).body,
+  ];
   await unprepared.app.close();
 
   expect([...checked.seen].filter((it) => !/ [23]\d\d$/.test(it)).toSorted()).toEqual([
@@ -267,6 +266,10 @@ test("refusals are as the OpenAPI document says", async () => {
     "quoteShipment 503",
     "updateShipment 409",
   ]);
+  for (const [name, { content }] of Object.entries<any>(DESCRIPTION.components.responses)) {
+    const { example } = content["application/json"];
+    if (name !== "Refused500") expect(said, name).toContainEqual(example);
+  }
 });
 
 test("these tests have seen the answer to success of every operation of the OpenAPI document", () => {
