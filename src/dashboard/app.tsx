@@ -25,11 +25,12 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { loadAccount } from "./api/sign-in.ts";
-import { account, SignedIn, WorkspaceId } from "./api/session.ts";
+import { account, SignedIn, useAccount, WorkspaceId } from "./api/session.ts";
 import { connected } from "./api/connection.ts";
 import { useStore } from "./api/store.ts";
-import { findPage } from "./pages.ts";
+import { findPage, isPlatformPath } from "./pages.ts";
 import { HomePage } from "./pages/home.tsx";
+import { NoOperatorPage } from "./pages/no-operator.tsx";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { ConnectionNote } from "./parts/connection-note.tsx";
@@ -85,15 +86,18 @@ function CurrentPage({ pathname }: { readonly pathname: string }) {
 
 function PageAt({ pathname }: { readonly pathname: string }) {
   const [, setRound] = useState(0);
+  const { operatorRole } = useAccount();
   const found = findPage(pathname);
   const page = found?.page;
+  const Component = page?.component();
   useEffect(() => {
-    if (page === undefined || page.component() !== undefined) return;
+    // By what was rendered: the code may have come since then, and then it is time to render again.
+    if (page === undefined || Component !== undefined) return;
     page.load().then(() => setRound((it) => it + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
+  if (isPlatformPath(pathname) && operatorRole === undefined) return <NoOperatorPage />;
   if (found === undefined) return <NotFoundPage />;
-  const Component = found.page.component();
   if (Component === undefined) return <Spinner label="Loading the page" />;
   return <Component {...found.parameters} />;
 }

@@ -35,12 +35,96 @@ function page<T>(path: Path<T>, load: () => Promise<ComponentType<T>>, menu?: Me
 
 /** Every page of the dashboard, in the order of the navigation. */
 export const PAGES: readonly Page[] = [
+  page(paths.account, () => import("./pages/account.tsx").then((it) => it.AccountPage)),
+  page(paths.overview, () => import("./pages/overview.tsx").then((it) => it.OverviewPage), {
+    section: "Workspace",
+    label: "Overview",
+  }),
   page(paths.shipments, () => import("./pages/shipments.tsx").then((it) => it.ShipmentsPage), {
     section: "Workspace",
     label: "Shipments",
   }),
   page(paths.shipment, () => import("./pages/shipment.tsx").then((it) => it.ShipmentPage)),
+  page(paths.book, () => import("./pages/book.tsx").then((it) => it.BookPage), {
+    section: "Workspace",
+    label: "Quote and book",
+  }),
+  page(paths.customers, () => import("./pages/customers.tsx").then((it) => it.CustomersPage), {
+    section: "Workspace",
+    label: "Customers",
+  }),
+  page(paths.customer, () => import("./pages/customer.tsx").then((it) => it.CustomerPage)),
+  page(paths.apiKeys, () => import("./pages/api-keys.tsx").then((it) => it.ApiKeysPage), {
+    section: "Settings",
+    label: "API",
+  }),
+  page(paths.webhooks, () => import("./pages/webhooks.tsx").then((it) => it.WebhooksPage), {
+    section: "Settings",
+    label: "Webhooks",
+  }),
+  page(paths.webhook, () => import("./pages/webhook.tsx").then((it) => it.WebhookPage)),
+  page(paths.members, () => import("./pages/members.tsx").then((it) => it.MembersPage), {
+    section: "Settings",
+    label: "Members",
+  }),
+  page(paths.payments, () => import("./pages/payments.tsx").then((it) => it.PaymentsPage), {
+    section: "Settings",
+    label: "Payments",
+  }),
+  page(paths.workspace, () => import("./pages/workspace.tsx").then((it) => it.WorkspacePage), {
+    section: "Settings",
+    label: "Workspace",
+  }),
+  page(
+    paths.platform,
+    () => import("./pages/platform-overview.tsx").then((it) => it.PlatformOverviewPage),
+    { section: "Platform", label: "Overview" },
+  ),
+  page(paths.tariff, () => import("./pages/tariff.tsx").then((it) => it.TariffPage), {
+    section: "Platform",
+    label: "Tariff",
+  }),
+  page(paths.tariffVersion, () =>
+    import("./pages/tariff-version.tsx").then((it) => it.TariffVersionPage),
+  ),
+  page(paths.tariffComparison, () =>
+    import("./pages/tariff-comparison.tsx").then((it) => it.TariffComparisonPage),
+  ),
+  page(
+    paths.tariffDrafts,
+    () => import("./pages/tariff-drafts.tsx").then((it) => it.TariffDraftsPage),
+    { section: "Platform", label: "Drafts" },
+  ),
+  page(paths.tariffDraft, () =>
+    import("./pages/tariff-draft.tsx").then((it) => it.TariffDraftPage),
+  ),
+  page(
+    paths.platformWorkspaces,
+    () => import("./pages/platform-workspaces.tsx").then((it) => it.PlatformWorkspacesPage),
+    { section: "Platform", label: "Workspaces" },
+  ),
+  page(paths.platformWorkspace, () =>
+    import("./pages/platform-workspace.tsx").then((it) => it.PlatformWorkspacePage),
+  ),
+  page(paths.operators, () => import("./pages/operators.tsx").then((it) => it.OperatorsPage), {
+    section: "Platform",
+    label: "Operators",
+  }),
+  page(paths.operator, () => import("./pages/operator.tsx").then((it) => it.OperatorPage)),
+  page(paths.auditLog, () => import("./pages/audit-log.tsx").then((it) => it.AuditLogPage), {
+    section: "Platform",
+    label: "Audit log",
+  }),
+  page(paths.health, () => import("./pages/health.tsx").then((it) => it.HealthPage), {
+    section: "Platform",
+    label: "Health",
+  }),
 ];
+
+/** Where the pages of the platform begin, which only operators see. */
+export function isPlatformPath(pathname: string): boolean {
+  return pathname === "/platform" || pathname.startsWith("/platform/");
+}
 
 /** The address of the platform's first page; undefined while it has none. */
 export function firstPlatformPage(): string | undefined {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 /** Where the browser is: the path and the query of its address. */
 export interface Place {
@@ -55,13 +55,15 @@ function here(): Place {
 
 /** The address of the page; renders again when it changes. */
 export function usePlace(): Place {
-  const [place, setPlace] = useState(here);
+  const [href, setHref] = useState(location.href);
   useEffect(() => {
-    const listener = () => setPlace(here());
+    const listener = () => setHref(location.href);
+    // A part within this one may have gone elsewhere before this one listened.
+    listener();
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, []);
-  return place;
+  return useMemo(here, [href]);
 }
 
 /** Changes values of the query and leaves the path; an empty value is removed. */

@@ -1,3 +1,4 @@
+import { Refusal } from "../domain/refusal.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "./call.ts";
 import { assertSameSite } from "./assert-same-site.ts";
 import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
@@ -31,10 +32,15 @@ export function createAuthenticate({
   ): Promise<Caller> {
     const address = call.peer.remoteAddress ?? "";
     unknownKeys.assertFew(address);
-    const found = await find();
-    if (found !== undefined) return found;
-    unknownKeys.count(address);
-    throw credentialError(UNKNOWN_KEY, audience);
+    try {
+      const found = await find();
+      if (found !== undefined) return found;
+      throw credentialError(UNKNOWN_KEY, audience);
+    } catch (error) {
+      // A session that opens nothing of what it is sent for costs a look-up as an unknown key does.
+      if (error instanceof Refusal) unknownKeys.count(address);
+      throw error;
+    }
   }
 
   return (audience, call) => {

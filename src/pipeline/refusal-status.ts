@@ -18,6 +18,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
   ROLE_INSUFFICIENT: { code: Code.PermissionDenied, httpStatus: 403 },
   CROSS_SITE: { code: Code.PermissionDenied, httpStatus: 403 },
   SIGN_IN_REFUSED: { code: Code.PermissionDenied, httpStatus: 403 },
+  SESSION_BOUND: { code: Code.PermissionDenied, httpStatus: 403 },
   NOT_A_MEMBER: { code: Code.PermissionDenied, httpStatus: 403 },
   NOT_AN_OPERATOR: { code: Code.PermissionDenied, httpStatus: 403 },
   RATE_LIMITED: { code: Code.ResourceExhausted, httpStatus: 429 },

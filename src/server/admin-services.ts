@@ -28,6 +28,7 @@ import { getTariffDraft } from "../features/tariffs/get-tariff-draft.ts";
 import { getTariffInForce } from "../features/tariffs/get-tariff-in-force.ts";
 import { getTariffVersionZones } from "../features/tariffs/get-tariff-version-zones.ts";
 import { getTariffVersion } from "../features/tariffs/get-tariff-version.ts";
+import { createLargeReads } from "../features/tariffs/large-reads.ts";
 import { listTariffDrafts } from "../features/tariffs/list-tariff-drafts.ts";
 import { listTariffVersions } from "../features/tariffs/list-tariff-versions.ts";
 import { publishTariff } from "../features/tariffs/publish-tariff.ts";
@@ -121,6 +122,7 @@ function workspaceFunctions({
 
 function tariffFunctions(deps: TariffDeps): ServiceFunctions<typeof TariffService, OperatorCall> {
   const { em } = deps;
+  const zonesDeps = { em, readLarge: createLargeReads() };
   return {
     createTariffDraft: (request, call) => createTariffDraft(request, call, deps),
     listTariffDrafts: () => listTariffDrafts(em),
@@ -128,14 +130,14 @@ function tariffFunctions(deps: TariffDeps): ServiceFunctions<typeof TariffServic
     updateTariffDraft: (request, call) => updateTariffDraft(request, call, deps),
     deleteTariffDraft: (request, call) => deleteTariffDraft(request, call, deps),
     uploadTariffZones: (request, call) => uploadTariffZones(request, call, deps),
-    getTariffDraftZones: (request) => getTariffDraftZones(request, em),
+    getTariffDraftZones: (request) => getTariffDraftZones(request, zonesDeps),
     checkTariff: (request) => checkTariff(request, deps),
     replayTariff: (request, call) => replayTariff(request, call, deps),
     publishTariff: (request, call) => publishTariff(request, call, deps),
     getTariffInForce: () => getTariffInForce(em),
     listTariffVersions: (request) => listTariffVersions(request, em),
     getTariffVersion: (request) => getTariffVersion(request, em),
-    getTariffVersionZones: (request) => getTariffVersionZones(request, em),
+    getTariffVersionZones: (request) => getTariffVersionZones(request, zonesDeps),
     compareTariffVersions: (request, call) => compareTariffVersions(request, call, deps),
     rollBackTariff: (request, call) => rollBackTariff(request, call, deps),
     callOffTariff: (request, call) => callOffTariff(request, call, deps),

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -94,7 +95,7 @@ export async function signInTo(
   await page.goto(await linkFor(service, workspace, member));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page
-    .getByRole("navigation", { name: "Pages", includeHidden: true })
+    .getByRole("navigation", { name: "Pages", exact: true, includeHidden: true })
     .waitFor({ state: "attached" });
 }
 
@@ -109,6 +110,28 @@ export async function linkFor(
   const invitation = { email, role: "admin", name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
+}
+
+/**
+ * Makes an operator who is a person, and has them sign in by a link; they are an owner by default.
+ *
+ * @returns the operator's email
+ */
+export async function signInAsOperator(
+  page: Page,
+  { service }: TestDashboard,
+  operator: { readonly role?: "viewer" | "operator" | "owner"; readonly name?: string } = {},
+): Promise<string> {
+  const { key: apiKey } = await service.addOperator();
+  const email = `grace.${randomUUID()}@example.org`;
+  const body = { name: "Grace Hopper", kind: "person", role: "owner", email, ...operator };
+  const made = await service.request("/admin/v1/operators", { apiKey, body });
+  const path = `/admin/v1/operators/${made.body.data.id}/sign_in_link`;
+  const link = await service.request(path, { apiKey, body: {} });
+  await page.goto(link.body.sign_in_path);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
+  return email;
 }
 
 const WIDTHS = [1440, 768, 360] as const;
@@ -126,6 +149,7 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: 900 });
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await untilLoaded(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
       expect({ name, width, theme, violations: await violationsOn(page) }).toEqual({
         name,
@@ -139,6 +163,11 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
   }
   await page.emulateMedia({ colorScheme: null });
   if (before !== null) await page.setViewportSize(before);
+}
+
+/** What is loaded anew is dimmed when that takes long, and has less contrast then. */
+async function untilLoaded(page: Page): Promise<void> {
+  await expect.poll(() => page.locator(".loaded[aria-busy=true]").count()).toBe(0);
 }
 
 let source: Promise<string> | undefined;

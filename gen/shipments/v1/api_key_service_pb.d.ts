@@ -260,7 +260,7 @@ export declare const ApiKeyService: GenService<{
     output: typeof RotateApiKeyResponseSchema;
   },
   /**
-   * Ends a key now. Refused for the last one that works and is not to end.
+   * Ends a key now. Refused for the last one that works, and for the last one that is not to end.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RevokeApiKey
    */

@@ -36,6 +36,13 @@ export function problemOf(thrown: unknown): Problem {
   };
 }
 
+/** An error of a field of a form, before anything is sent; it is shown as the service's refusals are. */
+export function fieldError(field: string, description: string): ConnectError {
+  const value = { fieldViolations: [{ field, description }] };
+  const detail = { desc: BadRequestSchema, value };
+  return new ConnectError(description, Code.InvalidArgument, undefined, [detail]);
+}
+
 /** Whether no answer came from the service at all, or only one that it takes no calls now. */
 export function isLost(error: ConnectError): boolean {
   return error.code === Code.Unavailable || error.cause instanceof TypeError;

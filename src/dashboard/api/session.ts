@@ -1,5 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type {
   Account,
   AccountWorkspace,
@@ -51,4 +52,10 @@ export function useWorkspace(): AccountWorkspace {
   const workspace = useAccount().workspaces.find((it) => String(it.id) === id);
   if (workspace === undefined) throw new Error("this page is in no workspace of the reader's");
   return workspace;
+}
+
+/** Whether the reader's role as an operator of the platform is at least this one. */
+export function useOperatorRole(least: OperatorRole): boolean {
+  const { operatorRole } = useAccount();
+  return operatorRole !== undefined && operatorRole >= least;
 }

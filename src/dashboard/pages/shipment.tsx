@@ -1,5 +1,4 @@
 import { Code } from "@connectrpc/connect";
-import type { ComponentChildren } from "preact";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import {
   EventService,
@@ -16,12 +15,14 @@ import { Facts } from "../parts/facts.tsx";
 import { numberText } from "../parts/format.ts";
 import { CoverageMap } from "../parts/lazy-map.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { Money } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { PriceTable } from "../parts/price-table.tsx";
 import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { Timeline, type TimelineEntry } from "../parts/timeline.tsx";
 import { paths } from "../paths.ts";
+import { ShipmentActions } from "./shipment-actions.tsx";
+import { ShipmentDeliveries } from "./shipment-deliveries.tsx";
 
 /** One shipment: its route, price and customer, and what happened to it. */
 export function ShipmentPage(props: { readonly workspace: string; readonly reference: string }) {
@@ -32,13 +33,11 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
     [shipments, reference],
   );
   const events = useEvents(reference);
-  useLive(
-    () => {
-      query.reload();
-      events.reload();
-    },
-    (event) => event.shipment === reference,
-  );
+  const reload = () => {
+    query.reload();
+    events.reload();
+  };
+  useLive(reload, (event) => event.shipment === reference);
   const shipment = query.data?.data;
   const up = { label: "Shipments", href: paths.shipments({ workspace }) };
   if (query.problem?.code === Code.NotFound) {
@@ -58,7 +57,12 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
     );
   }
   return (
-    <Page title={reference} up={up} note={shipment && <Note shipment={shipment} />}>
+    <Page
+      title={reference}
+      up={up}
+      note={shipment && <Note shipment={shipment} />}
+      actions={shipment && <ShipmentActions shipment={shipment} changed={reload} />}
+    >
       <Loaded query={query}>
         {({ data }) =>
           data && (
@@ -70,6 +74,7 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
               <div>
                 <Price shipment={data} />
                 <Events query={events} />
+                <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
               </div>
             </div>
           )
@@ -130,9 +135,7 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
             "Customer",
             customer && (
               <>
-                <a href={paths.shipments({ workspace }, { customer: String(customer.id) })}>
-                  {customer.name}
-                </a>{" "}
+                <a href={paths.customer({ workspace, customer: customer.id })}>{customer.name}</a>{" "}
                 <span class="minor">{customer.email}</span>
               </>
             ),
@@ -152,31 +155,10 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
 }
 
 function Price({ shipment }: { readonly shipment: Shipment }) {
-  const money = (amount: number) => <Money amount={amount} currency={shipment.currency} />;
-  const isLeast = shipment.baseFee > shipment.subtotal;
   return (
     <Section title="Price">
-      <table class="sum">
-        <tbody>
-          <Amount term="Distance">{money(shipment.distanceFee)}</Amount>
-          <Amount term="Weight">{money(shipment.weightFee)}</Amount>
-          <Amount term="Subtotal">{money(shipment.subtotal)}</Amount>
-          {isLeast && <Amount term="Least charge">{money(shipment.baseFee)}</Amount>}
-        </tbody>
-        <tfoot>
-          <Amount term="Total">{money(shipment.total)}</Amount>
-        </tfoot>
-      </table>
+      <PriceTable price={shipment} />
     </Section>
-  );
-}
-
-function Amount(props: { readonly term: string; readonly children: ComponentChildren }) {
-  return (
-    <tr>
-      <th scope="row">{props.term}</th>
-      <td>{props.children}</td>
-    </tr>
   );
 }
 

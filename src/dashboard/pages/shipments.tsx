@@ -1,67 +1,25 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
+import { boundsOfDays } from "../parts/days.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { SelectField, TextField, textOf } from "../parts/form.tsx";
+import { recordIdOf } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
-import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
 import { Pager, usePageToken } from "../parts/pager.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
-import {
-  PAYMENT_STATUSES,
-  PaymentBadge,
-  SHIPMENT_STATUSES,
-  ShipmentBadge,
-} from "../parts/states.tsx";
-import { Table, type Column } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { ShipmentTable } from "../parts/shipment-table.tsx";
+import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "../parts/states.tsx";
 import { paths } from "../paths.ts";
 import { navigate, usePlace } from "../router.ts";
 
 const ANY = ["", "Any"] as const;
-
-const COLUMNS: readonly Column<Shipment>[] = [
-  {
-    header: "Reference",
-    selfEvident: true,
-    cell: ({ reference }) => <code>{reference}</code>,
-  },
-  {
-    header: "Status",
-    selfEvident: true,
-    cell: ({ status }) => <ShipmentBadge status={status} />,
-  },
-  {
-    header: "Payment",
-    selfEvident: true,
-    cell: ({ paymentStatus }) => <PaymentBadge status={paymentStatus} />,
-  },
-  { header: "Customer", selfEvident: true, cell: ({ customer }) => customer?.name },
-  {
-    header: "From → to",
-    selfEvident: true,
-    cell: ({ pickupAddress, dropoffAddress }) => `${pickupAddress} → ${dropoffAddress}`,
-  },
-  {
-    header: "Total",
-    align: "end",
-    selfEvident: true,
-    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
-  },
-  {
-    header: "Booked",
-    align: "end",
-    selfEvident: true,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
-];
 
 /** The shipments of a workspace, the newest first, with filters that are in the address. */
 export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
@@ -75,7 +33,15 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
   );
   useLive(list.reload);
   return (
-    <Page title="Shipments" actions={<Search workspace={workspace} />}>
+    <Page
+      title="Shipments"
+      actions={
+        <>
+          <Search workspace={workspace} />
+          <BookLink workspace={workspace} />
+        </>
+      }
+    >
       <ShipmentFilters />
       <Loaded query={list}>
         {({ data, nextPageToken }) =>
@@ -83,13 +49,7 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
             <NoShipments filtered={query.size > 0} workspace={workspace} />
           ) : (
             <>
-              <Table
-                label="Shipments"
-                columns={COLUMNS}
-                rows={data}
-                keyOf={({ reference }) => reference}
-                href={({ reference }) => paths.shipment({ workspace, reference })}
-              />
+              <ShipmentTable workspace={workspace} shipments={data} />
               <Pager nextPageToken={nextPageToken} />
             </>
           )
@@ -102,25 +62,13 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
 /** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams) {
   const number = (name: string) => Number(query.get(name)) || undefined;
-  const customer = query.get("customer") ?? "";
   return {
     status: number("status"),
     paymentStatus: number("payment_status"),
-    customerId: /^\d{1,18}$/.test(customer) ? BigInt(customer) : undefined,
+    customerId: recordIdOf(query.get("customer") ?? ""),
     externalReference: query.get("external_reference") ?? undefined,
-    createdAfter: dayStart(query.get("from"), 0),
-    createdBefore: dayStart(query.get("to"), 1),
+    ...boundsOfDays(query.get("from"), query.get("to")),
   };
-}
-
-/** When a day begins, or one some days later, in the reader's time zone. */
-function dayStart(day: string | null, daysLater: number) {
-  const [year, month, date] = (day ?? "").split("-").map(Number);
-  if (!year || !month || !date) return undefined;
-  // The bounds are exclusive: a shipment booked in the first millisecond of the day belongs to it.
-  return timestampFromDate(
-    new Date(new Date(year, month - 1, date + daysLater).getTime() - (daysLater === 0 ? 1 : 0)),
-  );
 }
 
 function ShipmentFilters() {
@@ -152,6 +100,16 @@ function ShipmentFilters() {
   );
 }
 
+/** Leads those who may book to where that is done. */
+function BookLink({ workspace }: { readonly workspace: string }) {
+  if (!hasRole(useWorkspace(), "member")) return null;
+  return (
+    <a class="button primary" href={paths.book({ workspace })}>
+      Book a shipment
+    </a>
+  );
+}
+
 /** Finds a shipment by what the reader has at hand. */
 function Search({ workspace }: { readonly workspace: string }) {
   const customers = useClient(CustomerService);
@@ -175,7 +133,7 @@ function NoShipments(props: { readonly filtered: boolean; readonly workspace: st
   const { workspace } = props;
   if (!props.filtered) {
     return (
-      <Empty title="No shipments yet">
+      <Empty title="No shipments yet" action={<BookLink workspace={workspace} />}>
         Shipments that are booked here or through the API appear on this page.
       </Empty>
     );

@@ -42,9 +42,13 @@ export function BarChart(props: { readonly label: string; readonly points: reado
   const least = Math.min(...points.map(({ value }) => value), 0);
   const scale = height / (most - least || 1);
   const step = width / Math.max(points.length, 1);
-  const zero = most * scale;
+  const zero = most > least ? most * scale : height;
+  const highest = points.find(({ value }) => value === most && value > 0);
   return (
     <Chart label={label} points={points} className="bars">
+      <p class="most" aria-hidden="true">
+        {highest && `At most ${highest.text}`}
+      </p>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
         {points.map(({ label: name, value, text }, i) => (
           <g key={name}>
@@ -91,5 +95,29 @@ function Chart(props: {
         </tbody>
       </table>
     </figure>
+  );
+}
+
+/** A bar for each value beside its name and the value in words; none is below zero. */
+export function BarList(props: { readonly label: string; readonly points: readonly Point[] }) {
+  const { label, points } = props;
+  const most = Math.max(...points.map(({ value }) => value), 0) || 1;
+  return (
+    <table class="chart bar-list">
+      <caption>{label}</caption>
+      <tbody>
+        {points.map(({ label: name, value, text }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="bar-room">
+              <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="bar" width={(value / most) * 100} height={1} />
+              </svg>
+            </td>
+            <td>{text}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

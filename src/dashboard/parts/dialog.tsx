@@ -42,6 +42,8 @@ export function FormDialog(props: {
   readonly action: SubmitAction;
   readonly submit: string;
   readonly tone?: "primary" | "danger";
+  /** What the button says that leaves everything as it is; "Cancel" unless told otherwise. */
+  readonly dismiss?: string;
   readonly close: () => void;
   readonly children?: ComponentChildren;
 }) {

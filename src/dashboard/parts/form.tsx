@@ -2,6 +2,7 @@ import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useId, useRef } from "preact/hooks";
 import type { Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
+import { numberFrom } from "./format.ts";
 
 /** What the fields of a form need of it. */
 interface FormState {
@@ -34,13 +35,18 @@ export function Form(props: {
   readonly submit: string;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
+  /** What the button of `cancel` says; "Cancel" unless told otherwise. */
+  readonly dismiss?: string;
   readonly children?: ComponentChildren;
 }) {
   const { action } = props;
   const form = useRef<HTMLFormElement>(null);
   const names = new Set<string>();
   useEffect(() => {
-    if (action.problem) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    if (!action.problem) return;
+    const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+    if (refused) refused.focus();
+    else form.current?.querySelector(":scope > .problem")?.scrollIntoView({ block: "nearest" });
   }, [action.problem]);
   return (
     <form
@@ -59,7 +65,7 @@ export function Form(props: {
       <div class="actions">
         {props.cancel && (
           <button type="button" class="button" onClick={props.cancel}>
-            Cancel
+            {props.dismiss ?? "Cancel"}
           </button>
         )}
         <button
@@ -230,6 +236,40 @@ export function SelectField(
   );
 }
 
+/** Any of several, read by `form.getAll(name)`; `choices` are values and what they are called. */
+export function ChoicesField(
+  props: FieldProps & {
+    readonly choices: readonly (readonly [value: string, label: string])[];
+    /** Those that are chosen at first. */
+    readonly values: readonly string[];
+  },
+) {
+  const id = useId();
+  const { problem, names } = useContext(FormContext);
+  names.add(props.name);
+  const errors = problem?.fields[props.name] ?? [];
+  return (
+    <fieldset class="field choices" aria-describedby={`${id}-note`}>
+      <legend>{props.label}</legend>
+      {props.choices.map(([value, label]) => (
+        <label key={value}>
+          <input
+            type="checkbox"
+            name={props.name}
+            value={value}
+            defaultChecked={props.values.includes(value)}
+          />
+          {label}
+        </label>
+      ))}
+      <div id={`${id}-note`}>
+        {errors.length > 0 && <p class="field-error">{errors.join(" ")}</p>}
+        {props.hint && <p class="hint">{props.hint}</p>}
+      </div>
+    </fieldset>
+  );
+}
+
 /** Yes or no. */
 export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
   const id = useId();
@@ -257,6 +297,5 @@ export function optionalTextOf(form: FormData, name: string): string | undefined
 
 /** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
 export function numberOf(form: FormData, name: string): number | undefined {
-  const text = textOf(form, name);
-  return text === "" ? undefined : Number(text.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
+  return numberFrom(textOf(form, name));
 }

@@ -18,11 +18,10 @@ export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
-/** A time to the minute in the reader's locale and time zone. */
-export function timeText(date: Date): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(
-    date,
-  );
+/** A time to the minute, or to the second, in the reader's locale and time zone. */
+export function timeText(date: Date, to: "minute" | "second" = "minute"): string {
+  const timeStyle = to === "second" ? "medium" : "short";
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle }).format(date);
 }
 
 /** Seconds in each unit, the largest first. */
@@ -45,4 +44,31 @@ export function relativeText(date: Date, now: Date): string {
   const unit = UNITS.find(([, length]) => size >= length);
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
+}
+
+/** The number of a record as an address or a field has it; undefined when it is none. */
+export function recordIdOf(text: string): bigint | undefined {
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** The number that a text says, with a point or a comma; NaN for no number, undefined for nothing. */
+export function numberFrom(text: string): number | undefined {
+  const trimmed = text.trim();
+  return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
+}
+
+/** A number of bytes: `12 kB`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  const [value, unit] =
+    bytes < 1_000
+      ? [bytes, "byte"]
+      : bytes < 1_000_000
+        ? [bytes / 1_000, "kilobyte"]
+        : [bytes / 1_000_000, "megabyte"];
+  return new Intl.NumberFormat(undefined, {
+    style: "unit",
+    unit,
+    unitDisplay: unit === "byte" ? "long" : "short",
+    maximumFractionDigits: 1,
+  }).format(value);
 }

@@ -15,6 +15,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   const account = useAccount();
   const { pathname } = usePlace();
   const workspace = useContext(WorkspaceId);
+  const shown = useWorkspaceOfMenu(workspace);
   const main = useFocusOnNewPage(pathname);
   const isMember =
     workspace === undefined || account.workspaces.some(({ id }) => String(id) === workspace);
@@ -32,10 +33,10 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           <img src={icon} alt="" width="22" height="22" />
           <span>Shipments</span>
         </a>
-        <WorkspaceSwitcher current={workspace} />
-        <PersonMenu account={account} />
+        <WorkspaceSwitcher current={shown} />
+        <PersonMenu account={account} workspace={shown} />
       </header>
-      <Navigation pathname={pathname} current={workspace} />
+      <Navigation pathname={pathname} current={shown} />
       <main id="main" ref={main} tabIndex={-1}>
         {isMember ? children : <NotFoundPage />}
       </main>
@@ -43,8 +44,25 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
+/**
+ * The workspace whose pages the navigation has: on the account's page, the one that the reader came
+ * from.
+ */
+function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
+  const { workspaces, operatorRole } = useAccount();
+  const { pathname, query } = usePlace();
+  if (pathname !== paths.account({})) return workspace;
+  const from = query.get("workspace");
+  const known = workspaces.find(({ id }) => String(id) === from);
+  return (
+    String((known ?? (operatorRole === undefined ? workspaces[0] : undefined))?.id ?? "") ||
+    undefined
+  );
+}
+
 /** Who has signed in, and what they can do about that. */
-function PersonMenu({ account }: { readonly account: Account }) {
+function PersonMenu(props: { readonly account: Account; readonly workspace: string | undefined }) {
+  const { account, workspace } = props;
   const leave = useAction(async () => {
     await signOut();
     navigate(paths.signIn({}));
@@ -60,9 +78,14 @@ function PersonMenu({ account }: { readonly account: Account }) {
           <br />
           <span class="minor">{account.email}</span>
         </p>
-        <button type="button" class="button" onClick={() => void leave.run()}>
-          Sign out
-        </button>
+        <div class="actions">
+          <a class="button" href={paths.account({}, { workspace })}>
+            Account
+          </a>
+          <button type="button" class="button" onClick={() => void leave.run()}>
+            Sign out
+          </button>
+        </div>
         {leave.problem && (
           <p class="field-error" role="alert">
             {leave.problem.message}
@@ -80,7 +103,7 @@ function useFocusOnNewPage(pathname: string) {
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;
-    document.getElementById("navigation")?.hidePopover();
+    for (const id of ["navigation", "person-menu"]) document.getElementById(id)?.hidePopover();
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [pathname]);
@@ -131,26 +154,32 @@ function useEntries(current: string | undefined): Map<string, Entry[]> {
   return Map.groupBy(entries, ({ menu }) => menu.section);
 }
 
+/** The entry that a page belongs to: the one with the longest address that leads to it. */
+function entryAt(pathname: string, entries: readonly Entry[], parameters: object) {
+  return entries
+    .map((entry) => ({ entry, href: entry.path(parameters) }))
+    .filter(({ href }) => pathname === href || pathname.startsWith(`${href}/`))
+    .toSorted((a, b) => b.href.length - a.href.length)[0]?.entry;
+}
+
 function Navigation(props: { readonly pathname: string; readonly current: string | undefined }) {
   const { pathname, current } = props;
   const parameters = { workspace: current ?? "" };
+  const sections = useEntries(current);
+  const here = entryAt(pathname, [...sections.values()].flat(), parameters);
   return (
     <nav id="navigation" class="navigation" popover="auto" aria-label="Pages">
-      {[...useEntries(current)].map(([section, entries]) => (
+      {[...sections].map(([section, entries]) => (
         <div key={section}>
           <h2>{section}</h2>
           <ul>
-            {entries.map(({ path, menu }) => {
-              const href = path(parameters);
-              const isHere = pathname === href || pathname.startsWith(`${href}/`);
-              return (
-                <li key={href}>
-                  <a href={href} aria-current={isHere ? "page" : undefined}>
-                    {menu.label}
-                  </a>
-                </li>
-              );
-            })}
+            {entries.map((entry) => (
+              <li key={entry.menu.label}>
+                <a href={entry.path(parameters)} aria-current={entry === here ? "page" : undefined}>
+                  {entry.menu.label}
+                </a>
+              </li>
+            ))}
           </ul>
         </div>
       ))}

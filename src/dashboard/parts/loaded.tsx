@@ -7,6 +7,8 @@ export function Loaded<T>(props: {
   readonly query: Query<T>;
   /** Shown while it loads for the first time, such as a table without rows. */
   readonly waiting?: ComponentChildren;
+  /** Whether to show nothing of its being loaded anew, where that happens all the time by itself. */
+  readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }) {
   const { data, problem, isLoading, reload } = props.query;
@@ -16,7 +18,7 @@ export function Loaded<T>(props: {
       {data === undefined ? (
         isLoading && (props.waiting ?? <Spinner label="Loading" />)
       ) : (
-        <div class="loaded" aria-busy={isLoading}>
+        <div class="loaded" aria-busy={isLoading && !props.quiet}>
           {props.children(data)}
         </div>
       )}

@@ -1,13 +1,15 @@
 import { geoPath, type GeoProjection } from "d3-geo";
 import { fitProjection, rewind, type LatLng, type Zones } from "./map-geometry.ts";
 
-/** What zones are drawn for: those in force, or the two sides of a comparison. */
-export type LayerTone = "zone" | "before" | "after";
+/** What zones are drawn for: those in force, the two sides of a comparison, or one that is marked. */
+export type LayerTone = "zone" | "before" | "after" | "marked";
 
 /** Zones that are drawn alike. */
 export interface MapLayer {
   readonly zones: Zones;
   readonly tone?: LayerTone;
+  /** Whether it is left out; the map stays where it is when that changes. */
+  readonly hidden?: boolean;
 }
 
 /** A point with a name; its first letter stands on the map. */
@@ -19,6 +21,8 @@ export interface MapPoint extends LatLng {
 export interface MapContent {
   readonly layers: readonly MapLayer[];
   readonly points: readonly MapPoint[];
+  /** Zones that are marked above all layers. */
+  readonly marked?: Zones | undefined;
 }
 
 /** A point on the canvas. */
@@ -26,7 +30,7 @@ export type Spot = readonly [x: number, y: number];
 
 /** A map on a canvas, which can be moved. Coordinates are in CSS pixels from its upper left corner. */
 export interface MapView {
-  /** Shows other content; with `fit`, also so that all of it is in view. */
+  /** Shows other content; with `fit`, also so that what is marked is in view, or else all of it. */
   show(content: MapContent, fit: boolean): void;
   fit(): void;
   /** Moves the content by so many pixels. */
@@ -56,8 +60,8 @@ const POINT_RADIUS = 9;
 export function createMapView(canvas: HTMLCanvasElement): MapView {
   const context = canvas.getContext("2d")!;
   let content: MapContent = { layers: [], points: [] };
-  let turned: readonly Zones[] = [];
   let projection: GeoProjection = fitProjection([], [], sizeOf(canvas));
+  let isFittedToMarked = false;
   let shapes: readonly Shape[] = [];
   let at = UNMOVED;
   const drawing = onceAFrame(() => {
@@ -67,25 +71,28 @@ export function createMapView(canvas: HTMLCanvasElement): MapView {
     at = next;
     drawing.request();
   };
-  const fit = () => {
+  const refit = () => {
     const size = sizeOf(canvas);
     if (size.width === 0 || size.height === 0) return;
-    projection = fitProjection(turned, content.points, size);
-    shapes = shapesOf(content.layers, turned, projection);
+    projection = projectionOf(content, isFittedToMarked, size);
+    shapes = shapesOf(content, projection);
     moveTo(UNMOVED);
   };
-  const stopLooking = onLookChange(canvas, () => (at === UNMOVED ? fit() : drawing.request()));
+  const fit = (toMarked = false) => {
+    isFittedToMarked = toMarked;
+    refit();
+  };
+  const stopLooking = onLookChange(canvas, () => (at === UNMOVED ? refit() : drawing.request()));
 
   return {
     show(next, toFit) {
-      const changed = !haveSameZones(next.layers, content.layers);
+      const changed = !hasSameZones(next, content);
       content = next;
-      if (changed) turned = next.layers.map(({ zones }) => rewind(zones));
-      if (toFit) return fit();
-      if (changed) shapes = shapesOf(content.layers, turned, projection);
+      if (toFit) return fit(next.marked !== undefined);
+      if (changed) shapes = shapesOf(content, projection);
       drawing.request();
     },
-    fit,
+    fit: () => fit(),
     pan: (dx, dy) => moveTo({ ...at, x: at.x + dx, y: at.y + dy }),
     zoom: (factor, [x, y] = centerOf(canvas)) => moveTo(zoomed(at, factor, x, y)),
     placeAt(x, y) {
@@ -148,8 +155,23 @@ function onLookChange(canvas: HTMLCanvasElement, changed: () => void): () => voi
   };
 }
 
-function haveSameZones(some: readonly MapLayer[], others: readonly MapLayer[]): boolean {
-  return some.length === others.length && some.every(({ zones }, i) => zones === others[i]!.zones);
+function hasSameZones(one: MapContent, other: MapContent): boolean {
+  const isSame = ({ zones, hidden }: MapLayer, i: number) =>
+    zones === other.layers[i]!.zones && hidden === other.layers[i]!.hidden;
+  return (
+    one.layers.length === other.layers.length &&
+    one.layers.every(isSame) &&
+    one.marked === other.marked
+  );
+}
+
+/** Zones wound as d3-geo wants them, by the zones as they came. */
+const TURNED = new WeakMap<Zones, Zones>();
+
+function turned(zones: Zones): Zones {
+  let known = TURNED.get(zones);
+  if (known === undefined) TURNED.set(zones, (known = rewind(zones)));
+  return known;
 }
 
 function centerOf({ clientWidth, clientHeight }: HTMLCanvasElement): Spot {
@@ -160,17 +182,26 @@ function sizeOf({ clientWidth, clientHeight }: HTMLCanvasElement) {
   return { width: clientWidth, height: clientHeight };
 }
 
-function shapesOf(
-  layers: readonly MapLayer[],
-  turned: readonly Zones[],
-  projection: GeoProjection,
-): Shape[] {
+/** Shows what is marked, if that is wanted and there is something, or else everything. */
+function projectionOf(
+  { layers, marked, points }: MapContent,
+  toMarked: boolean,
+  size: ReturnType<typeof sizeOf>,
+): GeoProjection {
+  if (toMarked && marked !== undefined) return fitProjection([turned(marked)], [], size);
+  const zones = layers.map((layer) => turned(layer.zones));
+  return fitProjection(zones, points, size);
+}
+
+function shapesOf({ layers, marked }: MapContent, projection: GeoProjection): Shape[] {
   const pathOf = geoPath(projection);
-  return turned.flatMap(({ features }, i) =>
-    features.map((zone) => ({
+  const shown: readonly MapLayer[] = layers.filter(({ hidden }) => !hidden);
+  const all = marked ? [...shown, { zones: marked, tone: "marked" as const }] : shown;
+  return all.flatMap(({ zones, tone = "zone" }) =>
+    turned(zones).features.map((zone) => ({
       name: zone.properties?.name,
       path: new Path2D(pathOf(zone) ?? ""),
-      tone: layers[i]!.tone ?? "zone",
+      tone,
     })),
   );
 }
@@ -193,14 +224,17 @@ function drawAll(context: CanvasRenderingContext2D, drawing: Drawing): void {
   const style = getComputedStyle(canvas);
   const color = (name: string) => style.getPropertyValue(`--map-${name}`);
   context.setTransform(ratio * at.k, 0, 0, ratio * at.k, ratio * at.x, ratio * at.y);
-  context.lineWidth = 1 / at.k;
   for (const { path, tone } of drawing.shapes) {
+    context.lineWidth = (tone === "marked" ? 2.5 : 1) / at.k;
+    // Told apart without their colours too.
+    context.setLineDash(tone === "before" ? [5 / at.k, 3 / at.k] : []);
     context.fillStyle = color(`${tone}-fill`);
     context.strokeStyle = color(`${tone}-line`);
     context.fill(path, "evenodd");
     context.stroke(path);
   }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.setLineDash([]);
   drawRoute(context, drawing, color);
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { numberText } from "./format.ts";
-import type { LatLng } from "./map-geometry.ts";
+import type { LatLng, Zones } from "./map-geometry.ts";
 import {
   createMapView,
   type MapContent,
@@ -17,6 +17,8 @@ export interface MapProps {
   readonly layers: readonly MapLayer[];
   /** Points, joined by a line in their order; those that have a place already. */
   readonly points?: readonly MapPoint[];
+  /** Zones that are marked above the others, and brought into view when they change. */
+  readonly marked?: Zones | undefined;
   /** Called with the place that the reader clicked, or chose with Enter at the cross in the middle. */
   readonly onPick?: ((place: LatLng) => void) | undefined;
 }
@@ -31,9 +33,9 @@ const ZOOM_STEP = 1.5;
  * arrow keys, `+`, `-` and `0`. Load it by `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
-  const { label, layers, points = NONE, onPick } = props;
+  const { label, layers, points = NONE, marked, onPick } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
-  const view = useMapView(canvas, { layers, points });
+  const view = useMapView(canvas, { layers, points, marked });
   const [pointed, setPointed] = useState("");
   const pick = (x: number, y: number) => {
     const place = view.current?.placeAt(x, y);
@@ -82,7 +84,7 @@ export function ZoneMap(props: MapProps) {
   );
 }
 
-/** A view on the canvas that shows the content, all of it when its zones change. */
+/** A view on the canvas that shows the content, all of it or what is marked when its zones change. */
 function useMapView(canvas: { readonly current: HTMLCanvasElement | null }, content: MapContent) {
   const view = useRef<MapView | null>(null);
   const fitted = useRef<readonly unknown[]>(undefined);
@@ -90,13 +92,14 @@ function useMapView(canvas: { readonly current: HTMLCanvasElement | null }, cont
     view.current = createMapView(canvas.current!);
     return () => view.current?.close();
   }, [canvas]);
-  const zones = content.layers.map((layer) => layer.zones);
+  const zones = [...content.layers.map((layer) => layer.zones), content.marked];
+  const shown = content.layers.map(({ hidden }) => hidden).join();
   useEffect(() => {
     const before = fitted.current;
     const isSame = before?.length === zones.length && zones.every((one, i) => one === before[i]);
     fitted.current = zones;
     view.current?.show(content, !isSame);
-  }, [...zones, zones.length, content.points]);
+  }, [...zones, zones.length, shown, content.points]);
   return view;
 }
 
@@ -181,7 +184,8 @@ const NAMED_ZONES = 12;
 
 /** What is on the map, in words. */
 function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[]): string {
-  const names = layers.flatMap(({ zones }) => zones.features.map((it) => it.properties?.name));
+  const shown = layers.filter(({ hidden }) => !hidden);
+  const names = shown.flatMap(({ zones }) => zones.features.map((it) => it.properties?.name));
   const zones =
     names.length > NAMED_ZONES
       ? `${numberText(names.length)} zones`

@@ -5,17 +5,21 @@ import { dateOf, relativeText, timeText, type Instant } from "./format.ts";
 const REFRESH_MS = 30_000;
 
 /**
- * A time: how long ago, with the exact time as title; with `exact`, the date and time of day. Nothing
- * stands for a time that is not given.
+ * A time: how long ago, with the exact time as title; with `exact`, the date and time of day, to the
+ * second where that is asked for. Nothing stands for a time that is not given.
  */
-export function Time(props: { readonly at: Instant | undefined; readonly exact?: boolean }) {
+export function Time(props: {
+  readonly at: Instant | undefined;
+  readonly exact?: boolean | "second";
+}) {
   const now = useNow();
   if (props.at === undefined) return <>—</>;
   const date = dateOf(props.at);
   const iso = date.toISOString();
+  const to = props.exact === "second" ? "second" : "minute";
   return (
     <time dateTime={iso} title={props.exact ? iso : `${timeText(date)} (${iso})`}>
-      {props.exact ? timeText(date) : relativeText(date, now)}
+      {props.exact ? timeText(date, to) : relativeText(date, now)}
     </time>
   );
 }

@@ -6,7 +6,7 @@ import {
   type RevokeApiKeyResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockWorkspace } from "../workspaces/lock-workspace.ts";
@@ -17,7 +17,7 @@ import { findWorkingKeys, pickKey } from "./working-keys.ts";
 /**
  * Ends a key of the workspace at once, which may be the one that the call came with.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST for the last one that is not to end
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST for the last one that works, or that is not to end
  */
 export async function revokeApiKey(
   request: RevokeApiKeyRequestValid,
@@ -35,10 +35,14 @@ export async function revokeApiKey(
   });
 }
 
-/** Without a key that lasts, a workspace could not make another. */
+/** Without a key that works a workspace could not make another, nor for long without one that lasts. */
 function assertNotLast(key: ApiKey, working: readonly ApiKey[]): void {
-  if (key.endsAt || working.some((other) => other !== key && !other.endsAt)) return;
-  throw refuse("API_KEY_LAST", "This is the last key that is not to end; create another first.", {
-    subject: "api_key",
-  });
+  const others = working.filter((other) => other !== key);
+  if (key.endsAt && others.length === 0) throw lastKeyError("works");
+  if (!key.endsAt && others.every(({ endsAt }) => endsAt)) throw lastKeyError("is not to end");
+}
+
+function lastKeyError(which: string): Refusal {
+  const text = `This is the last key that ${which}; create another first.`;
+  return refuse("API_KEY_LAST", text, { subject: "api_key" });
 }

@@ -4,7 +4,7 @@ import { runStatement } from "../../db/statement.ts";
 import type { MemberRole } from "../../domain/member-role.ts";
 import type { OperatorRole } from "../../domain/operator-role.ts";
 import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
 import { findLimits } from "../workspaces/find-limits.ts";
@@ -19,6 +19,7 @@ interface FoundSession extends SignedInPerson {
   readonly memberRole: MemberRole | null;
   readonly suspended: boolean;
   readonly operatorId: number | null;
+  readonly operatorName: string | null;
   readonly operatorRole: OperatorRole | null;
 }
 
@@ -33,25 +34,33 @@ export function createSessionLookup(em: EntityManager): SessionLookup {
   });
   return {
     find(token, audience, workspace) {
-      const key = JSON.stringify([token, audience, workspace]);
+      const asked = { token, audience, workspace: readWorkspaceId(workspace) };
+      const key = `${token} ${audience} ${asked.workspace}`;
       const known = remembered.get(key);
       if (known !== undefined) return known;
-      const finding = findCaller(em.fork(), token, audience, workspace);
+      const finding = findCaller(em.fork(), asked);
       remembered.set(key, finding);
-      // An error is nobody's answer but of those who wait for it.
-      finding.catch(() => remembered.delete(key));
+      // What the database could not say is nobody's answer but of those who wait for it.
+      finding.catch((error: unknown) => {
+        if (!(error instanceof Refusal)) remembered.delete(key);
+      });
       return finding;
     },
   };
 }
 
+/** What a session is to stand for. */
+interface Asked {
+  readonly token: string;
+  readonly audience: Audience;
+  /** 0 for one that no workspace has as its id; undefined when none is named. */
+  readonly workspace: number | undefined;
+}
+
 async function findCaller(
   em: EntityManager,
-  token: string,
-  audience: Audience,
-  workspace: string | undefined,
+  { token, audience, workspace: workspaceId }: Asked,
 ): Promise<Caller | undefined> {
-  const workspaceId = readWorkspaceId(workspace);
   const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
   if (found === undefined) return undefined;
   const { personId, email, name, sessionId, boundTo } = found;
@@ -60,8 +69,8 @@ async function findCaller(
     return { audience, account: `person ${personId}`, limits: OPERATOR_LIMITS, ...person };
   }
   if (audience === "operator") return operatorCaller(found);
-  if (workspace === undefined) throw workspaceMissingError();
-  if (workspaceId === undefined || found.memberRole === null) throw notAMemberError();
+  if (workspaceId === undefined) throw workspaceMissingError();
+  if (found.memberRole === null) throw notAMemberError();
   return {
     audience,
     account: workspaceId,
@@ -74,8 +83,9 @@ async function findCaller(
   };
 }
 
-function operatorCaller({ operatorId, operatorRole, name }: FoundSession): Caller {
-  if (operatorId === null || operatorRole === null) {
+/** Under the operator's name, which owners give: people change their own, and the audit log names operators. */
+function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
+  if (operatorId === null || operatorName === null || operatorRole === null) {
     throw refuse("NOT_AN_OPERATOR", "Your account is not that of an operator of the platform.");
   }
   return {
@@ -83,7 +93,7 @@ function operatorCaller({ operatorId, operatorRole, name }: FoundSession): Calle
     account: `operator ${operatorId}`,
     actor: "operator",
     operatorId,
-    name,
+    name: operatorName,
     role: operatorRole,
     limits: OPERATOR_LIMITS,
   };
@@ -103,7 +113,8 @@ const FIND = `
     session.id::float8 as "sessionId", session.workspace_id::float8 as "boundTo",
     membership.role as "memberRole",
     coalesce(workspace.suspended_at is not null, false) as suspended,
-    operator.id::float8 as "operatorId", operator.role as "operatorRole"
+    operator.id::float8 as "operatorId", operator.name as "operatorName",
+    operator.role as "operatorRole"
   from session
   join person on person.id = session.person_id
   left join membership
@@ -116,11 +127,10 @@ const FIND = `
   where session.hash = $1 and session.ends_at > now()
     and session.last_seen_at > now() - interval '12 hours'`;
 
-/** The id of a workspace as a header names it; undefined when no workspace can have it. */
+/** The id of a workspace as a header names it; 0 when no workspace can have it. */
 function readWorkspaceId(workspace: string | undefined): number | undefined {
-  return workspace !== undefined && /^[1-9]\d{0,14}$/.test(workspace)
-    ? Number(workspace)
-    : undefined;
+  if (workspace === undefined) return undefined;
+  return /^[1-9]\d{0,14}$/.test(workspace) ? Number(workspace) : 0;
 }
 
 function workspaceMissingError() {

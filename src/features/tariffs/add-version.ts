@@ -33,12 +33,14 @@ export async function addVersion(
   tx: EntityManager,
   { replaces, digest, insert }: NewVersion,
 ): Promise<{ readonly row: VersionRow; readonly added: boolean }> {
+  // Before what is in force: a version whose time comes in between is found there.
+  const scheduled = await readScheduled(tx);
   const inForce = await readInForce(tx);
   assertReplaces(inForce, replaces);
   if (inForce?.digest === digest) {
     return { row: (await readVersion(tx, inForce.version))!, added: false };
   }
-  await assertNoneScheduled(tx);
+  assertNoneScheduled(scheduled);
   const version = await nextVersion(tx);
   await insert(version, inForce?.version ?? null);
   await announceChange(tx);
@@ -56,8 +58,7 @@ function assertReplaces(inForce: InForce | undefined, replaces: number | undefin
   throw refuse("TARIFF_REPLACED", text, { subject: "replaces", facts });
 }
 
-async function assertNoneScheduled(tx: EntityManager): Promise<void> {
-  const scheduled = await readScheduled(tx);
+function assertNoneScheduled(scheduled: VersionRow | undefined): void {
   if (scheduled === undefined) return;
   const { version } = scheduled;
   const effectiveAt = new Date(scheduled.effectiveAtMs).toISOString();

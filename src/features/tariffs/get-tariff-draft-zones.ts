@@ -4,12 +4,12 @@ import {
   type GetTariffDraftZonesRequestValid,
   type GetTariffDraftZonesResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement } from "../../db/statement.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { DocumentAnswer } from "../../pipeline/answer.ts";
 import { draftEtag } from "./draft-etag.ts";
 import { GEOJSON } from "./geojson.ts";
+import type { ZonesDeps } from "./large-reads.ts";
 import { draftNotFoundError } from "./tariff-refusals.ts";
 
 /**
@@ -19,12 +19,12 @@ import { draftNotFoundError } from "./tariff-refusals.ts";
  */
 export async function getTariffDraftZones(
   { draft }: GetTariffDraftZonesRequestValid,
-  em: EntityManager,
+  { em, readLarge }: ZonesDeps,
 ): Promise<DocumentAnswer<GetTariffDraftZonesResponse>> {
   const id = readRecordId(draft) ?? 0;
-  const rows = await em
-    .fork()
-    .transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [id]));
+  const rows = await readLarge(() =>
+    em.fork().transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [id])),
+  );
   const [first] = rows;
   if (first === undefined) throw draftNotFoundError();
   const geojson = Buffer.concat(rows.flatMap(({ data }) => data ?? []));

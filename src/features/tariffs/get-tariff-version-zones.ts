@@ -4,10 +4,10 @@ import {
   type GetTariffVersionZonesRequestValid,
   type GetTariffVersionZonesResponse,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement } from "../../db/statement.ts";
 import { DocumentAnswer } from "../../pipeline/answer.ts";
 import { GEOJSON } from "./geojson.ts";
+import type { ZonesDeps } from "./large-reads.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
 import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
 
@@ -18,11 +18,11 @@ import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
  */
 export async function getTariffVersionZones(
   { version }: GetTariffVersionZonesRequestValid,
-  em: EntityManager,
+  { em, readLarge }: ZonesDeps,
 ): Promise<DocumentAnswer<GetTariffVersionZonesResponse>> {
-  const rows = await em
-    .fork()
-    .transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [version]));
+  const rows = await readLarge(() =>
+    em.fork().transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [version])),
+  );
   const [first] = rows;
   if (first === undefined) throw versionNotFoundError(version);
   const geojson = Buffer.concat(rows.map(({ piece }) => piece));

@@ -1,5 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { VERSION_IN_FORCE } from "./version-in-force.ts";
 
 /** Whether a tariff is in force now, by the database. */
 export async function hasTariffInForce(em: EntityManager): Promise<boolean> {
@@ -7,6 +8,4 @@ export async function hasTariffInForce(em: EntityManager): Promise<boolean> {
   return row!.found;
 }
 
-const FIND_TARIFF = `
-  select exists (
-    select from tariff_version where effective_at <= now() and called_off_at is null) as found`;
+const FIND_TARIFF = `select ${VERSION_IN_FORCE} is not null as found`;

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
   PublishTariffResponseSchema,
   TariffService,
@@ -9,6 +9,7 @@ import {
 import { isUnstorable } from "../../db/database-error.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../db/statement.ts";
+import { readInstant } from "../../domain/instant.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange, type RecordedChange } from "../audit/record-change.ts";
@@ -75,11 +76,16 @@ async function assertWithinYear(em: EntityManager, effectiveAt: Timestamp): Prom
   const [row] = await runStatement<{ isLate: boolean }>(
     em,
     `select $1::timestamptz > statement_timestamp() + interval '1 year' as "isLate"`,
-    [timestampDate(effectiveAt).toISOString()],
+    [instantText(effectiveAt)],
   );
   if (!row!.isLate) return;
   const text = "effective_at must be at most a year from now.";
   throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
+}
+
+/** A time in the whole milliseconds that are stored, up so that none is before the one asked for. */
+function instantText(timestamp: Timestamp): string {
+  return new Date(readInstant(timestamp, Math.ceil)!).toISOString();
 }
 
 async function publishChecked(
@@ -96,7 +102,7 @@ async function publishChecked(
     replaces,
     digest: digest!,
     async insert(version, replaced) {
-      const at = effectiveAt === undefined ? null : timestampDate(effectiveAt).toISOString();
+      const at = effectiveAt === undefined ? null : instantText(effectiveAt);
       const { name: author } = call.caller;
       const values = [draft.id, version, digest, note ?? null, at, author, replaced];
       await runSlowStatement(tx, INSERT, values);

@@ -362,6 +362,20 @@ describe("a link to sign in by", () => {
     expect(self.body.data).toMatchObject({ id, email, role: "viewer" });
   });
 
+  test("has them act under the name that owners gave, whatever they call themselves", async () => {
+    const email = freshEmail();
+    const { id } = (await create({ ...PERSON, role: "operator", email })).body.data;
+    const signedIn = await signInByPath(service, (await link(id)).body.sign_in_path);
+    const body = { name: "Somebody else" };
+    const renamed = await signedIn.request("/account/v1/account", { method: "PATCH", body });
+    expect([renamed.status, renamed.body.data?.name]).toEqual([200, "Somebody else"]);
+    await signedIn.request("/admin/v1/tariff_drafts", { body: { name: "Spring" } });
+    const { data } = (await call(`/audit_entries?operator=${id}`)).body;
+    expect(data).toMatchObject([
+      { action: "CreateTariffDraft", actor: { kind: "operator", name: "Ada", operator: id } },
+    ]);
+  });
+
   test("is for owners to make, and for everybody for themselves", async () => {
     const { data, operator_key: key } = (await create({ ...PERSON, email: freshEmail() })).body;
     expect((await link(data.id, key)).status).toBe(201);

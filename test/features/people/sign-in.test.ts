@@ -388,3 +388,50 @@ test("a shipment and its events say which member made and changed it", async () 
     ["shipment.cancelled", null],
   ]);
 });
+
+describe("a session for one workspace", () => {
+  test("changes the name of somebody whom no other workspace knows", async () => {
+    const person = await signIn(service, workspace.apiKey, {
+      email: "renamed@example.org",
+      role: "viewer",
+    });
+    const { status, body } = await person.request("/account/v1/account", {
+      method: "PATCH",
+      body: { name: "Grace Hopper" },
+    });
+    expect([status, body.data?.name]).toEqual([200, "Grace Hopper"]);
+  });
+
+  test("does not change what another workspace sees of the person", async () => {
+    const other = await service.addWorkspace();
+    const member = { email: "shared@example.org", role: "viewer" } as const;
+    await service.request("/v1/members", {
+      apiKey: other.apiKey,
+      body: { ...member, name: "Shared" },
+    });
+    const person = await signIn(service, workspace.apiKey, member);
+    const { status } = await person.request("/account/v1/account", {
+      method: "PATCH",
+      body: { name: "Somebody Else" },
+    });
+    expect(status).toBe(403);
+    const { body } = await service.request("/v1/members", { apiKey: other.apiKey });
+    expect(body.data).toMatchObject([{ name: "Shared" }]);
+  });
+});
+
+test("an address whose sessions open nothing of what they ask for has to wait", async () => {
+  const own = await startService();
+  try {
+    const { apiKey } = await own.addWorkspace();
+    const person = await signIn(own, apiKey, { email: "probe@example.org", role: "viewer" });
+    const statuses = new Set<number>();
+    for (let id = 1_000; id < 3_000 && !statuses.has(429); id++) {
+      const headers = { "x-workspace": String(id) };
+      statuses.add((await person.request("/v1/workspace", { headers })).status);
+    }
+    expect([...statuses]).toEqual([403, 429]);
+  } finally {
+    await own.close();
+  }
+});

@@ -155,6 +155,16 @@ test("a time that has passed is now, and one more than a year ahead is refused",
   expect(body.data.effective_at).toBe(body.data.published_at);
 });
 
+test("a time in the last millisecond of the year 9999 is refused as any other far ahead", async () => {
+  const { id } = await begin("2.00");
+  // JSON has no such time: its decimals of a second are cut.
+  const effectiveAt = { seconds: 253_402_300_799n, nanos: 999_999_999 };
+  const publishing = service
+    .grpcClient(key, TariffService)
+    .publishTariff({ draft: BigInt(id), replaces: 1, effectiveAt });
+  expect(await rpcError(publishing)).toMatchObject({ code: "InvalidArgument" });
+});
+
 test("a scheduled version is not in force, and nothing is published until it is called off", async () => {
   const [scheduled, other, same] = [await begin("2.00"), await begin("3.00"), await begin("1.00")];
   const effective_at = await inSeconds(3_600);

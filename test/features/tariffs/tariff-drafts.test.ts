@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -181,6 +182,19 @@ test("ids that no draft can have are not found", async () => {
     expect((await rpcError(uploading)).code).toBe("NotFound");
     expect((await rpcError(client.getTariffDraftZones({ draft }))).code).toBe("NotFound");
   }
+});
+
+test("reads of zones wait for each other, and leave connections to other calls", async () => {
+  const { data } = (await drafts.call("POST", "tariff_drafts", { name: "Spring" })).body;
+  await database.query("begin; lock table tariff_draft_piece");
+  const reads = Array.from({ length: 30 }, () =>
+    drafts.call("GET", `tariff_drafts/${data.id}/zones`),
+  );
+  await sleep(500);
+  const other = await drafts.call("GET", "workspaces");
+  await database.query("commit");
+  const statuses = (await Promise.all(reads)).map(({ status }) => status);
+  expect([other.status, ...new Set(statuses)]).toEqual([200, 200]);
 });
 
 test("every change of a draft is in the audit log, with what it changed", async () => {

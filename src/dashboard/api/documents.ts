@@ -1,0 +1,69 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.js";
+import { noteError } from "./clients.ts";
+
+/** What refusals of the JSON API mean, by their HTTP status. */
+const CODES: Readonly<Record<number, Code>> = {
+  401: Code.Unauthenticated,
+  403: Code.PermissionDenied,
+  404: Code.NotFound,
+  409: Code.Aborted,
+  429: Code.ResourceExhausted,
+  503: Code.Unavailable,
+};
+
+/**
+ * The text of a document, such as the zones of a tariff version. It comes from the browser's cache
+ * where the service allows that, which it does not do for calls.
+ *
+ * @throws ConnectError with the service's words
+ */
+export async function getDocument(path: string, signal: AbortSignal): Promise<string> {
+  return (await send(path, { signal })).text();
+}
+
+/**
+ * Puts a piece of a document, as it is; gives the answer's JSON.
+ *
+ * @throws ConnectError with the service's words
+ */
+export async function putPiece(path: string, contentType: string, piece: Blob): Promise<unknown> {
+  const headers = { "content-type": contentType };
+  return (await send(path, { method: "PUT", headers, body: piece })).json();
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(path, init);
+    if (response.ok) return response;
+    throw await refusalOf(response);
+  } catch (error) {
+    if (!init.signal?.aborted) noteError(error);
+    throw error;
+  }
+}
+
+/** What the JSON API refused, as a call would have been refused. */
+async function refusalOf(response: Response): Promise<ConnectError> {
+  const code = CODES[response.status] ?? Code.InvalidArgument;
+  const { message, errors = {} } = await bodyOf(response);
+  const fieldViolations = Object.entries(errors).flatMap(([field, texts]) =>
+    texts.map((description) => ({ field, description })),
+  );
+  const details = [{ desc: BadRequestSchema, value: { fieldViolations } }];
+  return new ConnectError(message, code, undefined, details);
+}
+
+interface RefusalBody {
+  readonly message: string;
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A proxy in between may answer with something else than JSON. */
+async function bodyOf(response: Response): Promise<RefusalBody> {
+  try {
+    return (await response.json()) as RefusalBody;
+  } catch {
+    return { message: `The service answered with the status ${response.status}.` };
+  }
+}

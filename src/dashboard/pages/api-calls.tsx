@@ -1,0 +1,44 @@
+import { Code } from "../parts/code.tsx";
+import { Section } from "../parts/page.tsx";
+
+const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
+       "dropoff_lat": 40.6782, "dropoff_lng": -73.9442,
+       "weight_kg": 2.5}`;
+
+/** Commands that quote, for the address at which the reader sees the service. */
+export function ApiCalls() {
+  return (
+    <Section title="A first call">
+      <div class="form">
+        <p>
+          Put a key into a variable, and ask what a delivery would cost. The key says for which
+          workspace.
+        </p>
+        <Code text={curlCommand(location.origin)} what="command" />
+        <p>
+          The same by gRPC, with the definitions from the service itself. Whoever runs this service
+          may have chosen another port than 9090. Connect and gRPC-Web are spoken at{" "}
+          <code>{location.origin}</code>.
+        </p>
+        <Code text={grpcCommand(location.hostname)} what="command for gRPC" />
+      </div>
+    </Section>
+  );
+}
+
+/** Asks for a quote by JSON. */
+function curlCommand(origin: string): string {
+  return `export SHIPMENTS_KEY=shp_...
+curl -sS ${origin}/v1/shipments/quote \\
+  -H "Authorization: Bearer $SHIPMENTS_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${ROUTE}'`;
+}
+
+/** Asks for a quote by gRPC, at the port that the service has unless told otherwise. */
+function grpcCommand(hostname: string): string {
+  return `npx @bufbuild/buf curl --protocol grpc --http2-prior-knowledge \\
+  -H "Authorization: Bearer $SHIPMENTS_KEY" \\
+  -d '${ROUTE}' \\
+  http://${hostname}:9090/shipments.v1.ShipmentService/QuoteShipment`;
+}

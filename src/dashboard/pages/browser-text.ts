@@ -1,0 +1,27 @@
+/** What browsers call themselves, the most particular first: most also name those they derive from. */
+const BROWSERS = [
+  [/\bEdg\w*\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
+  [/\b(?:HeadlessChrome|Chrome|CriOS|Chromium)\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+] as const;
+
+const SYSTEMS = [
+  [/\b(?:iPhone|iPad)\b/, "iOS"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+] as const;
+
+/** A browser and its system as people call them, by the `User-Agent` header: `Firefox on Linux`. */
+export function browserText(userAgent: string): string {
+  const find = (kinds: readonly (readonly [RegExp, string])[]) =>
+    kinds.find(([form]) => form.test(userAgent))?.[1];
+  const browser = find(BROWSERS);
+  const system = find(SYSTEMS);
+  if (browser === undefined) return userAgent || "Unknown browser";
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

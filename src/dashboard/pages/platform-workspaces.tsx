@@ -1,0 +1,174 @@
+import { useState } from "preact/hooks";
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import {
+  WorkspaceAdminService,
+  type AdminWorkspace,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
+import { useOperatorRole } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery } from "../api/use-query.ts";
+import { FormDialog } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { CheckField, SelectField, TextField, textOf } from "../parts/form.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { Pager, usePageToken } from "../parts/pager.tsx";
+import { SecretDialog } from "../parts/secret-dialog.tsx";
+import { Table, type Column } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { WorkspaceBadge } from "../parts/workspace-badge.tsx";
+import { paths } from "../paths.ts";
+import { navigate, usePlace } from "../router.ts";
+
+const COLUMNS: readonly Column<AdminWorkspace>[] = [
+  { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
+  {
+    header: "State",
+    selfEvident: true,
+    cell: (workspace) => <WorkspaceBadge workspace={workspace} />,
+  },
+  { header: "Id", cell: ({ id }) => String(id) },
+  { header: "Payments", cell: ({ paymentProvider }) => paymentProvider ?? "Not connected" },
+  { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** The workspaces of the platform by name, with filters that are in the address. */
+export function PlatformWorkspacesPage() {
+  const workspaces = useClient(WorkspaceAdminService);
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const { query } = usePlace();
+  const pageToken = usePageToken();
+  const [isCreating, setCreating] = useState(false);
+  const list = useQuery(
+    (signal) =>
+      workspaces.listWorkspaces({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
+    [workspaces, query.toString()],
+  );
+  const create = (
+    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+      Create a workspace
+    </button>
+  );
+  return (
+    <Page title="Workspaces" actions={mayChange && create}>
+      <WorkspaceFilters />
+      <Loaded query={list}>
+        {({ data, nextPageToken }) =>
+          data.length === 0 ? (
+            <NoWorkspaces filtered={query.size > 0} />
+          ) : (
+            <>
+              <Table
+                label="Workspaces"
+                columns={COLUMNS}
+                rows={data}
+                keyOf={({ id }) => String(id)}
+                href={({ id }) => paths.platformWorkspace({ workspace: id })}
+              />
+              <Pager nextPageToken={nextPageToken} />
+            </>
+          )
+        }
+      </Loaded>
+      {isCreating && <CreateDialog close={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+/** What the query of the address asks for. */
+function filtersOf(query: URLSearchParams) {
+  const suspended = query.get("suspended");
+  return {
+    nameContains: query.get("name_contains") ?? undefined,
+    suspended: suspended === null ? undefined : suspended === "true",
+  };
+}
+
+function WorkspaceFilters() {
+  const { query } = usePlace();
+  return (
+    <Filters names={["name_contains", "suspended"]}>
+      <TextField
+        name="name_contains"
+        label="Name contains"
+        type="search"
+        value={query.get("name_contains") ?? ""}
+      />
+      <SelectField
+        name="suspended"
+        label="State"
+        value={query.get("suspended") ?? ""}
+        choices={[
+          ["", "Any"],
+          ["false", "Active"],
+          ["true", "Suspended"],
+        ]}
+      />
+    </Filters>
+  );
+}
+
+function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
+  if (!filtered) {
+    return (
+      <Empty title="No workspaces yet">
+        A workspace is a team that books. Create one, give it its key, and invite its first member.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title="No workspaces match"
+      action={
+        <a class="button" href={paths.platformWorkspaces({})}>
+          Show all workspaces
+        </a>
+      }
+    >
+      Change the filters.
+    </Empty>
+  );
+}
+
+/** Asks for a name, and then shows the first key, before it leads to the new workspace. */
+function CreateDialog({ close }: { readonly close: () => void }) {
+  const workspaces = useClient(WorkspaceAdminService);
+  const once = useIdempotency();
+  const [made, setMade] = useState<{ readonly workspace: bigint; readonly key: string }>();
+  const create = useAction(async (form: FormData) => {
+    const paymentProvider = form.has("payment_provider") ? "manual" : undefined;
+    const name = textOf(form, "name");
+    const { data, apiKey } = await workspaces.createWorkspace({ name, paymentProvider }, once);
+    setMade({ workspace: data!.id, key: apiKey });
+  });
+  if (made !== undefined) {
+    const goOn = () => navigate(paths.platformWorkspace(made));
+    return (
+      <SecretDialog title="The workspace’s first key" what="key" secret={made.key} close={goOn}>
+        <p>
+          Give it to those who run the workspace’s program. Its members can make keys of their own
+          under Settings → API.
+        </p>
+      </SecretDialog>
+    );
+  }
+  return (
+    <FormDialog
+      title="Create a workspace"
+      action={create}
+      submit="Create the workspace"
+      close={close}
+    >
+      <TextField name="name" label="Name" hint="The team’s, as its members know it." />
+      <CheckField
+        name="payment_provider"
+        label="Take manual payments"
+        checked
+        hint="Without a payment provider nothing can be booked."
+      />
+    </FormDialog>
+  );
+}

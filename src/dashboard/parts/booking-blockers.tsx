@@ -1,0 +1,35 @@
+import { BookingBlocker } from "../../../gen/shipments/v1/workspace_service_pb.js";
+
+const TEXTS: Readonly<Record<BookingBlocker, readonly [what: string, next: string]>> = {
+  [BookingBlocker.UNSPECIFIED]: ["Nothing can be booked.", "Ask the operators of the platform."],
+  [BookingBlocker.PAYMENT_PROVIDER]: [
+    "No payment provider is connected.",
+    "Ask the operators of the platform to connect one to this workspace; quotes work meanwhile.",
+  ],
+  [BookingBlocker.TARIFF]: [
+    "No tariff is in force.",
+    "The operators of the platform publish one; until then nothing can be quoted or booked.",
+  ],
+};
+
+/** What stands in the way of every booking, and what to do about it; nothing when nothing does. */
+export function BookingBlockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
+  if (blockers.length === 0) return null;
+  return (
+    <div class="problem attention">
+      <p>
+        <strong>Nothing can be booked at present.</strong>
+      </p>
+      <ul>
+        {blockers.map((blocker) => {
+          const [what, next] = TEXTS[blocker];
+          return (
+            <li key={blocker}>
+              {what} {next}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+
+/** A tier as it is typed; the key tells rows apart. */
+export interface TierText {
+  readonly key: number;
+  readonly min_kg: string;
+  readonly max_kg: string;
+  readonly flat_fee: string;
+  readonly rate_per_kg: string;
+}
+
+/** The name and fees of a draft as they are typed. */
+export interface DraftText {
+  readonly name: string;
+  readonly currency: string;
+  readonly base_fee: string;
+  readonly rate_per_km: string;
+  readonly tiers: readonly TierText[];
+}
+
+let lastKey = 0;
+
+/** A tier that begins where another one ends, or at 0. */
+export function tierAfter(before: TierText | undefined): TierText {
+  const min_kg = before?.max_kg ?? "0";
+  return { key: ++lastKey, min_kg, max_kg: "", flat_fee: "", rate_per_kg: "" };
+}
+
+/** What a draft has, to be changed. */
+export function textOfDraft({ name, fees }: TariffDraft): DraftText {
+  return {
+    name,
+    currency: fees?.currency ?? "",
+    base_fee: fees?.baseFee ?? "",
+    rate_per_km: fees?.ratePerKm ?? "",
+    tiers: (fees?.tiers ?? []).map((tier) => ({
+      key: ++lastKey,
+      min_kg: String(tier.minKg),
+      max_kg: String(tier.maxKg),
+      flat_fee: tier.flatFee,
+      rate_per_kg: tier.ratePerKg,
+    })),
+  };
+}
+
+/** Whether two say the same. */
+export function isSameText(one: DraftText, other: DraftText): boolean {
+  const said = (text: DraftText) =>
+    JSON.stringify(text, (key, value: unknown) => (key === "key" ? undefined : value));
+  return said(one) === said(other);
+}
+
+/** What is typed, as a request takes it. */
+export function feesOfText(text: DraftText) {
+  return {
+    currency: text.currency.trim().toUpperCase(),
+    baseFee: decimalOf(text.base_fee),
+    ratePerKm: decimalOf(text.rate_per_km),
+    tiers: text.tiers.map((tier) => ({
+      minKg: weightOf(tier.min_kg),
+      maxKg: weightOf(tier.max_kg),
+      flatFee: decimalOf(tier.flat_fee),
+      ratePerKg: decimalOf(tier.rate_per_kg),
+    })),
+  };
+}
+
+/** With a point where a comma was typed; anything else stays for the service to judge. */
+function decimalOf(text: string): string {
+  return text.trim().replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
+}
+
+/** Undefined for nothing, NaN for no number. */
+function weightOf(text: string): number | undefined {
+  const decimal = decimalOf(text);
+  return decimal === "" ? undefined : Number(decimal);
+}

@@ -1,0 +1,119 @@
+import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
+import { BarChart } from "./charts.tsx";
+import { Figures, type Figure } from "./figures.tsx";
+import { moneyText, numberText } from "./format.ts";
+import { Money } from "./money.tsx";
+import { Section } from "./page.tsx";
+
+/** The sums of an overview. */
+export function OverviewFigures({ overview }: { readonly overview: Overview }) {
+  if (overview.totals === undefined) return null;
+  const { bookings, cancellations, revenue, quotes, quoteToBooking } = overview.totals;
+  return (
+    <Figures
+      items={[
+        { term: "Bookings", value: numberText(Number(bookings)) },
+        ...(revenue.length === 0 ? [{ term: "Revenue", value: "—", note: "Nothing yet" }] : []),
+        ...revenue.map(revenueFigure),
+        {
+          term: "Cancelled",
+          value: numberText(Number(cancellations)),
+          note: bookings > 0n && `${share(Number(cancellations) / Number(bookings))} of them`,
+        },
+        {
+          term: "Quote to booking",
+          value: quoteToBooking === undefined ? "—" : share(quoteToBooking),
+          note:
+            quotes === undefined
+              ? "Not known for all days"
+              : `${numberText(Number(quotes))} quotes`,
+        },
+      ]}
+    />
+  );
+}
+
+function revenueFigure({ currency, paid, awaitingPayment }: Revenue): Figure {
+  return {
+    term: `Revenue, ${currency}`,
+    value: <Money amount={paid} currency={currency} />,
+    note: (
+      <>
+        and <Money amount={awaitingPayment} currency={currency} /> awaited
+      </>
+    ),
+  };
+}
+
+function share(part: number): string {
+  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(
+    part,
+  );
+}
+
+/** An overview by day, one chart for each of its values. */
+export function OverviewCharts({ overview }: { readonly overview: Overview }) {
+  const { days } = overview;
+  const currencies = new Set(days.flatMap(({ revenue }) => revenue.map((it) => it.currency)));
+  return (
+    <div class="charts">
+      <DayChart title="Bookings" days={days} valueOf={({ bookings }) => Number(bookings)} />
+      {[...currencies].toSorted().map((currency) => (
+        <RevenueChart key={currency} days={days} currency={currency} />
+      ))}
+      <DayChart
+        title="Cancelled"
+        days={days}
+        valueOf={({ cancellations }) => Number(cancellations)}
+      />
+      <DayChart
+        title="Quotes"
+        days={days}
+        valueOf={({ quotes }) => Number(quotes ?? 0)}
+        textOf={({ quotes }) => (quotes === undefined ? "not known" : numberText(Number(quotes)))}
+      />
+    </div>
+  );
+}
+
+function RevenueChart(props: { readonly days: readonly OverviewDay[]; readonly currency: string }) {
+  const { days, currency } = props;
+  const none: Pick<Revenue, "paid" | "awaitingPayment"> = { paid: 0, awaitingPayment: 0 };
+  const of = ({ revenue }: OverviewDay) => revenue.find((it) => it.currency === currency) ?? none;
+  return (
+    <DayChart
+      title={`Revenue, ${currency}, with what is awaited`}
+      days={days}
+      valueOf={(day) => of(day).paid + of(day).awaitingPayment}
+      textOf={(day) =>
+        `${moneyText(of(day).paid, currency)} paid, ${moneyText(of(day).awaitingPayment, currency)} awaited`
+      }
+    />
+  );
+}
+
+function DayChart(props: {
+  readonly title: string;
+  readonly days: readonly OverviewDay[];
+  readonly valueOf: (day: OverviewDay) => number;
+  readonly textOf?: (day: OverviewDay) => string;
+}) {
+  const { title, days, valueOf, textOf = (day) => numberText(valueOf(day)) } = props;
+  const points = days.map((day) => ({
+    label: dateText(day.date),
+    value: valueOf(day),
+    text: textOf(day),
+  }));
+  return (
+    <Section title={title}>
+      <BarChart label={`${title} by day`} points={points} />
+    </Section>
+  );
+}
+
+/** A day of the report, which is one in UTC, in the reader's locale. */
+function dateText(date: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).format(
+    new Date(`${date}T00:00Z`),
+  );
+}

@@ -1,0 +1,72 @@
+import { beforeAll, expect, test } from "vitest";
+import type { TestWorkspace } from "../support/service.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+
+/** What the browser says of itself. */
+const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+
+describeDashboard("the account", (dashboard) => {
+  let workspace: TestWorkspace;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+  });
+
+  async function open(email: string, userAgent?: string): Promise<TestPage> {
+    const page = await dashboard.newPage(userAgent === undefined ? {} : { userAgent });
+    await signInTo(page, dashboard, workspace, { email });
+    await page.getByRole("button", { name: "Ada Lovelace" }).click();
+    await page.getByRole("link", { name: "Account" }).click();
+    await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+    return page;
+  }
+
+  const rows = (page: TestPage) =>
+    page.getByRole("table", { name: "Sessions" }).locator("tbody tr");
+
+  test("the name is changed, and is not left empty", async () => {
+    const page = await open("name@example.org");
+    await expectWellShown(page, "account");
+    await page.getByLabel("Name").fill("");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator(".field-error").waitFor();
+    await expectWellShown(page, "account-refused");
+    await page.getByLabel("Name").fill("Augusta King");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Augusta King" }).waitFor();
+    await page.reload();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Augusta King");
+  });
+
+  test("another session is signed out, and comes back to where it was by a new link", async () => {
+    const page = await open("twice@example.org");
+    const other = await open("twice@example.org", FIREFOX);
+    await other.goto(`/w/${workspace.id}/settings/webhooks`);
+    await other.getByText("No webhooks yet").waitFor();
+    await page.reload();
+    await rows(page).filter({ hasText: "Firefox on Linux" }).waitFor();
+    await expectWellShown(page, "account-sessions");
+    await page.getByRole("button", { name: "Sign out: Firefox on Linux" }).click();
+    await expectWellShown(page, "account-sign-out");
+    await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await rows(page).getByText("This one").waitFor();
+
+    await other.reload();
+    await other.getByText("You sign in by a link").waitFor();
+    await signInTo(other, dashboard, workspace, { email: "twice@example.org" });
+    await other.waitForURL(`**/w/${workspace.id}/settings/webhooks`);
+    await other.getByText("No webhooks yet").waitFor();
+  });
+
+  test("signing out here ends the session, and the page is asked for again after signing in", async () => {
+    const page = await open("here@example.org");
+    await page.getByRole("button", { name: "Sign out here" }).click();
+    await page.getByText("You sign in by a link").waitFor();
+    await page.goto("/account");
+    await page.getByText("You sign in by a link").waitFor();
+    await signInTo(page, dashboard, workspace, { email: "here@example.org" });
+    await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Overview" }).waitFor();
+  });
+});

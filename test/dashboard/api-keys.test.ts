@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+
+describeDashboard("Settings → API", (dashboard) => {
+  let workspace: TestWorkspace;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+  });
+
+  async function open(role = "admin", own = workspace): Promise<TestPage> {
+    const page = await dashboard.newPage({ permissions: ["clipboard-read", "clipboard-write"] });
+    await signInTo(page, dashboard, own, { email: `${role}@example.org`, role });
+    await page.goto(`/w/${own.id}/settings/api`);
+    await page.getByRole("table", { name: "Keys" }).waitFor();
+    return page;
+  }
+
+  const rows = (page: TestPage) => page.getByRole("table", { name: "Keys" }).locator("tbody tr");
+
+  /** The status of a call with a key. */
+  const callWith = async (apiKey: string) =>
+    (await dashboard.service.request("/v1/workspace", { apiKey })).status;
+
+  /** The secret in the dialog, which is closed then. */
+  async function takeSecret(page: TestPage): Promise<string> {
+    const dialog = page.getByRole("dialog", { name: "The new key" });
+    await dialog.getByRole("button", { name: "Copy the key" }).click();
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(await dialog.locator("pre").innerText()).toBe(copied);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    return copied;
+  }
+
+  test("a key is created with a name, shown once, and works", async () => {
+    const page = await open();
+    await expectWellShown(page, "api");
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.locator(".field-error").waitFor();
+    await page.getByLabel("Name").fill("Web shop");
+    await expectWellShown(page, "api-create");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "The new key" }).waitFor();
+    await expectWellShown(page, "api-secret");
+    const secret = await takeSecret(page);
+    expect(await callWith(secret)).toBe(200);
+    const made = rows(page).filter({ hasText: "Web shop" });
+    expect(await made.locator("code").innerText()).toBe(`shp_…${secret.slice(-4)}`);
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  test("a key is rotated: the new one works at once, and the old one until its overlap ends", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("admin", own);
+    await page.getByRole("button", { name: /^Rotate/ }).click();
+    await page.getByLabel("The old key ends").selectOption("In 1 hour");
+    await expectWellShown(page, "api-rotate");
+    await page.getByRole("button", { name: "Make a new key" }).click();
+    const secret = await takeSecret(page);
+    await expect.poll(() => rows(page).count()).toBe(2);
+    expect(await rows(page).first().innerText()).toMatch(/Ends in (59 minutes|1 hour)/);
+    expect([await callWith(own.apiKey), await callWith(secret)]).toEqual([200, 200]);
+
+    await dashboard.service.app.em.execute(
+      `update api_key set ends_at = clock_timestamp(), changed_at = clock_timestamp()
+       where workspace_id = ? and ends_at is not null`,
+      [own.id],
+    );
+    await eventually("the end of the old key", async () => (await callWith(own.apiKey)) === 401);
+    expect(await callWith(secret)).toBe(200);
+  });
+
+  test("a key is revoked after a question, but the last one is not", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("admin", own);
+    await page.getByRole("button", { name: /^Revoke/ }).click();
+    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByText("This is the last key").waitFor();
+    await expectWellShown(page, "api-revoke-refused");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("Second");
+    await page.keyboard.press("Enter");
+    const secret = await takeSecret(page);
+    await page.getByRole("button", { name: "Revoke: Second" }).click();
+    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await eventually("the end of the key", async () => (await callWith(secret)) === 401);
+  });
+
+  test("the command on the page quotes at the address that the reader sees", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Copy the command", exact: true }).click();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    const [, url] = /curl -sS (\S+)/.exec(command)!;
+    expect(url).toBe(`${dashboard.service.httpUrl}/v1/shipments/quote`);
+    const { pathname } = new URL(url!);
+    const body = /-d '(.*)'/s.exec(command)![1];
+    const { apiKey } = workspace;
+    const answer = await dashboard.service.request(pathname, { apiKey, body });
+    expect([answer.status, answer.body.total]).toEqual([200, 12.69]);
+  });
+
+  test("limits and what was used stand beside each other", async () => {
+    const page = await open();
+    const table = page.getByRole("table", { name: "Limits and use" });
+    await table.waitFor();
+    const cells = table.locator("tbody tr").first().locator("th, td");
+    expect(await cells.allInnerTexts()).toEqual([
+      "Quotes",
+      "10,000 a second\n20,000 at once",
+      expect.stringMatching(/^\d+$/),
+      expect.stringMatching(/^\d+$/),
+    ]);
+    const chart = page.getByRole("table", { name: "Calls by hour" });
+    expect(await chart.getByRole("rowheader").count()).toBe(24);
+  });
+
+  describe("for a member who is no admin", () => {
+    test("keys are shown without anything to do", async () => {
+      const page = await open("member");
+      expect(await rows(page).getByRole("button").count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
+      await expectWellShown(page, "api-member");
+    });
+  });
+});

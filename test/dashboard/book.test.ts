@@ -1,0 +1,234 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { BOOKING, book } from "../support/bookings.ts";
+import { publishDocument } from "../support/publish-document.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+
+describeDashboard("quoting and booking", (dashboard) => {
+  let workspace: TestWorkspace;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+  });
+
+  async function open(query = "", role = "member", of = workspace): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    const email = `${role}.of.${of.id}@example.org`;
+    await signInTo(page, dashboard, of, { email, role });
+    await page.goto(`/w/${of.id}/book${query}`);
+    await page.getByRole("application", { name: /^Coverage/ }).waitFor();
+    return page;
+  }
+
+  const COVERED =
+    "?pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
+
+  async function fillRest(page: TestPage): Promise<void> {
+    await page.getByLabel("Pickup address").fill(BOOKING.pickup_address);
+    await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
+  }
+
+  async function listed(of = workspace): Promise<Record<string, any>[]> {
+    const { apiKey } = of;
+    return (await dashboard.service.request("/v1/shipments", { apiKey })).body.data;
+  }
+
+  const total = (page: TestPage) => page.locator("tfoot data");
+  const submit = (page: TestPage) => page.getByRole("button", { name: /^Book/ });
+
+  test("books what was clicked on the map, once however often the button is clicked", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("", "member", own);
+    await page.getByText("The price appears when").waitFor();
+    await clickWithinZone(page, 0.5);
+    expect(await page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
+    await clickWithinZone(page, 0.65);
+    await page.getByLabel("Weight in kg").fill("2,5");
+    await total(page).waitFor();
+    const shown = await total(page).getAttribute("value");
+    await fillRest(page);
+    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+    await page.getByLabel("Email").fill("grace@example.org");
+    await page.getByLabel("External reference").fill("order 12");
+    await page.getByRole("button", { name: "Add a note" }).click();
+    await page.getByLabel("Name of note 1").fill("gate");
+    await page.getByLabel("Text of note 1").fill("B");
+    await expectWellShown(page, "book");
+    const field = (name: string) => page.getByLabel(name).inputValue().then(Number);
+    const place = {
+      pickup_lat: await field("Pickup latitude"),
+      pickup_lng: await field("Pickup longitude"),
+      dropoff_lat: await field("Dropoff latitude"),
+      dropoff_lng: await field("Dropoff longitude"),
+    };
+    await submit(page).dblclick();
+    await page.waitForURL("**/shipments/SHP-*");
+    await page.getByText("Awaiting payment").waitFor();
+    const shipments = await listed(own);
+    expect(shipments).toHaveLength(1);
+    expect(shipments[0]).toMatchObject({
+      ...place,
+      reference: page.url().split("/").at(-1),
+      weight_kg: 2.5,
+      total: Number(shown),
+      pickup_address: BOOKING.pickup_address,
+      customer: { name: "Grace Hopper", email: "grace@example.org" },
+      created_by: `member.of.${own.id}@example.org`,
+      external_reference: "order 12",
+      metadata: { gate: "B" },
+    });
+  });
+
+  test("a booking whose answer was lost is booked once when it is tried again", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open(COVERED, "member", own);
+    await total(page).waitFor();
+    await fillRest(page);
+    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+    await page.getByLabel("Email").fill("grace@example.org");
+    const address = "**/shipments.v1.ShipmentService/CreateShipment";
+    await page.route(address, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await submit(page).click();
+    await page.getByText("The service cannot be reached.", { exact: true }).waitFor();
+    await page.unroute(address);
+    await submit(page).click();
+    await page.waitForURL("**/shipments/SHP-*");
+    const references = (await listed(own)).map((it) => it["reference"]);
+    expect(references).toEqual([page.url().split("/").at(-1)]);
+  });
+
+  test("places are chosen by keys alone, at the cross in the middle of the map", async () => {
+    const page = await open();
+    await page.getByRole("application").focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    expect(await page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
+    const [pickup, dropoff] = [
+      await page.getByLabel("Pickup longitude").inputValue(),
+      await page.getByLabel("Dropoff longitude").inputValue(),
+    ];
+    expect(Number(dropoff)).toBeGreaterThan(Number(pickup));
+  });
+
+  test("the price is that of the address, and follows what is typed and pasted", async () => {
+    const page = await open(COVERED);
+    await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
+    await page.getByLabel("Weight in kg").fill("5");
+    await expect.poll(() => total(page).getAttribute("value")).not.toBe("12.69");
+    expect(new URL(page.url()).searchParams.get("weight_kg")).toBe("5");
+    await page.getByLabel("Pickup latitude").fill("40.6782, -73.9442");
+    expect(await page.getByLabel("Pickup longitude").inputValue()).toBe("-73.9442");
+    await page.getByText("0 km").waitFor();
+    await page.reload();
+    expect(await page.getByLabel("Pickup latitude").inputValue()).toBe("40.6782");
+  });
+
+  test("what cannot be served says how far it is outside, and is not booked", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open(COVERED.replace("40.758", "41.9"), "member", own);
+    await page.getByText(/pickup point is outside the coverage zones, \d+ m from/).waitFor();
+    await expectWellShown(page, "book-outside");
+    await fillRest(page);
+    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+    await page.getByLabel("Email").fill("grace@example.org");
+    await submit(page).click();
+    await page.locator("form > .problem").waitFor();
+    expect(await listed(own)).toEqual([]);
+  });
+
+  test("what is missing or wrong is said at its field", async () => {
+    const page = await open(COVERED);
+    await page.getByLabel("Email").fill("not an address");
+    await total(page).waitFor();
+    await submit(page).click();
+    const errors = page.locator(".field:has(.field-error) label");
+    await expect
+      .poll(() => errors.allTextContents())
+      .toEqual(["Pickup address", "Dropoff address", "Name", "Email"]);
+    await expectWellShown(page, "book-refused");
+  });
+
+  test("an existing customer is found by a part of the name, or by the email", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await book(service, own.apiKey, { customer_name: "Alan Turing", customer_email: "al@x.org" });
+    await book(service, own.apiKey);
+    const page = await open(COVERED, "member", own);
+    await page.getByLabel("Existing customer").check();
+    await fillRest(page);
+    await submit(page).click();
+    await page.locator(".field-error", { hasText: "Choose a customer." }).waitFor();
+    await expectWellShown(page, "book-customer");
+    await page.getByLabel("Find a customer").fill("AL@X.org");
+    const found = page.getByRole("list", { name: "Customers found" }).getByRole("button");
+    await expect.poll(() => found.allTextContents()).toEqual(["Alan Turing al@x.org"]);
+    await page.getByLabel("Find a customer").fill("lovel");
+    await expect.poll(() => found.allTextContents()).toEqual(["Ada Lovelace ada@example.org"]);
+    await found.click();
+    await submit(page).click();
+    await page.waitForURL("**/shipments/SHP-*");
+    const [made, before] = await listed(own);
+    expect(made!["customer"]).toEqual(before!["customer"]);
+  });
+
+  describe("a price that changes meanwhile", () => {
+    test("is shown, and nothing is booked before it was seen", async () => {
+      const { service } = dashboard;
+      const own = await service.addWorkspace();
+      const page = await open(COVERED, "member", own);
+      await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
+      await fillRest(page);
+      await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+      await page.getByLabel("Email").fill("grace@example.org");
+      await publishDocument(service.app.em, { ...SAMPLE_TARIFF, base_fee: "20.00" });
+      await submit(page).click();
+      await page.getByText("Nothing is booked yet: the price is $20.00 now.").waitFor();
+      expect(await listed(own)).toEqual([]);
+      await expect.poll(() => submit(page).textContent()).toBe("Book for $20.00");
+      await submit(page).click();
+      await page.waitForURL("**/shipments/SHP-*");
+      expect((await listed(own)).map((it) => it["total"])).toEqual([20]);
+      await publishDocument(service.app.em, SAMPLE_TARIFF);
+    });
+  });
+
+  test("a workspace that cannot book says what to do, and still gives prices", async () => {
+    const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
+    const page = await open(COVERED, "member", own);
+    await page.getByText("Nothing can be booked at present.").waitFor();
+    await page.getByText("No payment provider is connected.").waitFor();
+    await total(page).waitFor();
+    expect(await submit(page).count()).toBe(0);
+    await expectWellShown(page, "book-blocked");
+  });
+
+  test("a viewer gets prices, and is offered no booking", async () => {
+    const page = await open(COVERED, "viewer");
+    await total(page).waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Quote");
+    expect(await submit(page).count()).toBe(0);
+    expect(await page.getByLabel("Pickup address").count()).toBe(0);
+    await expectWellShown(page, "quote");
+  });
+});
+
+/** Clicks the map in a zone, at this part of its height, wherever along its width there is one. */
+async function clickWithinZone(page: TestPage, down: number): Promise<void> {
+  const canvas = page.getByRole("application", { name: /^Coverage/ });
+  const box = (await canvas.boundingBox())!;
+  const y = box.y + box.height * down;
+  for (let across = 0.3; across < 0.7; across += 0.05) {
+    const x = box.x + box.width * across;
+    await page.mouse.move(x, y);
+    const caption = await page.locator(".map figcaption").textContent();
+    if (caption === "" || caption?.startsWith("Outside")) continue;
+    await page.mouse.click(x, y);
+    return;
+  }
+  throw new Error("no zone at this height of the map");
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { browserText } from "../../src/dashboard/pages/browser-text.ts";
+
+test.each([
+  ["Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux"],
+  [
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0",
+    "Edge on Windows",
+  ],
+  [
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
+    "Safari on iOS",
+  ],
+  [
+    "Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
+    "Chrome on Android",
+  ],
+  ["curl/8.17.0", "curl/8.17.0"],
+  ["", "Unknown browser"],
+])("%s is said as %s", (userAgent, text) => {
+  expect(browserText(userAgent)).toBe(text);
+});

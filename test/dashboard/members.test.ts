@@ -1,0 +1,105 @@
+import { beforeAll, expect, test } from "vitest";
+import type { TestWorkspace } from "../support/service.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+
+describeDashboard("Settings → Members", (dashboard) => {
+  let workspace: TestWorkspace;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+  });
+
+  async function open(email: string, role: string, own = workspace): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, own, { email, role });
+    await page.goto(`/w/${own.id}/settings/members`);
+    await rows(page).filter({ hasText: email }).waitFor();
+    return page;
+  }
+
+  const rows = (page: TestPage) => page.getByRole("table", { name: "Members" }).locator("tbody tr");
+
+  test("somebody who is invited signs in by the link in a browser of their own", async () => {
+    const page = await open("ada@example.org", "admin");
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByLabel("Email").fill("nobody");
+    await page.getByRole("button", { name: "Make a sign-in link" }).click();
+    await page.locator(".field-error").waitFor();
+    await expectWellShown(page, "members-refused");
+    await page.getByLabel("Email").fill("grace@example.org");
+    await page.getByLabel("Name").fill("Grace Hopper");
+    await page
+      .getByLabel("Role", { exact: true })
+      .selectOption({ label: "Viewer: sees everything" });
+    await page.getByRole("button", { name: "Make a sign-in link" }).click();
+    const dialog = page.getByRole("dialog", { name: "A link for grace@example.org" });
+    const link = await dialog.locator("pre").innerText();
+    await expectWellShown(page, "members-link");
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await rows(page).filter({ hasText: "grace@example.org" }).getByText("Never").waitFor();
+    await expectWellShown(page, "members");
+
+    const other = await dashboard.newPage();
+    await other.goto(link);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await other.getByRole("button", { name: "Grace Hopper" }).waitFor();
+    await other.goto(`/w/${workspace.id}/settings/members`);
+    await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
+    const buttons = ["Invite somebody", "New link", "Change role", "Remove"];
+    for (const name of buttons) expect(await other.getByRole("button", { name }).count()).toBe(0);
+  });
+
+  test("a role is changed, and what it allows is there for the member at the next page", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("ada@example.org", "admin", own);
+    const other = await open("alan@example.org", "viewer", own);
+    await page.reload();
+    await page.getByRole("button", { name: "Change role: alan@example.org" }).click();
+    await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 2 });
+    await expectWellShown(page, "members-change");
+    await page.getByRole("dialog").getByRole("button", { name: "Change the role" }).click();
+    await rows(page).filter({ hasText: "alan@example.org" }).getByText("Admin").waitFor();
+    await expect
+      .poll(async () => {
+        await other.reload();
+        await rows(other).first().waitFor();
+        return other.getByRole("button", { name: "Invite somebody" }).count();
+      })
+      .toBe(1);
+  });
+
+  test("the last admin stays one, and is not removed", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("ada@example.org", "admin", own);
+    await page.getByRole("button", { name: "Change role" }).click();
+    await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 0 });
+    await page.getByRole("dialog").getByRole("button", { name: "Change the role" }).click();
+    await page.getByRole("dialog").getByText("last admin").waitFor();
+    await expectWellShown(page, "members-last-admin");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("button", { name: "Remove from the workspace" }).click();
+    await page.getByRole("dialog").getByText("last admin").waitFor();
+  });
+
+  test("a member who is removed no longer sees the workspace", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("ada@example.org", "admin", own);
+    const other = await open("joan@example.org", "member", own);
+    await page.reload();
+    await page.getByRole("button", { name: "Remove: joan@example.org" }).click();
+    await page.getByRole("button", { name: "Remove from the workspace" }).click();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await other.reload();
+    await other.getByText("There is nothing at this address").waitFor();
+  });
+
+  test("an admin who leaves is shown no more of the workspace", async () => {
+    const own = await dashboard.service.addWorkspace();
+    await open("ada@example.org", "admin", own);
+    const page = await open("kay@example.org", "admin", own);
+    await page.getByRole("button", { name: "Remove: kay@example.org" }).click();
+    await page.getByRole("button", { name: "Remove from the workspace" }).click();
+    await page.getByText("You are in no workspace yet").waitFor();
+  });
+});

@@ -1,0 +1,175 @@
+import { beforeAll, expect, test } from "vitest";
+import type { TestOperator } from "../support/service.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  signInAsOperator,
+  signInTo,
+  type TestPage,
+} from "./browser.ts";
+
+describeDashboard("the platform's operators", (dashboard) => {
+  let machine: TestOperator;
+
+  beforeAll(async () => {
+    machine = await dashboard.service.addOperator("viewer");
+  });
+
+  async function signedIn(role: "viewer" | "owner", path: string): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role });
+    await page.goto(path);
+    return page;
+  }
+
+  const dialog = (page: TestPage) => page.getByRole("dialog");
+  const press = (page: TestPage, name: string) =>
+    dialog(page).getByRole("button", { name, exact: true }).click();
+
+  const self = (apiKey: string) => dashboard.service.request("/admin/v1/self", { apiKey });
+
+  test("a machine is created with a key that works, and is rotated and revoked", async () => {
+    const page = await signedIn("owner", "/platform/operators");
+    await page.getByRole("button", { name: "Create an operator" }).click();
+    await dialog(page).getByLabel("Kind").selectOption("Machine: calls with a key");
+    await dialog(page).getByLabel("Name").fill("Deploy robot");
+    await dialog(page)
+      .getByLabel("Role")
+      .selectOption("Operator: changes everything but operators");
+    await press(page, "Create the operator");
+    const first = await dialog(page).locator("pre").innerText();
+    await expectWellShown(page, "operator-key");
+    const created = await self(first);
+    expect([created.body.data.name, created.body.data.kind, created.body.data.role]).toEqual([
+      "Deploy robot",
+      "machine",
+      "operator",
+    ]);
+    await press(page, "Done");
+    await page.getByRole("heading", { name: "Deploy robot", level: 1 }).waitFor();
+    expect(await page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
+
+    await page.getByRole("button", { name: "Rotate the key" }).click();
+    await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
+    await press(page, "Make a new key");
+    const second = await dialog(page).locator("pre").innerText();
+    await press(page, "Done");
+    const keys = page.getByRole("table", { name: "Keys" }).locator("tbody tr");
+    await expect.poll(() => keys.count()).toBe(2);
+    await expectWellShown(page, "operator");
+    for (const key of [first, second]) expect((await self(key)).status).toBe(200);
+
+    const body = { name: "Made by the robot" };
+    const made = await dashboard.service.request("/admin/v1/workspaces", { apiKey: second, body });
+    expect(made.status).toBe(201);
+    await page.getByRole("link", { name: "Show all in the audit log" }).click();
+    await page.getByText("name: nothing → became Made by the robot").waitFor();
+    expect(new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
+    await page.goBack();
+    await page.getByRole("link", { name: "Show what was changed" }).click();
+    await page.getByRole("cell", { name: "CreateOperator" }).waitFor();
+    await page.getByRole("cell", { name: "RotateOperatorKey" }).waitFor();
+    await page.goBack();
+
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await dialog(page).getByText("This cannot be undone").waitFor();
+    await expectWellShown(page, "operator-revoke");
+    await press(page, "Revoke the operator");
+    await page.getByText("No key works.").waitFor();
+    await expect.poll(async () => (await self(second)).status).toBe(401);
+
+    await page.goto("/platform/operators");
+    const row = page.getByRole("row").filter({ hasText: "Deploy robot" });
+    await page.getByRole("table", { name: "Operators" }).waitFor();
+    expect(await row.count()).toBe(0);
+    await page.getByRole("link", { name: "With revoked ones" }).click();
+    await row.getByText("Revoked").waitFor();
+    expect(new URL(page.url()).search).toBe("?include_revoked=true");
+    await expectWellShown(page, "operators");
+  });
+
+  test("a person needs an email, is edited, and signs in by a link", async () => {
+    const page = await signedIn("owner", "/platform/operators");
+    await page.getByRole("button", { name: "Create an operator" }).click();
+    await dialog(page).getByLabel("Name").fill("Alan Turing");
+    await press(page, "Create the operator");
+    await dialog(page).locator(".field-error").waitFor();
+    expect(await dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("email");
+    await expectWellShown(page, "operator-create");
+    await dialog(page).getByLabel("Email").fill("alan@example.org");
+    await press(page, "Create the operator");
+    await press(page, "Done");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog(page).getByLabel("Name").fill("Alan M. Turing");
+    await dialog(page)
+      .getByLabel("Role")
+      .selectOption("Operator: changes everything but operators");
+    await expectWellShown(page, "operator-edit");
+    await press(page, "Save");
+    await page.getByRole("heading", { name: "Alan M. Turing", level: 1 }).waitFor();
+
+    await page.getByRole("button", { name: "Sign-in link" }).click();
+    await press(page, "Make a link");
+    const link = await dialog(page).locator("pre").innerText();
+    const other = await dashboard.newPage();
+    await other.goto(link);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await other.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
+    await other.goto("/platform/workspaces");
+    await other.getByRole("button", { name: "Create a workspace" }).waitFor();
+  });
+
+  test("the last owner cannot be revoked, and that is said", async () => {
+    const page = await dashboard.newPage();
+    const email = await signInAsOperator(page, dashboard);
+    // Every other owner is revoked behind the page's back.
+    const { key: apiKey, id: own } = await dashboard.service.addOperator();
+    const { body } = await dashboard.service.request("/admin/v1/operators?page_size=100", {
+      apiKey,
+    });
+    const operators = body.data as { id: number; role: string; email: string | null }[];
+    const others = operators.filter((it) => it.role === "owner" && it.email !== email);
+    for (const { id } of others.filter((it) => it.id !== own)) {
+      await dashboard.service.request(`/admin/v1/operators/${id}/revoke`, { apiKey, body: {} });
+    }
+    await dashboard.service.request(`/admin/v1/operators/${own}/revoke`, { apiKey, body: {} });
+    const { id } = operators.find((it) => it.email === email)!;
+    await page.goto(`/platform/operators/${id}`);
+    await page.getByText("You", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await press(page, "Revoke the operator");
+    await dialog(page).getByText("The operator is the last owner").waitFor();
+    await expectWellShown(page, "operator-last-owner");
+  });
+
+  test("a viewer is offered no changes, only a link to sign in by for themselves", async () => {
+    const page = await signedIn("viewer", "/platform/operators");
+    await page.getByText("Owners create and change operators").waitFor();
+    expect(await page.getByRole("button", { name: /create/i }).count()).toBe(0);
+    await page.goto(`/platform/operators/${machine.id}`);
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    await page.goto("/platform/operators");
+    await page.getByRole("row").filter({ hasText: "You" }).getByRole("link").click();
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").allTextContents()).toEqual([
+      "Sign-in link",
+    ]);
+  });
+
+  test("an operator that there is not is said, with a way back", async () => {
+    const page = await signedIn("viewer", "/platform/operators/999999");
+    await page.getByText("There is no such operator").waitFor();
+    await page.getByRole("link", { name: "Show all operators" }).click();
+    await page.getByRole("table", { name: "Operators" }).waitFor();
+  });
+
+  test("somebody who is no operator sees that, and none of the platform", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, await dashboard.service.addWorkspace());
+    await page.goto("/platform/operators");
+    await page.getByText("You are no operator of the platform").waitFor();
+    await expectWellShown(page, "no-operator");
+    expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,209 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { book } from "../support/bookings.ts";
+import { CANCELLED, insertBooked, insertQuotes, PAID } from "../support/insert-booked.ts";
+import { startReceiver } from "../support/receiver.ts";
+import type { TestOperator } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
+import { describeDashboard, expectWellShown, signInAsOperator, type TestPage } from "./browser.ts";
+
+describeDashboard("what the platform reports", (dashboard) => {
+  let owner: TestOperator;
+  let sql: pg.Client;
+
+  beforeAll(async () => {
+    owner = await dashboard.service.addOperator();
+    sql = new pg.Client(dashboard.service.databaseUrl);
+    await sql.connect();
+  });
+
+  afterAll(() => sql.end());
+
+  async function openAs(role: "viewer" | "owner", path: string): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role });
+    await page.goto(path);
+    return page;
+  }
+
+  async function addNamed(name: string): Promise<number> {
+    const { body } = await dashboard.service.request("/admin/v1/workspaces", {
+      apiKey: owner.key,
+      body: { name },
+    });
+    return body.data.id;
+  }
+
+  describe("the audit log", () => {
+    const rows = (page: TestPage) =>
+      page.getByRole("table", { name: "Changes" }).locator("tbody tr");
+
+    test("shows each change from before to after, and is filtered by the address", async () => {
+      const id = await addNamed("Before");
+      await dashboard.service.request(`/admin/v1/workspaces/${id}`, {
+        method: "PATCH",
+        apiKey: owner.key,
+        body: { name: "After" },
+      });
+      const page = await openAs("viewer", `/platform/audit?workspace=${id}`);
+      await expect.poll(() => rows(page).count()).toBe(2);
+      const [renamed] = await rows(page).all();
+      expect(await renamed!.getByRole("cell").allTextContents()).toEqual([
+        expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d{4}, \d+:\d\d/),
+        "Test owner operator",
+        "RenameWorkspace",
+        `workspace/${id}`,
+        "name: Before → became After",
+      ]);
+      expect(await renamed!.locator("time").getAttribute("title")).toMatch(
+        /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+      );
+      await expectWellShown(page, "audit-log");
+
+      await page.getByLabel("Action").selectOption("CreateWorkspace");
+      await expect.poll(() => rows(page).count()).toBe(1);
+      expect(new URL(page.url()).search).toBe(`?workspace=${id}&action=CreateWorkspace`);
+      await page.getByLabel("Operator").selectOption({ index: 2 });
+      await page.getByText("No changes match").waitFor();
+      await page.getByRole("link", { name: "Show all changes" }).click();
+      await page.getByLabel("Subject").fill(`workspace/${id}`);
+      await page.keyboard.press("Enter");
+      await expect.poll(() => rows(page).count()).toBe(2);
+      await page.getByLabel("Made until").fill("2026-01-01");
+      await page.keyboard.press("Enter");
+      await page.getByText("No changes match").waitFor();
+      await expectWellShown(page, "audit-log-none");
+    });
+
+    test("leads from a change to its workspace and its operator", async () => {
+      const id = await addNamed("Linked");
+      const page = await openAs("viewer", `/platform/audit?workspace=${id}`);
+      await rows(page).getByRole("link", { name: "Test owner" }).click();
+      await page.waitForURL(`**/platform/operators/${owner.id}`);
+      await page.goBack();
+      await rows(page)
+        .getByRole("link", { name: `workspace/${id}` })
+        .click();
+      await page.getByRole("heading", { name: "Linked", level: 1 }).waitFor();
+    });
+
+    test("is paged", async () => {
+      await sql.query(
+        `insert into audit_entry (created_at, actor, actor_name, action, subject, changes)
+         select now(), 'command_line', 'ops', 'PublishTariff', 'tariff_version/' || i, '[]'
+         from generate_series(1, 60) as i`,
+      );
+      const page = await openAs("viewer", "/platform/audit?action=PublishTariff");
+      await expect.poll(() => rows(page).count()).toBe(50);
+      await page.getByRole("button", { name: "Next" }).click();
+      await expect.poll(() => rows(page).count()).toBeLessThan(50);
+      await page.getByRole("button", { name: "Previous" }).click();
+      await expect.poll(() => rows(page).count()).toBe(50);
+    });
+  });
+
+  describe("health", () => {
+    test("says how each part is, in words, and keeps up with what happens", async () => {
+      const page = await openAs("viewer", "/platform/health");
+      await page.getByText("1 of 1 up").waitFor();
+      await page.getByText("Version 1 in force").waitFor();
+      await page.getByText("Nothing waits").waitFor();
+      await page.getByText("In time").waitFor();
+      await page.getByText("PostgreSQL").waitFor();
+      await expectWellShown(page, "health");
+      await sql.query(
+        `insert into replica (id, host_name, version, node_version, started_at, seen_at)
+         values ('0198c0de-0000-4000-8000-000000000000', 'lost', '0.0.9', '26.1.0',
+           now() - interval '2 hours', now() - interval '1 hour')`,
+      );
+      await page.getByText("1 of 2 up").waitFor();
+      const lost = page.getByRole("row").filter({ hasText: "lost" });
+      await lost.getByText("Not seen").waitFor();
+      await expectWellShown(page, "health-replica-lost");
+      await sql.query(
+        "update replica set seen_at = now() + interval '1 minute' where host_name = 'lost'",
+      );
+      await page.getByText("2 of 2 up").waitFor();
+      await page.getByText(/^Versions differ: /).waitFor();
+      await sql.query("delete from replica where host_name = 'lost'");
+    });
+
+    test("is not taken for known while the service cannot be reached", async () => {
+      const page = await openAs("viewer", "/platform/health");
+      await page.getByText("Answers").waitFor();
+      await page.context().setOffline(true);
+      await page.getByText("Not known now", { exact: true }).waitFor();
+      await expectWellShown(page, "health-offline");
+      await page.context().setOffline(false);
+      await page.getByText("Answers").waitFor();
+    });
+
+    test("says what waits: a tariff, deliveries, events", async () => {
+      const { apiKey } = await dashboard.service.addWorkspace();
+      const receiver = await startReceiver((response) => response.writeHead(500).end());
+      await addWebhook(dashboard.service, apiKey, { url: receiver.url });
+      await book(dashboard.service, apiKey);
+      await sql.query("update webhook_delivery set created_at = now() - interval '2 hours'");
+      await sql.query(
+        `insert into tariff_version (version, document, digest, published_at, effective_at)
+         select 2, document, digest, now(), '2099-01-01T12:00:00Z' from tariff_version where version = 1`,
+      );
+      const holder = new pg.Client(dashboard.service.databaseUrl);
+      await holder.connect();
+      await holder.query("begin; create table holder ()");
+      await book(dashboard.service, apiKey);
+      const page = await openAs("viewer", "/platform/health");
+      await page.getByText("Version 2 from Jan 1, 2099").waitFor();
+      await page.getByText(/^[12] waiting$/).waitFor();
+      await page.getByText("The oldest since").waitFor();
+      await page.getByText("A transaction holds events back").waitFor();
+      await expectWellShown(page, "health-waiting");
+      await holder.query("rollback");
+      await page.getByText("In time").waitFor();
+      await holder.end();
+      await receiver.close();
+    });
+  });
+
+  describe("the overview", () => {
+    test("sums up what all workspaces booked, with the busiest of them", async () => {
+      const busy = await addNamed("Busy");
+      const calm = await addNamed("Calm");
+      await insertBooked(sql, busy, "2026-03-02T12:00:00Z", { count: 3, ...PAID });
+      await insertBooked(sql, busy, "2026-03-03T12:00:00Z", { count: 1, ...CANCELLED });
+      await insertBooked(sql, calm, "2026-03-03T12:00:00Z", { count: 1 });
+      await insertQuotes(sql, busy, "2026-03-03T12:00:00Z", 10);
+      const page = await openAs("viewer", "/platform?from=2026-03-01&to=2026-03-07");
+      const table = page.getByRole("table", { name: "Busiest workspaces" });
+      await table.waitFor();
+      const cells = await table
+        .locator("tbody tr")
+        .evaluateAll((all) =>
+          all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)),
+        );
+      expect(cells).toEqual([
+        ["Busy", "4", "1", "$38.07"],
+        ["Calm", "1", "0", "$12.69"],
+      ]);
+      const bookings = page.getByRole("table", { name: "Bookings by day" });
+      expect(await bookings.locator("td").allTextContents()).toEqual([
+        "0",
+        "3",
+        "2",
+        "0",
+        "0",
+        "0",
+        "0",
+      ]);
+      await expectWellShown(page, "platform-overview");
+      await table.getByRole("link", { name: "Busy" }).click();
+      await page.getByRole("heading", { name: "Busy", level: 1 }).waitFor();
+    });
+
+    test("of days without bookings says so", async () => {
+      const page = await openAs("viewer", "/platform?from=2025-03-01&to=2025-03-07");
+      await page.getByText("Nothing was booked on these days").waitFor();
+      await expectWellShown(page, "platform-overview-none");
+    });
+  });
+});

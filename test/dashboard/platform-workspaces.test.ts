@@ -1,0 +1,248 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { COVERED_ROUTE } from "../support/bookings.ts";
+import type { TestOperator } from "../support/service.ts";
+import { describeDashboard, expectWellShown, signInAsOperator, type TestPage } from "./browser.ts";
+
+describeDashboard("the platform's workspaces", (dashboard) => {
+  let owner: TestOperator;
+
+  beforeAll(async () => {
+    owner = await dashboard.service.addOperator();
+  });
+
+  /** Makes a workspace by the API; gives its id and key. */
+  async function addNamed(name: string): Promise<{ id: number; apiKey: string }> {
+    const { body } = await dashboard.service.request("/admin/v1/workspaces", {
+      apiKey: owner.key,
+      body: { name, payment_provider: "manual" },
+    });
+    return { id: body.data.id, apiKey: body.api_key };
+  }
+
+  const quote = (apiKey: string) =>
+    dashboard.service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+
+  const admin = (path: string) =>
+    dashboard.service.request(`/admin/v1${path}`, { apiKey: owner.key });
+
+  const dialog = (page: TestPage) => page.getByRole("dialog");
+  const press = (page: TestPage, name: string) =>
+    dialog(page).getByRole("button", { name, exact: true }).click();
+
+  async function openWorkspace(id: number): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role: "operator" });
+    await page.goto(`/platform/workspaces/${id}`);
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    return page;
+  }
+
+  test("a workspace is created with a key that is shown once and works", async () => {
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role: "operator" });
+    await page.getByRole("link", { name: "Workspaces", exact: true }).click();
+    await page.getByRole("button", { name: "Create a workspace" }).click();
+    await press(page, "Create the workspace");
+    await dialog(page).locator(".field-error").waitFor();
+    await dialog(page).getByLabel("Name").fill("Acme Couriers");
+    await expectWellShown(page, "platform-workspace-create");
+    await press(page, "Create the workspace");
+    const key = await dialog(page).locator("pre").innerText();
+    await expectWellShown(page, "platform-workspace-key");
+    expect((await quote(key)).status).toBe(200);
+    await press(page, "Done");
+    await page.getByRole("heading", { name: "Acme Couriers", level: 1 }).waitFor();
+    await page.getByText("CreateWorkspace").waitFor();
+    expect(await page.content()).not.toContain(key);
+    await expectWellShown(page, "platform-workspace");
+  });
+
+  test("the list is searched by name and state, with both in the address", async () => {
+    const { id } = await addNamed("Quick Parcels 1");
+    await addNamed("Quick Parcels 2");
+    await dashboard.service.request(`/admin/v1/workspaces/${id}/suspend`, {
+      apiKey: owner.key,
+      body: {},
+    });
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role: "viewer" });
+    await page.goto("/platform/workspaces");
+    const rows = page.getByRole("table", { name: "Workspaces" }).locator("tbody tr");
+    await page.getByLabel("Name contains").fill("quick");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel("State").selectOption("Suspended");
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(new URL(page.url()).search).toBe("?name_contains=quick&suspended=true");
+    expect(await rows.getByRole("cell").allTextContents()).toEqual([
+      "Quick Parcels 1",
+      "Suspended",
+      String(id),
+      "manual",
+      expect.any(String),
+    ]);
+    await expectWellShown(page, "platform-workspaces");
+    await rows.getByRole("link").click();
+    await page.waitForURL(`**/platform/workspaces/${id}`);
+    await page.goto("/platform/workspaces?name_contains=nothing+has+this");
+    await page.getByText("No workspaces match").waitFor();
+    await expectWellShown(page, "platform-workspaces-none");
+  });
+
+  test("the list is paged", async () => {
+    const names = Array.from({ length: 51 }, (_, i) => `Many ${String(i).padStart(2, "0")}`);
+    await Promise.all(names.map(addNamed));
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role: "viewer" });
+    await page.goto("/platform/workspaces?name_contains=Many");
+    const rows = page.getByRole("table", { name: "Workspaces" }).locator("tbody tr");
+    await expect.poll(() => rows.count()).toBe(50);
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("Many 50").waitFor();
+    expect(await rows.count()).toBe(1);
+  });
+
+  describe("one workspace", () => {
+    test("is suspended, so that its calls are refused, and resumed", async () => {
+      const { id, apiKey } = await addNamed("To be suspended");
+      const page = await openWorkspace(id);
+      await page.getByRole("button", { name: "Suspend" }).click();
+      await dialog(page).getByText("are refused within a second").waitFor();
+      await expectWellShown(page, "platform-workspace-suspend");
+      await press(page, "Suspend the workspace");
+      await page.getByText("SuspendWorkspace").waitFor();
+      await expect.poll(async () => (await quote(apiKey)).status).toBe(403);
+      await page.getByRole("button", { name: "Resume" }).click();
+      await press(page, "Resume the workspace");
+      await page.getByText("ResumeWorkspace").waitFor();
+      await expect.poll(async () => (await quote(apiKey)).status).toBe(200);
+    });
+
+    test("is renamed, and what was refused is shown at its field", async () => {
+      const { id } = await addNamed("Old name");
+      const page = await openWorkspace(id);
+      await page.getByRole("button", { name: "Rename" }).click();
+      await dialog(page).getByLabel("Name").fill(" ");
+      await press(page, "Rename");
+      await dialog(page).locator(".field-error").waitFor();
+      await dialog(page).getByLabel("Name").fill("New name");
+      await press(page, "Rename");
+      await page.getByRole("heading", { name: "New name", level: 1 }).waitFor();
+      const change = page.getByRole("row").filter({ hasText: "RenameWorkspace" });
+      await change.getByText("name: Old name → became New name").waitFor();
+      expect((await admin(`/workspaces/${id}`)).body.data.name).toBe("New name");
+    });
+
+    test("has its payments disconnected and connected", async () => {
+      const { id } = await addNamed("Payments");
+      const page = await openWorkspace(id);
+      await page.getByRole("button", { name: "Disconnect payments" }).click();
+      await press(page, "Disconnect payments");
+      await page.getByText("Not connected: nothing can be booked").waitFor();
+      expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBeNull();
+      await page.getByRole("button", { name: "Connect payments" }).click();
+      await press(page, "Connect manual payments");
+      await page.getByRole("button", { name: "Disconnect payments" }).waitFor();
+      expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBe("manual");
+    });
+
+    test("has its limits changed, where a refusal stands at its field", async () => {
+      const { id } = await addNamed("Limits");
+      const page = await openWorkspace(id);
+      await page.getByRole("button", { name: "Change limits" }).click();
+      await dialog(page).getByLabel("Quotes a second").fill("none");
+      await press(page, "Change the limits");
+      await dialog(page).locator(".field-error").waitFor();
+      expect(await dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe(
+        "quote.rate",
+      );
+      await expectWellShown(page, "platform-workspace-limits");
+      await dialog(page).getByLabel("Quotes a second").fill("7");
+      await dialog(page).getByLabel("Quotes at once").fill("");
+      await press(page, "Change the limits");
+      await page.getByText("7 a second, 14 at once after a rest").waitFor();
+      const { limits } = (await admin(`/workspaces/${id}`)).body.data;
+      expect(limits.quote).toEqual({ rate: 7, burst: 14 });
+    });
+
+    test("has keys created, rotated with an overlap, and revoked", async () => {
+      const { id, apiKey } = await addNamed("Keys");
+      const page = await openWorkspace(id);
+      const keys = page.getByRole("table", { name: "API keys" }).locator("tbody tr");
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await dialog(page).getByLabel("Name").fill("Web shop");
+      await press(page, "Create the key");
+      const second = await dialog(page).locator("pre").innerText();
+      await press(page, "Done");
+      await expect.poll(() => keys.count()).toBe(2);
+      expect((await quote(second)).status).toBe(200);
+
+      await page.getByRole("button", { name: "Rotate all" }).click();
+      await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
+      await press(page, "Make a new key");
+      const third = await dialog(page).locator("pre").innerText();
+      await press(page, "Done");
+      await expect.poll(() => keys.count()).toBe(3);
+      expect(await keys.getByText("Ends in").count()).toBe(2);
+      await expectWellShown(page, "platform-workspace-keys");
+      for (const key of [apiKey, second, third]) expect((await quote(key)).status).toBe(200);
+
+      await page.getByRole("button", { name: "Revoke Web shop" }).click();
+      await press(page, "Revoke the key");
+      await expect.poll(() => keys.count()).toBe(2);
+      await expect.poll(async () => (await quote(second)).status).toBe(401);
+      expect((await quote(third)).status).toBe(200);
+    });
+
+    test("has a member invited, by a link that signs in to it", async () => {
+      const { id } = await addNamed("Members");
+      const page = await openWorkspace(id);
+      await page.getByRole("button", { name: "Invite a member" }).click();
+      await dialog(page).getByLabel("Email").fill("nobody");
+      await press(page, "Make a link");
+      await dialog(page).locator(".field-error").waitFor();
+      await dialog(page).getByLabel("Email").fill("alan@example.org");
+      await expectWellShown(page, "platform-workspace-invite");
+      await press(page, "Make a link");
+      const link = await dialog(page).locator("pre").innerText();
+      await press(page, "Done");
+
+      const member = await dashboard.newPage();
+      await member.goto(link);
+      await member.getByRole("button", { name: "Sign in" }).click();
+      await member.waitForURL(`**/w/${id}**`);
+      await member.getByRole("link", { name: "API" }).waitFor();
+    });
+
+    test("that there is not is said, with a way back", async () => {
+      const page = await dashboard.newPage();
+      await signInAsOperator(page, dashboard, { role: "viewer" });
+      for (const id of ["999999", "none"]) {
+        await page.goto(`/platform/workspaces/${id}`);
+        await page.getByText("There is no such workspace").waitFor();
+      }
+      await page.getByRole("link", { name: "Show all workspaces" }).click();
+      await page.getByRole("heading", { name: "Workspaces", level: 1 }).waitFor();
+    });
+  });
+
+  test("a viewer sees everything and is offered no changes", async () => {
+    const { id } = await addNamed("Looked at");
+    const page = await dashboard.newPage();
+    await signInAsOperator(page, dashboard, { role: "viewer" });
+    await page.goto("/platform/workspaces");
+    await page.getByRole("table", { name: "Workspaces" }).waitFor();
+    expect(
+      await page
+        .getByRole("main")
+        .getByRole("button", { name: /create/i })
+        .count(),
+    ).toBe(0);
+    await page.goto(`/platform/workspaces/${id}`);
+    await page.getByText("CreateWorkspace").waitFor();
+    await page.getByRole("table", { name: "API keys" }).waitFor();
+    const buttons = page.getByRole("main").getByRole("button");
+    expect(await buttons.allTextContents()).toEqual(["Copy the id"]);
+    await expectWellShown(page, "platform-workspace-viewer");
+  });
+});

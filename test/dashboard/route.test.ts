@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { isComplete, placeOf, routeOf, typed } from "../../src/dashboard/parts/route.ts";
+
+const ROUTE = {
+  pickup_lat: "40,758",
+  pickup_lng: " -73.9855 ",
+  dropoff_lat: "95",
+  dropoff_lng: "-73.9442",
+  weight_kg: "",
+};
+
+test("numbers are read with a point or a comma, and what is no number is NaN", () => {
+  expect(routeOf({ ...ROUTE, dropoff_lng: "west" })).toEqual({
+    pickupLat: 40.758,
+    pickupLng: -73.9855,
+    dropoffLat: 95,
+    dropoffLng: NaN,
+    weightKg: undefined,
+  });
+});
+
+test("a route is complete when every field holds a number", () => {
+  expect(isComplete(ROUTE)).toBe(false);
+  expect(isComplete({ ...ROUTE, weight_kg: "2.5" })).toBe(true);
+  expect(isComplete({ ...ROUTE, weight_kg: "heavy" })).toBe(false);
+});
+
+test("a place is on the sphere", () => {
+  expect(placeOf(ROUTE, "pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+  expect(placeOf(ROUTE, "dropoff")).toBe(undefined);
+});
+
+test.each([
+  ["40.758, -73.9855", { pickup_lat: "40.758", pickup_lng: "-73.9855" }],
+  ["40.758 -73.9855", { pickup_lat: "40.758", pickup_lng: "-73.9855" }],
+  ["40.758,-73.9855", { pickup_lat: "40.758", pickup_lng: "-73.9855" }],
+  ["40,758", { pickup_lat: "40,758" }],
+  ["40.758", { pickup_lat: "40.758" }],
+])("%s typed into a latitude changes %o", (text, changes) => {
+  expect(typed("pickup", "lat", text)).toEqual(changes);
+});

@@ -1,0 +1,229 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
+import { startReceiver } from "../support/receiver.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+
+describeDashboard("what can be done with a shipment", (dashboard) => {
+  let workspace: TestWorkspace;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+  });
+
+  async function open(
+    { reference }: ShipmentJson,
+    member: { readonly email?: string; readonly role?: string } = {},
+  ): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, workspace, member);
+    await page.goto(`/w/${workspace.id}/shipments/${reference}`);
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
+    return page;
+  }
+
+  async function read({ reference }: ShipmentJson): Promise<ShipmentJson> {
+    const { apiKey } = workspace;
+    return (await dashboard.service.request(`/v1/shipments/${reference}`, { apiKey })).body.data;
+  }
+
+  const button = (page: TestPage, name: string) => page.getByRole("button", { name, exact: true });
+  const dialog = (page: TestPage) => page.getByRole("dialog");
+  const actions = (page: TestPage) =>
+    page.locator(".page-header .actions button").allTextContents();
+
+  test("a member takes a shipment from its payment to its delivery", async () => {
+    const shipment = await book(dashboard.service, workspace.apiKey);
+    const page = await open(shipment, { email: "member@example.org", role: "member" });
+    expect(await actions(page)).toEqual(["Edit", "Cancel shipment", "Record payment"]);
+    await button(page, "Record payment").click();
+    expect(await dialog(page).getByLabel("Amount").inputValue()).toBe("12.69");
+    expect(await dialog(page).getByLabel("Currency").inputValue()).toBe("USD");
+    await expectWellShown(page, "shipment-pay");
+    await button(page, "Record the payment").click();
+    await button(page, "Mark as picked up").click();
+    await button(page, "It is picked up").click();
+    await button(page, "Mark as delivered").click();
+    await button(page, "It is delivered").click();
+    await expect.poll(() => actions(page)).toEqual([]);
+    expect(await read(shipment)).toMatchObject({ status: "delivered", payment_status: "paid" });
+    await expect
+      .poll(() => page.locator(".timeline li .minor").allTextContents())
+      .toEqual(Array.from({ length: 4 }, () => "member@example.org"));
+  });
+
+  test("a payment of another amount is refused at its field", async () => {
+    const page = await open(await book(dashboard.service, workspace.apiKey));
+    await button(page, "Record payment").click();
+    await dialog(page).getByLabel("Amount").fill("12.68");
+    await button(page, "Record the payment").click();
+    const refusal = dialog(page).locator(".field", { hasText: "Amount" }).locator(".field-error");
+    expect(await refusal.textContent()).toBe(
+      "amount must be the shipment's total, which is 12.69.",
+    );
+    expect(await dialog(page).getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => dialog(page).count()).toBe(0);
+  });
+
+  test("a paid shipment is cancelled with a reason and a note, and its refund recorded", async () => {
+    const shipment = await bookAnd(dashboard.service, workspace.apiKey, ["pay"]);
+    const page = await open(shipment);
+    await button(page, "Cancel shipment").click();
+    await dialog(page).getByText("$12.69 are to be refunded").waitFor();
+    await dialog(page).getByLabel("Reason").selectOption("The customer asked for it");
+    await dialog(page).getByLabel("Note").fill("By telephone");
+    await expectWellShown(page, "shipment-cancel");
+    await button(page, "Cancel the shipment").click();
+    await page.getByText("Refund pending").waitFor();
+    expect(await read(shipment)).toMatchObject({
+      status: "cancelled",
+      payment_status: "refund_pending",
+      cancel_reason: "customer_request",
+      cancel_note: "By telephone",
+    });
+    await button(page, "Record refund").click();
+    await button(page, "Record the refund").click();
+    await page.getByText("Refunded").first().waitFor();
+    expect(await read(shipment)).toMatchObject({ payment_status: "refunded" });
+  });
+
+  test("a payment that came in after the cancellation is recorded, to be refunded", async () => {
+    const shipment = await bookAnd(dashboard.service, workspace.apiKey, ["cancel"]);
+    const page = await open(shipment);
+    await button(page, "Record late payment").click();
+    await button(page, "Record the payment").click();
+    await page.getByText("Refund pending").waitFor();
+    expect(await read(shipment)).toMatchObject({ payment_status: "refund_pending" });
+  });
+
+  describe("editing", () => {
+    test("changes route, weight, addresses and notes, with the new price shown before", async () => {
+      const fields = { metadata: { gate: "B", floor: "3" } };
+      const shipment = await book(dashboard.service, workspace.apiKey, fields);
+      const page = await open(shipment);
+      await button(page, "Edit").click();
+      await dialog(page).getByLabel("Pickup address").fill("2 Times Square");
+      await dialog(page).getByLabel("Weight in kg").fill("5");
+      await dialog(page).getByRole("rowheader", { name: "Total", exact: true }).waitFor();
+      await button(page, "Remove note 1").click();
+      await dialog(page).getByLabel("Text of note 1").fill("4");
+      await button(page, "Add a note").click();
+      await dialog(page).getByLabel("Name of note 2").fill("bell");
+      await dialog(page).getByLabel("Text of note 2").fill("Ring twice");
+      await expectWellShown(page, "shipment-edit");
+      const total = await dialog(page).locator("tfoot data").getAttribute("value");
+      await button(page, "Save the changes").click();
+      await page.getByText("2 Times Square").waitFor();
+      const changed = await read(shipment);
+      expect(changed).toMatchObject({
+        pickup_address: "2 Times Square",
+        weight_kg: 5,
+        total: Number(total),
+      });
+      const [first, second] = Object.keys(shipment["metadata"]);
+      expect(changed["metadata"]).toEqual({ [second!]: "4", bell: "Ring twice" });
+      expect(first).not.toBe(second);
+    });
+
+    test("is refused at its field where a place is not covered", async () => {
+      const page = await open(await book(dashboard.service, workspace.apiKey));
+      await button(page, "Edit").click();
+      await dialog(page).getByLabel("Pickup latitude").fill("95");
+      await button(page, "Save the changes").click();
+      await dialog(page)
+        .locator(".field", { hasText: "Pickup latitude" })
+        .locator(".field-error")
+        .waitFor();
+      await dialog(page).getByLabel("Pickup latitude").fill("51");
+      await dialog(page)
+        .getByText(/pickup point is outside the coverage zones, \d+ m/)
+        .waitFor();
+    });
+
+    test("of what somebody changed meanwhile says so, and begins anew from what it is", async () => {
+      const { apiKey } = workspace;
+      const shipment = await bookAnd(dashboard.service, apiKey, ["pay"]);
+      const page = await open(shipment);
+      await button(page, "Edit").click();
+      await dialog(page).getByLabel("Dropoff address").fill("My own");
+      await dashboard.service.request(`/v1/shipments/${shipment["reference"]}`, {
+        apiKey,
+        method: "PATCH",
+        body: { pickup_address: "Somebody else's" },
+      });
+      await button(page, "Save the changes").click();
+      await dialog(page).getByText("Somebody changed the shipment meanwhile").waitFor();
+      expect(await read(shipment)).toMatchObject({ dropoff_address: shipment["dropoff_address"] });
+      await expectWellShown(page, "shipment-stale");
+      await button(page, "Load what it is now").click();
+      await expect
+        .poll(() => dialog(page).getByLabel("Pickup address").inputValue())
+        .toBe("Somebody else's");
+      await dialog(page).getByLabel("Dropoff address").fill("My own");
+      await button(page, "Save the changes").click();
+      await expect.poll(() => dialog(page).count()).toBe(0);
+      expect(await read(shipment)).toMatchObject({
+        pickup_address: "Somebody else's",
+        dropoff_address: "My own",
+      });
+    });
+  });
+
+  test("what was sent to webhooks about it is found when asked for", async () => {
+    const { apiKey } = workspace;
+    const receiver = await startReceiver();
+    const { service } = dashboard;
+    await service.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });
+    const shipment = await bookAnd(service, apiKey, ["cancel"]);
+    await book(service, apiKey);
+    await expect.poll(() => receiver.received.length).toBe(3);
+    const page = await open(shipment);
+    await button(page, "Look for deliveries").click();
+    const rows = page.getByRole("table", { name: "Webhook deliveries" }).locator("tbody tr");
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(await rows.locator("td:first-child").allTextContents()).toEqual([
+      "shipment.cancelled",
+      "shipment.created",
+    ]);
+    await expectWellShown(page, "shipment-deliveries");
+    await rows.first().getByRole("link").click();
+    await page.getByRole("dialog").waitFor();
+    await receiver.close();
+  });
+
+  test("a viewer is offered nothing", async () => {
+    const shipment = await book(dashboard.service, workspace.apiKey);
+    const page = await open(shipment, { email: "viewer@example.org", role: "viewer" });
+    expect(await actions(page)).toEqual([]);
+    await page.getByRole("link", { name: "Shipments", exact: true }).first().click();
+    await page.getByRole("table", { name: "Shipments" }).waitFor();
+    expect(await page.getByRole("link", { name: "Book a shipment" }).count()).toBe(0);
+  });
+
+  test("two browsers see each other's changes at once", async () => {
+    const shipment = await book(dashboard.service, workspace.apiKey);
+    const ann = await open(shipment, { email: "ann@example.org", role: "member" });
+    const bob = await open(shipment, { email: "bob@example.org", role: "member" });
+    await button(bob, "Record payment").click();
+    await button(bob, "Record the payment").click();
+    await button(ann, "Mark as picked up").waitFor();
+    await ann.locator(".timeline").getByText("bob@example.org").first().waitFor();
+    await button(ann, "Mark as picked up").click();
+    await button(ann, "It is picked up").click();
+    await button(bob, "Mark as delivered").waitFor();
+    await bob.locator(".timeline").getByText("ann@example.org").first().waitFor();
+  });
+
+  test("a dialog about what was done meanwhile says so, and does not do the next thing", async () => {
+    const { service } = dashboard;
+    const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);
+    const page = await open(shipment);
+    await button(page, "Mark as picked up").click();
+    await takeStep(service, workspace.apiKey, shipment["reference"], "advance");
+    await dialog(page).getByText("The shipment has moved on").waitFor();
+    await expectWellShown(page, "shipment-moved");
+    await button(page, "Show the shipment").click();
+    expect(await read(shipment)).toMatchObject({ status: "in_transit" });
+  });
+});

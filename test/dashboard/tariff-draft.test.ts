@@ -1,0 +1,250 @@
+import { beforeAll, expect, test } from "vitest";
+import { BOOKING } from "../support/bookings.ts";
+import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
+import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../support/tariffs.ts";
+import { describeDashboard, expectWellShown, type TestPage } from "./browser.ts";
+import { openAsOperator } from "./operator.ts";
+
+/** What the sample's zones are called. */
+const COUNTIES = ["Bronx", "Kings", "New York", "Queens", "Richmond"];
+
+describeDashboard("drafts of the tariff", (dashboard) => {
+  let drafts: Drafts;
+  let reference: string;
+
+  beforeAll(async () => {
+    const { key } = await dashboard.service.addOperator("operator");
+    drafts = draftsOf(dashboard.service, key);
+    const { apiKey } = await dashboard.service.addWorkspace();
+    const booked = await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
+    reference = booked.body.data.reference;
+  });
+
+  const inForce = async () => (await drafts.call("GET", "tariff")).body.data;
+  const tier = (page: TestPage, number: number) =>
+    page.getByRole("group", { name: `Tier ${number}`, exact: true });
+  const upload = async (page: TestPage, zones: unknown, name = "zones.geojson") => {
+    const buffer = Buffer.from(typeof zones === "string" ? zones : JSON.stringify(zones));
+    const file = { name, mimeType: "application/geo+json", buffer };
+    await page.getByLabel("GeoJSON file").setInputFiles(file);
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText(`Imported ${name}.`).waitFor();
+  };
+  const draftIn = async (page: TestPage) => {
+    const id = new URL(page.url()).pathname.split("/").at(-1);
+    return (await drafts.call("GET", `tariff_drafts/${id}`)).body.data;
+  };
+
+  test("begins empty or as a copy, is edited, imported, checked, replayed, published and rolled back", async () => {
+    const page = await openAsOperator(dashboard, "/platform/drafts");
+    await page.getByText("No drafts").waitFor();
+    await expectWellShown(page, "drafts-none");
+
+    await page.getByRole("button", { name: "New draft" }).click();
+    await page.getByLabel("Name").fill("Spring");
+    await page.getByLabel("Fees and zones").selectOption("As in version 1");
+    await expectWellShown(page, "drafts-new");
+    await page.getByRole("button", { name: "Create the draft" }).click();
+    await page.getByRole("heading", { name: "Spring" }).waitFor();
+    expect(await draftIn(page)).toMatchObject({ name: "Spring", from_version: 1 });
+    await page.getByRole("application", { name: /Zones: Bronx/ }).waitFor();
+
+    // The order of tiers is wrong, one amount is no amount, and one zone crosses itself.
+    await page.getByLabel("Least charge").fill("a lot");
+    await page.getByLabel("Per kilometre").fill("2,40");
+    await page.getByRole("button", { name: "Add a tier" }).click();
+    expect(await tier(page, 4).getByLabel("Over, kg").inputValue()).toBe("50");
+    await tier(page, 4).getByLabel("To, kg").fill("100");
+    await tier(page, 4).getByLabel("Flat fee").fill("8.00");
+    await tier(page, 4).getByLabel("Per kg").fill("0.3");
+    await page.getByRole("button", { name: "Move tier 2 down" }).click();
+    await page.getByText("There are changes that are not saved.").waitFor();
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByText("The draft is saved.").waitFor();
+    const bowtie: [number, number][][] = [
+      [
+        [-74, 40],
+        [-73, 41],
+        [-73, 40],
+        [-74, 41],
+        [-74, 40],
+      ],
+    ];
+    await upload(page, zonesOf(square(-75, 40, -73, 42), bowtie));
+    await page.getByRole("button", { name: "Check the draft" }).click();
+    await page.getByText("3 faults: 2 in fees and tiers, 1 in zones.").waitFor();
+    const described = (label: string) =>
+      page.getByLabel(label, { exact: true }).first().getAttribute("aria-describedby");
+    const leastError = page.locator(`[id="${await described("Least charge")}"]`);
+    expect(await leastError.textContent()).toBe(
+      'Must be a decimal of 0 or more in quotes, such as "5.00"; it is "a lot".',
+    );
+    expect(await tier(page, 3).locator(".field-error").allTextContents()).toEqual([
+      "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
+    ]);
+    const faults = page.getByRole("list", { name: "Faults of the zones" });
+    expect(await faults.getByRole("listitem").allTextContents()).toEqual([
+      expect.stringMatching(/^zones\[1\]\.geometry Zone 2 /),
+    ]);
+    await faults.getByRole("button", { name: "Show on the map" }).click();
+    expect(new URL(page.url()).search).toBe("?check=on&zone=1");
+    await expectWellShown(page, "draft-faults");
+
+    // Put right.
+    await page.getByRole("button", { name: "Move tier 3 up" }).click();
+    await page.getByLabel("Least charge").fill("6.00");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByText("1 fault: 0 in fees and tiers, 1 in zones.").waitFor();
+    await upload(page, zonesOf(square(-75, 40, -73, 42)));
+    await page.getByText("No faults, 4 tiers and 1 zone. It can be published.").waitFor();
+    const { base_fee, rate_per_km, tiers } = (await draftIn(page)).fees;
+    expect({ base_fee, rate_per_km, tiers: tiers.map(({ min_kg }: any) => min_kg) }).toEqual({
+      base_fee: "6.00",
+      rate_per_km: "2.40",
+      tiers: [0, 5, 20, 50],
+    });
+
+    await page.getByRole("button", { name: "Replay" }).click();
+    await page.getByText("Largest changes").waitFor();
+    const largest = page.getByRole("table", { name: "Largest changes" });
+    expect(await largest.locator("tbody td").allTextContents()).toEqual([
+      reference,
+      expect.stringMatching(/^\d+$/),
+      "$12.69",
+      "$24.13",
+      "+$11.44",
+    ]);
+    const bars = page.getByRole("table", { name: "Shipments by the change of their price" });
+    expect(await bars.getByRole("row").last().textContent()).toBe("Above +50 %1");
+    await expectWellShown(page, "draft-replayed");
+
+    await page.getByRole("button", { name: "Publish…" }).click();
+    await page.getByLabel("Note").fill("Fuel is dearer.");
+    await expectWellShown(page, "draft-publish");
+    await page.getByRole("button", { name: "Publish now" }).click();
+    await page.getByText("Version 2 is in force.").waitFor();
+    expect(await inForce()).toMatchObject({
+      version: 2,
+      note: "Fuel is dearer.",
+      author: "Grace Hopper",
+      zones: 1,
+    });
+
+    await page.getByRole("table", { name: "Versions" }).getByRole("link", { name: "1" }).click();
+    await page.getByRole("button", { name: "Roll back to this…" }).click();
+    await page.getByLabel("Note").fill("Too dear.");
+    await expectWellShown(page, "tariff-roll-back");
+    await page.getByRole("button", { name: "Roll back now" }).click();
+    await page.getByText("Version 3 is in force.").waitFor();
+    expect(await inForce()).toMatchObject({ version: 3, repeats: 1, note: "Too dear.", zones: 5 });
+  }, 120_000);
+
+  test("publishing in the place of a version that is not in force any more says so, and can go on", async () => {
+    const { version } = await inForce();
+    const draft = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "7.00" }, "Mine");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    await page.getByRole("heading", { name: "Mine" }).waitFor();
+    const other = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "8.00" }, "Another’s");
+    await drafts.publish(other.id, version);
+    await page.getByRole("button", { name: "Publish…" }).click();
+    await page.getByRole("button", { name: "Publish now" }).click();
+    await page.getByText(`Version ${version + 1} is in force by now, not ${version}.`).waitFor();
+    await page.getByText(`It takes the place of version ${version + 1}.`).waitFor();
+    await page.getByRole("link", { name: "Look at what is in force by now" }).waitFor();
+    await expectWellShown(page, "draft-publish-replaced");
+    await page.getByRole("button", { name: "Publish now" }).click();
+    await page.getByText(`Version ${version + 2} is in force.`).waitFor();
+    expect((await inForce()).fees.base_fee).toBe("7.00");
+  });
+
+  test("what somebody else saved meanwhile is never overwritten unawares", async () => {
+    const draft = await drafts.begin(worldTariff(), "Shared");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    await page.getByLabel("Least charge").fill("1.00");
+    await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { name: "Theirs" });
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByText("Somebody else has changed these fees meanwhile.").waitFor();
+    expect((await draftIn(page)).fees.base_fee).toBe("0");
+    await page.getByRole("button", { name: "Show theirs, and drop mine" }).click();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
+    await page.getByLabel("Least charge").fill("2.00");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByText("The draft is saved.").waitFor();
+    expect(await draftIn(page)).toMatchObject({ name: "Theirs", fees: { base_fee: "2.00" } });
+  });
+
+  test("a refusal of a tier is shown in its row", async () => {
+    const draft = await drafts.begin(worldTariff(), "Half");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    await tier(page, 1).getByLabel("To, kg").fill("");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await tier(page, 1).locator(".field-error").waitFor();
+    expect(await tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid")).toBe("true");
+  });
+
+  test("a file of many megabytes is imported in pieces, and is shown only when that is asked for", async () => {
+    const draft = await drafts.begin(worldTariff(), "Large");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    const zones = { ...zonesOf(square(0, 0, 1, 1)), padding: "x".repeat(9_000_000) };
+    const offsets: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() !== "PUT") return;
+      offsets.push(new URL(request.url()).searchParams.get("offset")!);
+    });
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText("Choose a file first.").waitFor();
+    await upload(page, zones);
+    expect(offsets).toEqual(Array.from({ length: 9 }, (_, i) => String(i * 1024 * 1024)));
+    expect((await draftIn(page)).zones_bytes).toBe(JSON.stringify(zones).length);
+    await page.getByText("The zones have 9 MB").waitFor();
+    await page.getByRole("button", { name: "Show them on the map" }).click();
+    await page.getByRole("application", { name: /Zones: .*Zone 1/ }).waitFor();
+  });
+
+  test("zones that are no GeoJSON are said to be none", async () => {
+    const draft = await drafts.begin(worldTariff(), "Broken");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}?check=on`);
+    await page.getByLabel("GeoJSON file").waitFor();
+    await upload(page, "{ no json", "broken.geojson");
+    await page.getByText("The zones cannot be shown").waitFor();
+    const faults = page.getByRole("list", { name: "Faults of the zones" });
+    await faults.getByText("Must be JSON text in UTF-8").waitFor();
+  });
+
+  test("is deleted after asking", async () => {
+    const draft = await drafts.begin(worldTariff(), "Gone");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    await page.getByRole("button", { name: "Delete…" }).click();
+    await page.getByRole("button", { name: "Delete the draft" }).click();
+    await page.getByText("The draft Gone is deleted.").waitFor();
+    expect((await drafts.call("GET", `tariff_drafts/${draft.id}`)).status).toBe(404);
+    await page.goto(`/platform/drafts/${draft.id}`);
+    await page.getByText("There is no such draft").waitFor();
+  });
+
+  test("a viewer sees all of it, with its faults and a replay, and can change nothing", async () => {
+    const tiers = [{ min_kg: 5, max_kg: 1, flat_fee: "0", rate_per_kg: "0" }];
+    const draft = await drafts.begin({ ...SAMPLE_TARIFF, tiers }, "Seen");
+    const path = `/platform/drafts/${draft.id}?check=on&replay=10`;
+    const page = await openAsOperator(dashboard, path, "viewer");
+    await page.getByRole("application", { name: /Zones of the draft/ }).waitFor();
+    for (const name of COUNTIES) {
+      await page.getByRole("button", { name, exact: true }).waitFor();
+    }
+    await page.getByRole("list", { name: "Faults of fees and tiers" }).waitFor();
+    const allowed = /^(Check again|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
+    const main = page.getByRole("main");
+    const buttons = await main.getByRole("button").allTextContents();
+    const others = buttons
+      .map((text) => text.replace(/^[+−⤢]/, ""))
+      .filter((it) => !allowed.test(it));
+    expect(others).toEqual(COUNTIES);
+    expect(await main.getByRole("textbox").count()).toBe(1);
+    await expectWellShown(page, "draft-viewer");
+    await page.goto("/platform/drafts?new=1");
+    await page.getByRole("table", { name: "Drafts" }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "New draft" }).count()).toBe(0);
+    await expectWellShown(page, "drafts");
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import {
+  problemOfDraft,
+  problemOfFaults,
+  sortFaults,
+} from "../../src/dashboard/parts/tariff-faults.ts";
+import { feesOfText, isSameText, tierAfter } from "../../src/dashboard/parts/draft-fields.ts";
+
+const fault = (path: string) =>
+  ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;
+
+test("faults of zones are told from those of fees, with the zone's place", () => {
+  const fees = [fault("currency"), fault("tiers[1].max_kg")];
+  const sorted = sortFaults([...fees, fault("zones"), fault("zones[12].geometry")]);
+  expect(sorted).toEqual({
+    fees,
+    zones: [
+      { path: "zones", text: "must be there", index: undefined },
+      { path: "zones[12].geometry", text: "must be there", index: 12 },
+    ],
+  });
+});
+
+test("faults of fees are shown at the fields of their paths, as sentences", () => {
+  const problem = problemOfFaults([fault("base_fee"), fault("base_fee"), fault("tiers[0].min_kg")]);
+  expect(problem?.fields).toEqual({
+    base_fee: ["Must be there.", "Must be there."],
+    "tiers[0].min_kg": ["Must be there."],
+  });
+  expect(problemOfFaults([])).toBeUndefined();
+});
+
+test("a refusal of the request names the form's own fields", () => {
+  const problem = {
+    ...problemOfFaults([])!,
+    fields: { name: ["a"], "fees.tiers[1].max_kg": ["b"] },
+  };
+  expect(problemOfDraft(problem).fields).toEqual({ name: ["a"], "tiers[1].max_kg": ["b"] });
+});
+
+test("decimals are taken with a comma too, and what is no number stays for the service to judge", () => {
+  const tier = {
+    ...tierAfter(undefined),
+    max_kg: "2,5",
+    flat_fee: " 1,50 ",
+    rate_per_kg: "1.000,5",
+  };
+  const text = {
+    name: "Spring",
+    currency: " usd",
+    base_fee: "a lot",
+    rate_per_km: "",
+    tiers: [tier],
+  };
+  expect(feesOfText(text)).toEqual({
+    currency: "USD",
+    baseFee: "a lot",
+    ratePerKm: "",
+    tiers: [{ minKg: 0, maxKg: 2.5, flatFee: "1.50", ratePerKg: "1.000,5" }],
+  });
+});
+
+test("a tier begins where the one before it ends, and rows differ by what they say alone", () => {
+  const first = { ...tierAfter(undefined), max_kg: "5" };
+  const next = tierAfter(first);
+  expect(next).toMatchObject({ min_kg: "5", max_kg: "" });
+  const text = { name: "", currency: "", base_fee: "", rate_per_km: "", tiers: [first] };
+  expect(isSameText(text, { ...text, tiers: [{ ...first, key: -1 }] })).toBe(true);
+  expect(isSameText(text, { ...text, tiers: [next] })).toBe(false);
+});

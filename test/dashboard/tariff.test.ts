@@ -1,0 +1,181 @@
+import { beforeAll, expect, test } from "vitest";
+import { publishDocument } from "../support/publish-document.ts";
+import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
+import { SAMPLE_TARIFF, square, zonesOf } from "../support/tariffs.ts";
+import { describeDashboard, expectWellShown, type TestPage } from "./browser.ts";
+import { openAsOperator } from "./operator.ts";
+
+/** How many versions there are: one page and a bit. */
+const VERSIONS = 13;
+
+describeDashboard("the tariff", (dashboard) => {
+  let drafts: Drafts;
+
+  beforeAll(async () => {
+    const { key } = await dashboard.service.addOperator("operator");
+    drafts = draftsOf(dashboard.service, key);
+    for (let version = 2; version <= VERSIONS; version++) {
+      const document = { ...SAMPLE_TARIFF, base_fee: `${version}.00` };
+      await publishDocument(dashboard.service.app.em, document);
+    }
+  });
+
+  const versions = (page: TestPage) => page.getByRole("table", { name: "Versions" });
+  const rows = (page: TestPage) => versions(page).locator("tbody tr");
+  const versionOf = async (version: number) =>
+    (await drafts.call("GET", `tariff_versions/${version}`)).body.data;
+
+  test("in force is shown with its fees, tiers and zones, of which one is marked by its name", async () => {
+    const page = await openAsOperator(dashboard, "/platform/tariff");
+    const map = page.getByRole("application", { name: `Zones of version ${VERSIONS}` });
+    expect(await map.getAttribute("aria-label")).toBe(
+      `Zones of version ${VERSIONS}. Zones: Bronx, Kings, New York, Queens, Richmond`,
+    );
+    const facts = (await page.locator("dl").allInnerTexts()).join("\n");
+    for (const fact of ["In force", "5 zones", "USD", "$13.00", "$1.20"]) {
+      expect(facts).toContain(fact);
+    }
+    expect(await page.getByRole("table", { name: "Tiers" }).locator("tr").allInnerTexts()).toEqual([
+      "Weight, kg\tFlat fee\tPer kilogram",
+      "over 0 to 5\t$0.00\t$0.50",
+      "over 5 to 20\t$1.50\t$0.40",
+      "over 20 to 50\t$4.00\t$0.35",
+    ]);
+    await page.getByLabel("Find a zone").fill("kin");
+    const zones = page.getByRole("list", { name: "Zones" });
+    expect(await zones.getByRole("button").allTextContents()).toEqual(["Kings"]);
+    await zones.getByRole("button").click();
+    expect(new URL(page.url()).search).toBe("?zone=1");
+    await map.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page
+      .locator("figcaption")
+      .getByText(/^Kings · /)
+      .waitFor();
+    await expectWellShown(page, "tariff");
+  });
+
+  test("lists its versions in pages, each of which leads to its own", async () => {
+    const page = await openAsOperator(dashboard, "/platform/tariff");
+    await expect.poll(() => rows(page).count()).toBe(10);
+    await page.getByRole("button", { name: "Next →" }).click();
+    await expect.poll(() => rows(page).count()).toBe(VERSIONS - 10);
+    await versions(page).getByRole("link", { name: "2", exact: true }).click();
+    await page.getByRole("heading", { name: "Tariff version 2" }).waitFor();
+    await page.getByRole("application", { name: /^Zones of version 2/ }).waitFor();
+    await expectWellShown(page, "tariff-version");
+    await page.goto("/platform/tariff/versions/99");
+    await page.getByText("There is no such version").waitFor();
+  });
+
+  test("is compared between two versions: fees by path, zones by name and on the map", async () => {
+    const { features } = SAMPLE_TARIFF.zones as { features: any[] };
+    const [moved] = (zonesOf(square(-74, 40, -73, 41)) as { features: any[] }).features;
+    const document = {
+      ...SAMPLE_TARIFF,
+      base_fee: "13.00",
+      rate_per_km: "9.00",
+      zones: {
+        type: "FeatureCollection",
+        features: [
+          { ...features[0], geometry: moved.geometry, properties: { name: "Bronx" } },
+          ...features.slice(2),
+          { ...moved, properties: { name: "Essex" } },
+        ],
+      },
+    };
+    // Zones that overlap are fine; this one is put in force only to be compared.
+    const { version } = await publishDocument(dashboard.service.app.em, document);
+    const page = await openAsOperator(dashboard, "/platform/tariff");
+    await page.getByRole("link", { name: "Compare versions" }).click();
+    await page.getByText("Zones that differ").waitFor();
+    expect(new URL(page.url()).search).toBe(`?from_version=${version - 1}&to_version=${version}`);
+    const fees = page.getByRole("table", { name: "Fees that differ" });
+    expect(await fees.locator("tbody td").allTextContents()).toEqual([
+      "rate_per_km",
+      "1.20",
+      "9.00",
+    ]);
+    expect(await page.locator(".zone-list").allInnerTexts()).toEqual([
+      "Added (1)\nEssex",
+      "Removed (1)\nKings",
+      "Changed (1)\nBronx",
+    ]);
+    const map = page.getByRole("application");
+    const names = async () => (await map.getAttribute("aria-label"))!.split("Zones: ")[1];
+    expect(await names()).toBe(
+      "Bronx, Kings, New York, Queens, Richmond, Bronx, New York, Queens, Richmond, Essex",
+    );
+    await expectWellShown(page, "tariff-comparison");
+    await page
+      .getByLabel(/^Version \d+ 5 zones$/)
+      .first()
+      .uncheck();
+    expect(await names()).toBe("Bronx, New York, Queens, Richmond, Essex");
+    await page.getByLabel("To version").fill("1");
+    await page.keyboard.press("Enter");
+    await fees.getByText("base_fee").waitFor();
+  });
+
+  test("is scheduled, shown with its time, holds up other publications, and is called off", async () => {
+    const current = (await drafts.call("GET", "tariff")).body.data.version;
+    const draft = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "99.00" }, "Next year");
+    const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
+    const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    await page.getByRole("button", { name: "Publish…" }).click();
+    await page.getByLabel("When").selectOption("At a time");
+    await page.getByRole("button", { name: "Schedule" }).click();
+    await page.getByRole("alert").getByText("Choose a time to come.").waitFor();
+    await page.getByLabel("Takes effect").fill(`${day}T03:04`);
+    await page.getByLabel("Note").fill("New year.");
+    await page.getByRole("button", { name: "Schedule" }).click();
+    const scheduled = current + 1;
+    await page.getByRole("heading", { name: `Scheduled: version ${scheduled}` }).waitFor();
+    expect(await versionOf(scheduled)).toMatchObject({
+      state: "scheduled",
+      note: "New year.",
+      effective_at: await page.evaluate(`new Date("${day}T03:04").toISOString()`),
+    });
+    await expectWellShown(page, "tariff-scheduled");
+
+    await page.goto("/platform/tariff/versions/1");
+    await page.getByRole("button", { name: "Roll back to this…" }).click();
+    await page.getByRole("button", { name: "Roll back now" }).click();
+    await page.getByText(/Wait until then, or call it off\.$/).waitFor();
+
+    await page.goto("/platform/tariff");
+    await page.getByRole("button", { name: "Call off…" }).click();
+    await expectWellShown(page, "tariff-call-off");
+    await page.getByRole("button", { name: "Call it off" }).click();
+    await page.getByText(`Version ${scheduled} is called off.`).waitFor();
+    await rows(page).first().getByText("Called off").waitFor();
+    expect(await page.getByRole("heading", { name: /^Scheduled/ }).count()).toBe(0);
+    expect(await versionOf(scheduled)).toMatchObject({ state: "called_off" });
+  });
+
+  test("what others publish is shown without loading the page anew", async () => {
+    const page = await openAsOperator(dashboard, "/platform/tariff");
+    await page.getByRole("application").waitFor();
+    const { version } = await publishDocument(dashboard.service.app.em, {
+      ...SAMPLE_TARIFF,
+      base_fee: "77.00",
+    });
+    const map = page.getByRole("application", { name: `Zones of version ${version}` });
+    await map.waitFor({ timeout: 40_000 });
+    await rows(page).first().getByText(String(version)).first().waitFor();
+  });
+
+  test("a viewer sees all of it and can change nothing", async () => {
+    const page = await openAsOperator(dashboard, "/platform/tariff", "viewer");
+    await page.getByRole("application").waitFor();
+    await expect.poll(() => rows(page).count()).toBe(10);
+    const changing = page.getByRole("button", { name: /Call off|Roll back|draft/ });
+    expect(await changing.count()).toBe(0);
+    expect(await page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
+    await page.goto("/platform/tariff/versions/1");
+    await page.getByRole("application").waitFor();
+    await page.getByRole("link", { name: "Compare with what is in force" }).waitFor();
+    expect(await changing.count()).toBe(0);
+    expect(await page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { BOOKING } from "../support/bookings.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+
+describeDashboard("Settings → Webhooks", (dashboard) => {
+  let workspace: TestWorkspace;
+  let receiver: Receiver;
+  /** Whether the receiver takes what is sent to it. */
+  let takes = true;
+
+  beforeAll(async () => {
+    workspace = await dashboard.service.addWorkspace();
+    receiver = await startReceiver((response) => {
+      response.writeHead(takes ? 204 : 500).end(takes ? "" : "Out of order");
+    });
+  });
+
+  beforeEach(() => {
+    takes = true;
+  });
+
+  afterAll(() => receiver.close());
+
+  async function open(path = "", role = "admin", own = workspace): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, own, { email: `${role}@example.org`, role });
+    await page.goto(`/w/${own.id}/settings/webhooks${path}`);
+    return page;
+  }
+
+  const rows = (page: TestPage) =>
+    page.getByRole("table", { name: "Deliveries" }).locator("tbody tr");
+
+  test("a webhook is added, with its secret shown once, tested, edited, disabled and deleted", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("", "admin", own);
+    await page.getByText("No webhooks yet").waitFor();
+    await expectWellShown(page, "webhooks-none");
+
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.getByLabel("URL").fill("ftp://example.org");
+    await page.getByLabel("Delivered", { exact: true }).check();
+    await page.getByRole("button", { name: "Add the webhook" }).click();
+    await page.locator(".field-error").getByText("url").waitFor();
+    await expectWellShown(page, "webhooks-refused");
+    await page.getByLabel("URL").fill(receiver.url);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "The webhook’s secret" }).waitFor();
+    expect(await page.getByRole("dialog").locator("pre").innerText()).toMatch(/^whsec_/);
+    await expectWellShown(page, "webhooks-secret");
+    await page.getByRole("button", { name: "Done" }).click();
+
+    await page.getByText("Nothing was sent yet").waitFor();
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await rows(page).getByText("Delivered").waitFor();
+    expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    expect(await page.getByLabel("Delivered", { exact: true }).isChecked()).toBe(true);
+    await page.getByLabel("Delivered", { exact: true }).uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator(".facts").getByText("All events").waitFor();
+
+    await page.getByRole("button", { name: "Rotate secret" }).click();
+    await page.getByRole("button", { name: "Make a new secret" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
+
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByRole("button", { name: "Disable the webhook" }).click();
+    await page.getByText("Nothing is sent to it.").waitFor();
+    await expectWellShown(page, "webhook-disabled");
+    expect(await page.getByRole("button", { name: "Send a test" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Enable" }).click();
+    await page.getByRole("button", { name: "Enable the webhook" }).click();
+    await page.locator(".badge").getByText("Enabled").waitFor();
+
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the webhook" }).click();
+    await page.getByText("No webhooks yet").waitFor();
+    const { body } = await dashboard.service.request("/v1/webhooks", own);
+    expect(body.data).toEqual([]);
+  });
+
+  test("a webhook that fails is seen to, why, and what failed is sent again", async () => {
+    const { apiKey } = workspace;
+    const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
+    takes = false;
+    await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
+    const page = await open(`/${data.id}`);
+    await page.getByText("Failing since").first().waitFor();
+    await rows(page).getByText("Pending").waitFor();
+    await expectWellShown(page, "webhook");
+    await rows(page).getByRole("link", { name: "shipment.created" }).click();
+    await page.waitForURL("**?delivery=*");
+    const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
+    await dialog.getByText("Answered 500").first().waitFor();
+    await dialog.getByText("Out of order").first().waitFor();
+    await expectWellShown(page, "webhook-attempts");
+    await page.goBack();
+    await dialog.waitFor({ state: "hidden" });
+
+    takes = true;
+    await page.getByRole("button", { name: "Send again: shipment.created" }).click();
+    await rows(page).getByText("Delivered").waitFor();
+    const { id } = receiver.received.at(-1)!.body;
+    expect(receiver.received.filter(({ body }) => body.id === id).length).toBeGreaterThan(1);
+    await page.locator(".badge").getByText("Enabled").waitFor();
+
+    await page.getByLabel("Status").selectOption("Delivered");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.getByLabel("Status").selectOption("Failed");
+    await page.getByText("No deliveries match").waitFor();
+    await page.goto(`/w/${workspace.id}/settings/webhooks`);
+    await page.getByRole("link", { name: receiver.url }).click();
+    await page.getByRole("heading", { name: new URL(receiver.url).host }).waitFor();
+  });
+
+  test("deliveries are paged", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const { data } = await addWebhook(dashboard.service, own.apiKey, { url: receiver.url });
+    for (let i = 0; i < 27; i++) {
+      await dashboard.service.request(`/v1/webhooks/${data.id}/test`, { ...own, body: {} });
+    }
+    const page = await open(`/${data.id}`, "admin", own);
+    await expect.poll(() => rows(page).count()).toBe(25);
+    await page.keyboard.press("n");
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await page.getByRole("button", { name: "Previous" }).click();
+    await expect.poll(() => rows(page).count()).toBe(25);
+  });
+
+  test("a viewer sees webhooks and deliveries, and nothing to do", async () => {
+    const { apiKey } = workspace;
+    const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
+    await dashboard.service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
+    const page = await open("", "viewer");
+    await page.getByRole("table", { name: "Webhooks" }).waitFor();
+    expect(await page.getByRole("button", { name: "Add a webhook" }).count()).toBe(0);
+    await expectWellShown(page, "webhooks");
+    await page.goto(`/w/${workspace.id}/settings/webhooks/${data.id}`);
+    await rows(page).getByText("Delivered").waitFor();
+    const buttons = ["Send a test", "Edit", "Delete", "Disable", "Rotate secret", /again/];
+    for (const name of buttons) expect(await page.getByRole("button", { name }).count()).toBe(0);
+  });
+
+  test("a webhook that there is not is said, with a way back", async () => {
+    const page = await open("/wh_nothing");
+    await page.getByText("There is no such webhook").waitFor();
+    await page.getByRole("link", { name: "Show all webhooks" }).click();
+    await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+  });
+});

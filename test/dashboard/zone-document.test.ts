@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { readZoneDocument } from "../../src/dashboard/parts/zone-document.ts";
+import { square } from "../support/tariffs.ts";
+
+const NOTHING = { listed: [], zones: { type: "FeatureCollection", features: [] } };
+
+test.each([
+  ["text that is no JSON", "{"],
+  ["no text", ""],
+  ["a null", "null"],
+  ["an object without features", "{}"],
+  ["features that are no list", '{"features": {}}'],
+])("%s is not readable", (_, text) => {
+  expect(readZoneDocument(text)).toEqual({ ...NOTHING, isReadable: false });
+});
+
+test("an empty list of features is readable, without zones", () => {
+  expect(readZoneDocument('{"features": []}')).toEqual({ ...NOTHING, isReadable: true });
+});
+
+test("zones keep their places, and are named by them where they have no name", () => {
+  const geometry = { type: "Polygon", coordinates: square(0, 0, 1, 1) };
+  const many = { type: "MultiPolygon", coordinates: [square(0, 0, 1, 1)] };
+  const features = [
+    { type: "Feature", properties: { name: "Kings" }, geometry },
+    { type: "Feature", properties: { name: 7 }, geometry: { type: "Point", coordinates: [0, 0] } },
+    { type: "Feature", properties: null, geometry: many },
+  ];
+  const kings = { type: "Feature", properties: { name: "Kings" }, geometry };
+  const third = { type: "Feature", properties: { name: "Zone 3" }, geometry: many };
+  expect(readZoneDocument(JSON.stringify({ features }))).toEqual({
+    isReadable: true,
+    listed: [
+      { index: 0, name: "Kings", zone: kings },
+      { index: 1, name: "Zone 2", zone: undefined },
+      { index: 2, name: "Zone 3", zone: third },
+    ],
+    zones: { type: "FeatureCollection", features: [kings, third] },
+  });
+});
+
+test.each([
+  ["a null", null],
+  ["a number", 7],
+  ["a text", "zone"],
+  ["one without geometry", {}],
+  ["one with a null as geometry", { geometry: null }],
+  ["one without coordinates", { geometry: { type: "Polygon" } }],
+  ["one without rings", { geometry: { type: "Polygon", coordinates: [] } }],
+  [
+    "a ring of three positions",
+    polygon([
+      [
+        [0, 0],
+        [1, 0],
+        [0, 0],
+      ],
+    ]),
+  ],
+  ["a position of one number", polygon([[[0], [1, 0], [1, 1], [0, 0]]])],
+  [
+    "a position of texts",
+    polygon([
+      [
+        ["0", "0"],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+      ],
+    ]),
+  ],
+  ["a polygon in the place of a ring", polygon([square(0, 0, 1, 1)])],
+  ["a collection", { geometry: { type: "GeometryCollection", geometries: [] } }],
+])("a feature that cannot be drawn is listed all the same: %s", (_, feature) => {
+  const { listed, zones } = readZoneDocument(JSON.stringify({ features: [feature] }));
+  expect({ listed, drawn: zones.features }).toEqual({
+    listed: [{ index: 0, name: "Zone 1", zone: undefined }],
+    drawn: [],
+  });
+});
+
+function polygon(coordinates: unknown): object {
+  return { type: "Feature", geometry: { type: "Polygon", coordinates } };
+}

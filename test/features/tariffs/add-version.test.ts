@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MikroORM } from "@mikro-orm/postgresql";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createOrm, type EntityManager } from "../../../src/db/orm.ts";
+import { addVersion } from "../../../src/features/tariffs/add-version.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { worldTariff } from "../../support/tariffs.ts";
+
+let database: TestDatabase;
+let orm: MikroORM;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  orm = createOrm(database.url, { entities: ENTITIES });
+  await publishDocument(orm.em, worldTariff());
+});
+
+afterAll(async () => {
+  await orm.close();
+  await database.drop();
+});
+
+/** The same transaction, after each statement of which more time passes than the scheduled version has. */
+function slowed(tx: EntityManager): EntityManager {
+  return new Proxy(tx, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (name !== "getKysely") return value.bind(target);
+      return () => ({
+        async executeQuery(query: Parameters<ReturnType<typeof tx.getKysely>["executeQuery"]>[0]) {
+          const result = await tx.getKysely().executeQuery(query);
+          await sleep(500);
+          return result;
+        },
+      });
+    },
+  });
+}
+
+test("a version whose time comes while another is published is not replaced unseen", async () => {
+  const adding = orm.em.fork().transactional(async (tx) => {
+    await tx.execute(
+      `insert into tariff_version (version, document, digest, published_at, effective_at)
+       select 2, document, 'digest', now(), clock_timestamp() + interval '300 milliseconds'
+       from tariff_version`,
+    );
+    const insert = () => Promise.reject(new Error("version 2 was replaced"));
+    await addVersion(slowed(tx), { replaces: 1, digest: "other", insert });
+  });
+  await expect(adding).rejects.toThrow("Version 2 is in force by now, not 1.");
+});
