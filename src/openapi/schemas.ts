@@ -61,10 +61,14 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
   ): Json {
     if (desc.typeName === TIMESTAMP) return { type: "string", format: "date-time" };
     const name = componentName(desc.typeName);
+    const fields = desc.fields.filter(isInBody);
+    const known = components[name]?.["properties"] as Json | undefined;
     if ((forms.get(name) ?? form) !== form) throw new Error(`${name} is both asked and answered`);
+    if (known !== undefined && Object.keys(known).length !== fields.length) {
+      throw new Error(`${name} has other fields where another path binds them`);
+    }
     if (!forms.has(name)) {
       forms.set(name, form);
-      const fields = desc.fields.filter(isInBody);
       const isNeeded = (it: DescField) =>
         form === "answer" || isRequired(rulesOf(it, options, registry));
       const required = fields.filter(isNeeded).map((it) => it.name);

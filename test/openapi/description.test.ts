@@ -10,7 +10,7 @@ import { describedMethods } from "../support/described-services.ts";
 
 test("Redocly's linter finds nothing in the OpenAPI document", () => {
   const { status, stdout, stderr } = spawnSync(
-    "redocly",
+    "node_modules/.bin/redocly",
     ["lint", "--format=json", "gen/openapi/openapi.json"],
     {
       env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
