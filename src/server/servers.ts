@@ -18,6 +18,7 @@ import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
+import { createApiDescription } from "../transport/http/api-description.ts";
 import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
@@ -30,6 +31,9 @@ import { SERVICES } from "./services.ts";
 
 /** Where `npm run build` puts the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
+
+/** What `npm run generate` makes of the proto files. */
+const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
 
 /** Builds the two servers on one pipeline; neither listens yet. */
 export function createServers(options: {
@@ -82,6 +86,7 @@ export function createServers(options: {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
+      apiDescription: createApiDescription(API_DESCRIPTION),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
       signInPages: signInPages(options, pipeline),
     }),

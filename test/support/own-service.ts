@@ -97,6 +97,7 @@ export async function startOwnService(options: {
     handleRpc: rpcHandler(false),
     gateway: createJsonGateway(rpcs, pipeline),
     probes: () => false,
+    apiDescription: () => false,
     signInPages: () => false,
     limits,
   });

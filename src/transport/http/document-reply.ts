@@ -11,6 +11,9 @@ export interface DocumentReply {
   readonly body: Buffer | undefined;
 }
 
+/** A document in its forms. */
+export type AnsweredDocument = Pick<DocumentAnswer, "document" | "form">;
+
 /** The smallest document that is compressed, in bytes. */
 const COMPRESS_MIN_BYTES = 1024;
 const compress = promisify(gzip);
@@ -21,7 +24,7 @@ const compress = promisify(gzip);
  * Node's, once for each document.
  */
 export async function documentReply(
-  answer: DocumentAnswer,
+  answer: AnsweredDocument,
   request: IncomingHttpHeaders,
 ): Promise<DocumentReply> {
   const { contentType, body, etag, cacheControl } = answer.document;

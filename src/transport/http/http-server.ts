@@ -11,6 +11,7 @@ import {
 } from "../connections/connections.ts";
 import { listen } from "../connections/listen.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
+import type { ApiDescription } from "./api-description.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import type { DashboardFiles } from "./dashboard-files.ts";
 import { createHostFault } from "./host-fault.ts";
@@ -44,6 +45,7 @@ export function createHttpServer(options: {
   readonly handleRpc: RpcHandler;
   readonly gateway: JsonGateway;
   readonly probes: Probes;
+  readonly apiDescription: ApiDescription;
   readonly signInPages: SignInPages;
   readonly dashboard?: DashboardFiles | undefined;
   readonly limits?: Partial<ConnectionLimits>;
@@ -106,17 +108,19 @@ export function createHttpServer(options: {
   };
 }
 
-/** Builds the answers to probes and browsers; they are false when the request is for the API. */
+/** Builds the answers to probes, browsers and readers of the API's description; they are false when the request is for the API. */
 function createOutsideApi(options: {
   readonly probes: Probes;
+  readonly apiDescription: ApiDescription;
   readonly signInPages: SignInPages;
   readonly dashboard?: DashboardFiles | undefined;
 }): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { probes, signInPages, dashboard } = options;
+  const { probes, apiDescription, signInPages, dashboard } = options;
   return (request, response) => {
     if (signInPages(request, response)) return true;
     const requestId = requestIdOf(request);
     if (probes(request, response, requestId)) return true;
+    if (apiDescription(request, response, requestId)) return true;
     if (dashboard?.(request, response, requestId)) return true;
     if (request.url !== "/" || !prefersPage(request)) return false;
     sendPage(response, dashboard === undefined ? "start" : "unbuilt", requestId);

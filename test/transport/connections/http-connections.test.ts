@@ -24,6 +24,7 @@ async function start(limits: Partial<ConnectionLimits>, answer: Answer): Promise
     handleRpc: () => undefined,
     gateway: (request, response) => answer(response, request),
     probes: () => false,
+    apiDescription: () => false,
     signInPages: () => false,
     limits: { sweepMs: 20, ...limits },
   });

@@ -1,0 +1,65 @@
+import type { DescService, FileRegistry } from "@bufbuild/protobuf";
+import { ERROR, HEADERS, PARAMETERS, refusals, SECURITY_SCHEMES } from "./components.ts";
+import { operationsOf } from "./operations.ts";
+import { createOptions, descriptionOf, type Json } from "./options.ts";
+import { createSchemas } from "./schemas.ts";
+import { webhooksOf } from "./webhooks.ts";
+
+const ABOUT = `The JSON API. What holds for all of it:
+
+- Unknown fields are ignored. In a request, \`null\` and blank text count as absent; text is trimmed.
+- Every field of an answer is present, \`null\` when unset. Fields and values may be added later.
+- Whole numbers are exact up to 2^53 - 1. Amounts are in the currency's major unit.
+- Times are in RFC 3339; those of answers are in UTC, to the millisecond.
+- Zones are sent and answered as GeoJSON documents.`;
+
+/**
+ * Describes the JSON API of every service that has one, in OpenAPI 3.1.
+ *
+ * @throws Error for what the document has no form for, and for two methods of one name
+ */
+export function describeApi(registry: FileRegistry, version: string): Json {
+  const options = createOptions(registry);
+  const schemas = createSchemas(options, registry);
+  const services = [...registry.files]
+    .filter((file) => file.proto.package.startsWith("shipments."))
+    .flatMap((file) => file.services);
+  const paths: Record<string, Record<string, Json>> = {};
+  const ids = new Set<string>();
+  for (const method of services.flatMap((it) => it.methods)) {
+    for (const { path, httpMethod, operation } of operationsOf(method, schemas, options)) {
+      if (ids.has(operation.operationId)) throw new Error(`two are named ${operation.operationId}`);
+      ids.add(operation.operationId);
+      (paths[path] ??= {})[httpMethod] = operation;
+    }
+  }
+  const webhooks = webhooksOf(registry, schemas);
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Shipments",
+      version,
+      description: ABOUT,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "The server that this document comes from." }],
+    tags: services.map(tagOf),
+    paths: sorted(paths),
+    webhooks,
+    components: {
+      schemas: sorted({ ...schemas.components, Error: ERROR }),
+      responses: refusals(),
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+function tagOf(service: DescService): Json {
+  return { name: service.name, ...descriptionOf(service) };
+}
+
+function sorted(members: Json): Json {
+  return Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

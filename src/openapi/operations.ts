@@ -1,0 +1,178 @@
+import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import type { HttpRule } from "../../gen/google/api/http_pb.js";
+import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
+import { descriptionOf, type Json, type Options } from "./options.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** One way to call a method by JSON. */
+export interface Operation {
+  readonly path: string;
+  /** In lower case. */
+  readonly httpMethod: string;
+  readonly operation: Json & { readonly operationId: string };
+}
+
+/** Describes every way to call a method by JSON; none where it has no path. */
+export function operationsOf(method: DescMethod, schemas: Schemas, options: Options): Operation[] {
+  const rule = options<HttpRule>(method, "google.api.http");
+  if (rule === undefined) return [];
+  return [rule, ...rule.additionalBindings].map((it, i) => {
+    const path = it.pattern.value as string;
+    const bound = boundFields(path);
+    const operationId = idOf(method) + (i === 0 ? "" : `By${bound.map(pascal).join("And")}`);
+    const operation = { operationId, ...describe(method, it, bound, { schemas, options }) };
+    return { path, httpMethod: it.pattern.case!, operation };
+  });
+}
+
+function describe(
+  method: DescMethod,
+  { body }: HttpRule,
+  bound: readonly string[],
+  { schemas, options }: { readonly schemas: Schemas; readonly options: Options },
+): Json {
+  const { input } = method;
+  const { description = "" } = descriptionOf(method);
+  const isReadOnly = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  const isDocument = documentField(method) !== undefined;
+  const parameter = (field: DescField) => ({
+    name: field.name,
+    in: bound.includes(field.name) ? "path" : "query",
+    required: bound.includes(field.name) || schemas.isRequired(field),
+    ...parameterParts(field, schemas),
+  });
+  const isParameter = (it: DescField) =>
+    bound.includes(it.name) || (body !== "*" && it.name !== body);
+  return {
+    tags: [method.parent.name],
+    summary: /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description,
+    description,
+    security: SECURITY[method.parent.file.proto.package]!.map((name) => ({ [name]: [] })),
+    parameters: [
+      ...input.fields.filter(isParameter).map(parameter),
+      ...parameterRefs("X-Request-Id", "Connect-Timeout-Ms"),
+      ...(isReadOnly ? [] : parameterRefs("Idempotency-Key")),
+      ...(isDocument ? parameterRefs("If-None-Match") : []),
+    ],
+    ...requestBody(method, body, bound, schemas),
+    responses: {
+      [options<number>(method, "shipments.v1.success_status") ?? 200]: answer(
+        method,
+        isReadOnly,
+        schemas,
+      ),
+      ...(isDocument ? { 304: notModified() } : {}),
+      ...refusalRefs(method, body, bound, isReadOnly),
+    },
+  };
+}
+
+/** By what the services of a package are called. */
+const SECURITY: Readonly<Record<string, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  "shipments.v1": ["workspaceBearer", "workspaceKey"],
+  "shipments.admin.v1": ["operatorBearer", "operatorKey"],
+  "shipments.account.v1": ["session"],
+};
+
+function idOf({ localName, parent }: DescMethod): string {
+  return parent.file.proto.package === "shipments.admin.v1"
+    ? `admin${pascal(localName)}`
+    : localName;
+}
+
+function boundFields(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}
+
+function pascal(name: string): string {
+  return name.replace(/(^|_)([a-z])/g, (_, _before, letter: string) => letter.toUpperCase());
+}
+
+/** The description of a parameter stands beside its schema. */
+function parameterParts(field: DescField, schemas: Schemas): Json {
+  const { description, ...schema } = schemas.field(field, "request");
+  return { ...(description === undefined ? {} : { description }), schema };
+}
+
+function parameterRefs(...names: readonly (keyof typeof PARAMETERS)[]): Json[] {
+  return names.map((it) => ({ $ref: `#/components/parameters/${it}` }));
+}
+
+function requestBody(
+  { input }: DescMethod,
+  body: string,
+  bound: readonly string[],
+  schemas: Schemas,
+): Json {
+  if (body === "") return {};
+  if (body !== "*") {
+    const field = input.fields.find((it) => it.name === body)!;
+    return {
+      requestBody: { content: { "application/geo+json": { schema: descriptionOf(field) } } },
+    };
+  }
+  const isInBody = (it: DescField) => !bound.includes(it.name);
+  const fields = input.fields.filter(isInBody);
+  if (fields.length === 0) return {};
+  const schema = schemas.message(input, "request", isInBody);
+  const required = fields.some(schemas.isRequired);
+  return { requestBody: { required, content: { "application/json": { schema } } } };
+}
+
+/** The GeoJSON document that a method answers with by HTTP; undefined when it answers by JSON. */
+function documentField({ output }: DescMethod): DescField | undefined {
+  return output.fields.find((it) => it.scalar === ScalarType.BYTES && it.name === "geojson");
+}
+
+function answer(method: DescMethod, isReadOnly: boolean, schemas: Schemas): Json {
+  const common = ["X-Request-Id", "RateLimit-Policy", "RateLimit"];
+  const document = documentField(method);
+  if (document !== undefined) {
+    return {
+      description: "The document.",
+      headers: headers(...common, "ETag", "Cache-Control"),
+      content: { "application/geo+json": { schema: descriptionOf(document) } },
+    };
+  }
+  return {
+    description: "Done.",
+    headers: headers(...common, ...(isReadOnly ? [] : ["Idempotency-Replayed"])),
+    content: { "application/json": { schema: schemas.message(method.output, "answer") } },
+  };
+}
+
+function notModified(): Json {
+  return {
+    description: "The caller has the document already.",
+    headers: headers("X-Request-Id", "RateLimit-Policy", "RateLimit", "ETag", "Cache-Control"),
+  };
+}
+
+function refusalRefs(
+  { input }: DescMethod,
+  body: string,
+  bound: readonly string[],
+  isReadOnly: boolean,
+): Json {
+  const namesAnother = input.fields.some((it) => it.name.endsWith("_version"));
+  const mayMiss = bound.length > 0 || namesAnother || input.name === "GetTariffInForceRequest";
+  const statuses = [
+    401,
+    403,
+    ...(body === "*" ? [400] : []),
+    ...(mayMiss ? [404] : []),
+    ...(isReadOnly ? [] : [409]),
+    ...(body === "" ? [] : [413, 415]),
+    422,
+    429,
+    500,
+    503,
+    504,
+  ];
+  return Object.fromEntries(statuses.map((it) => [it, refusalRef(it)]));
+}
+
+function refusalRef(status: number): Json {
+  return { $ref: `#/components/responses/Refused${status}` };
+}

@@ -1,0 +1,56 @@
+import {
+  getOption,
+  hasOption,
+  type AnyDesc,
+  type DescField,
+  type Message,
+  type Registry,
+} from "@bufbuild/protobuf";
+import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { getComments } from "@bufbuild/protoplugin";
+
+/** A JSON object of the document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads options by the name of their extension. They come from the files at hand: the generated code
+ * that describes them is not there yet while it is being generated.
+ */
+export type Options = <T>(desc: AnyDesc, name: string) => T | undefined;
+
+/** Builds the reading of options. */
+export function createOptions(registry: Registry): Options {
+  return <T>(desc: AnyDesc, name: string) => {
+    const extension = registry.getExtension(name);
+    if (extension === undefined) throw new Error(`there is no option ${name}`);
+    return hasOption(desc as never, extension)
+      ? (getOption(desc as never, extension) as T)
+      : undefined;
+  };
+}
+
+/** The rules of a field; undefined when it has none. */
+export function rulesOf(
+  field: DescField,
+  options: Options,
+  registry: Registry,
+): ReflectMessage | undefined {
+  const rules = options<Message>(field, "buf.validate.field");
+  return rules && reflect(registry.getMessage("buf.validate.FieldRules")!, rules);
+}
+
+/** Whether a field has to be given. */
+export function isRequired(rules: ReflectMessage | undefined): boolean {
+  const required = rules?.fields.find(({ name }) => name === "required");
+  return required !== undefined && rules!.get(required) === true;
+}
+
+/** The comment on a declaration, with its lines joined, as the member `description`; none when it has none. */
+export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
+  readonly description?: string;
+} {
+  const text = getComments(desc)
+    .leading?.trim()
+    .replace(/\s*\n\s*/g, " ");
+  return text === undefined || text === "" ? {} : { description: text };
+}

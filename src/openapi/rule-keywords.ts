@@ -1,0 +1,53 @@
+import { isReflectMessage, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import type { Json } from "./options.ts";
+
+/** The keyword of JSON Schema that says the same as a rule with a value. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  gt: "exclusiveMinimum",
+  gte: "minimum",
+  in: "enum",
+  lt: "exclusiveMaximum",
+  lte: "maximum",
+  max_items: "maxItems",
+  max_len: "maxLength",
+  max_pairs: "maxProperties",
+  min_items: "minItems",
+  min_len: "minLength",
+  min_pairs: "minProperties",
+  pattern: "pattern",
+};
+/** The keyword under which the rules of a part stand. */
+const PARTS: Readonly<Record<string, string>> = {
+  items: "items",
+  keys: "propertyNames",
+  values: "additionalProperties",
+};
+/** What the JSON dialect or the list of required fields says already. */
+const SAID_ELSEWHERE = new Set(["defined_only", "finite", "ignore", "not_in", "required"]);
+
+/**
+ * The rules of a field as keywords of JSON Schema.
+ *
+ * @throws Error for a rule that has no keyword here, so that none is left out unseen
+ */
+export function ruleKeywords(rules: ReflectMessage): Json {
+  const keywords: Record<string, unknown> = {};
+  for (const field of rules.fields.filter((it) => rules.isSet(it))) {
+    const value: unknown = rules.get(field);
+    const keyword = KEYWORDS[field.name];
+    const part = PARTS[field.name];
+    if (keyword !== undefined) keywords[keyword] = plain(value);
+    else if (field.name === "email") keywords["format"] = "email";
+    else if (part !== undefined) keywords[part] = ruleKeywords(value as ReflectMessage);
+    else if (isReflectMessage(value)) Object.assign(keywords, ruleKeywords(value));
+    else if (!SAID_ELSEWHERE.has(field.name)) {
+      throw new Error(`the rule ${field.toString()} has no form in the OpenAPI document`);
+    }
+  }
+  return keywords;
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  return typeof value === "object" ? [...(value as Iterable<unknown>)] : value;
+}

@@ -1,0 +1,157 @@
+import {
+  ScalarType,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type Registry,
+} from "@bufbuild/protobuf";
+import { enumNames } from "../json/enum-names.ts";
+import { descriptionOf, isRequired, rulesOf, type Json, type Options } from "./options.ts";
+import { ruleKeywords } from "./rule-keywords.ts";
+
+/** A message as a caller sends it, or as the service answers with it. */
+export type Form = "request" | "answer";
+
+/** The schemas of messages and enums, which refer to each other by name. */
+export interface Schemas {
+  /** The schema of one field. */
+  field(field: DescField, form: Form): Json;
+  /** Whether the field has to be given in a request. */
+  isRequired(field: DescField): boolean;
+  /** A reference to a message, of which a request has the fields that `isInBody` takes. */
+  message(message: DescMessage, form: Form, isInBody?: (field: DescField) => boolean): Json;
+  /** Every schema that was referred to, by name. */
+  readonly components: Record<string, Json>;
+}
+
+/** Takes every field. */
+const isAny = () => true;
+
+const TIMESTAMP = "google.protobuf.Timestamp";
+
+/** Builds the schemas of the JSON dialect that `src/json` reads and writes. */
+export function createSchemas(options: Options, registry: Registry): Schemas {
+  const components: Record<string, Json> = {};
+  const forms = new Map<string, Form>();
+
+  function element(desc: DescField, form: Form): Json {
+    if (desc.message !== undefined) return message(desc.message, form);
+    return desc.enum === undefined ? scalarSchema(desc.scalar!) : enumRef(desc.enum);
+  }
+
+  function enumRef(desc: DescEnum): Json {
+    const name = componentName(desc.typeName);
+    components[name] ??= enumSchema(desc);
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  function field(desc: DescField, form: Form): Json {
+    const rules = rulesOf(desc, options, registry);
+    const keywords = rules === undefined ? {} : ruleKeywords(rules);
+    const schema = withKeywords(typed(desc, element(desc, form)), keywords);
+    const nonBlank = isRequired(rules) && desc.scalar === ScalarType.STRING ? { minLength: 1 } : {};
+    const whole = form === "answer" && mayBeUnset(desc) ? orNull(schema) : schema;
+    return { ...whole, ...nonBlank, ...descriptionOf(desc) };
+  }
+
+  function message(
+    desc: DescMessage,
+    form: Form,
+    isInBody: (field: DescField) => boolean = isAny,
+  ): Json {
+    if (desc.typeName === TIMESTAMP) return { type: "string", format: "date-time" };
+    const name = componentName(desc.typeName);
+    const fields = desc.fields.filter(isInBody);
+    const known = components[name]?.["properties"] as Json | undefined;
+    if ((forms.get(name) ?? form) !== form) throw new Error(`${name} is both asked and answered`);
+    if (known !== undefined && Object.keys(known).length !== fields.length) {
+      throw new Error(`${name} has other fields where another path binds them`);
+    }
+    if (!forms.has(name)) {
+      forms.set(name, form);
+      const isNeeded = (it: DescField) =>
+        form === "answer" || isRequired(rulesOf(it, options, registry));
+      const required = fields.filter(isNeeded).map((it) => it.name);
+      components[name] = {
+        type: "object",
+        ...descriptionOf(desc),
+        ...(required.length === 0 ? {} : { required }),
+        properties: Object.fromEntries(fields.map((it) => [it.name, field(it, form)])),
+      };
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  return {
+    field,
+    isRequired: (it) => isRequired(rulesOf(it, options, registry)),
+    message,
+    components,
+  };
+}
+
+/** `shipments.admin.v1.GetWorkspaceResponse` is `admin.GetWorkspaceResponse`. */
+function componentName(typeName: string): string {
+  return typeName.replace(/^shipments\./, "").replace(/(^|\.)v1\./, "$1");
+}
+
+/** The data of an answer is always there; of other messages the descriptor does not say. */
+function mayBeUnset(field: DescField): boolean {
+  if (field.fieldKind !== "message") return field.proto.proto3Optional;
+  return field.name !== "data" || !field.parent.name.endsWith("Response");
+}
+
+function orNull(schema: Json): Json {
+  if ("$ref" in schema) return { anyOf: [schema, { type: "null" }] };
+  return { ...schema, type: [schema["type"], "null"] };
+}
+
+function typed(field: DescField, element: Json): Json {
+  if (field.fieldKind === "list") return { type: "array", items: element };
+  if (field.fieldKind === "map") return { type: "object", additionalProperties: element };
+  return element;
+}
+
+function withKeywords(schema: Json, keywords: Json): Json {
+  const merged: Record<string, unknown> = { ...schema, ...keywords };
+  for (const part of ["items", "additionalProperties"]) {
+    if (part in schema) merged[part] = { ...(schema[part] as Json), ...(keywords[part] as Json) };
+  }
+  return merged;
+}
+
+function scalarSchema(scalar: ScalarType): Json {
+  switch (scalar) {
+    case ScalarType.BOOL:
+      return { type: "boolean" };
+    case ScalarType.BYTES:
+      return { type: "string", contentEncoding: "base64" };
+    case ScalarType.DOUBLE:
+      return { type: "number", format: "double" };
+    case ScalarType.INT32:
+      return { type: "integer", format: "int32" };
+    case ScalarType.INT64:
+      return { type: "integer", format: "int64" };
+    case ScalarType.STRING:
+      return { type: "string" };
+    default:
+      throw new Error(`the scalar type ${ScalarType[scalar]} has no form in the OpenAPI document`);
+  }
+}
+
+function enumSchema(desc: DescEnum): Json {
+  const names = enumNames(desc);
+  const { description } = descriptionOf(desc);
+  const said = desc.values.flatMap((value) => {
+    const { description: text } = descriptionOf(value);
+    return text === undefined || value.number === 0
+      ? []
+      : [`- \`${names.get(value.number)}\`: ${text}`];
+  });
+  const text = [description, said.join("\n")].filter(Boolean).join("\n\n");
+  return {
+    type: "string",
+    enum: [...names.values()],
+    ...(text === "" ? {} : { description: text }),
+  };
+}

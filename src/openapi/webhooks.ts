@@ -1,0 +1,53 @@
+import type { Registry } from "@bufbuild/protobuf";
+import type { Json } from "./options.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** The headers of Standard Webhooks 1.0.0. */
+const PARAMETERS: readonly Json[] = [
+  parameter("webhook-id", "The event's id, the same with every attempt.", {}),
+  parameter("webhook-timestamp", "When the attempt was made, in seconds since 1970.", {
+    pattern: "^[0-9]+$",
+  }),
+  parameter(
+    "webhook-signature",
+    "`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, for each of the webhook's secrets, separated by spaces.",
+    { pattern: "^v1,\\S+( v1,\\S+)*$" },
+  ),
+];
+
+function parameter(name: string, description: string, rules: Json): Json {
+  return { name, in: "header", required: true, description, schema: { type: "string", ...rules } };
+}
+
+const RESPONSES: Json = {
+  "2XX": { description: "Taken. It has to come within 15 seconds." },
+  "410": { description: "Disables the webhook." },
+  default: { description: "Tried again, up to 10 attempts in all." },
+};
+
+/** The events that are sent to webhooks, by type, as the rules of `ListEventsRequest` name them. */
+export function webhooksOf(registry: Registry, schemas: Schemas): Json {
+  const types = registry.getMessage("shipments.v1.ListEventsRequest")!.field["types"]!;
+  const { items } = schemas.field(types, "request") as { items: { enum: readonly string[] } };
+  const event = schemas.message(registry.getMessage("shipments.v1.Event")!, "answer");
+  const webhook = (type: string): Json => ({
+    post: {
+      operationId: `receive${type.replace(/(^|[._])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase())}`,
+      tags: ["WebhookService"],
+      summary: `An event of the type ${type}`,
+      description: "Sent at least once, in no certain order, to the webhooks that take the type.",
+      security: [],
+      parameters: PARAMETERS,
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: { allOf: [event, { type: "object", properties: { type: { const: type } } }] },
+          },
+        },
+      },
+      responses: RESPONSES,
+    },
+  });
+  return Object.fromEntries(items.enum.map((type) => [type, webhook(type)]));
+}

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "../support/bookings.ts";
+import {
+  createCheckedCalls,
+  DESCRIPTION,
+  type CheckedOptions,
+} from "../support/api-description.ts";
+import { signIn, signInByPath } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { startReceiver } from "../support/receiver.ts";
+import {
+  startService,
+  startUnprepared,
+  type TestService,
+  type TestWorkspace,
+} from "../support/service.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+
+let service: TestService;
+let workspace: TestWorkspace;
+let operatorKey: string;
+
+beforeAll(async () => {
+  service = await startService();
+  workspace = await service.addWorkspace();
+  operatorKey = (await service.addOperator()).key;
+});
+
+afterAll(() => service.close());
+
+const checked = createCheckedCalls();
+
+/** Calls by the workspace's key and gives the body; the document has to have it all. */
+async function call(path: string, options: CheckedOptions = {}): Promise<any> {
+  const { apiKey } = workspace;
+  return (await checked.call(service, `/v1/${path}`, { apiKey, ...options })).body;
+}
+
+/** The same by the operator's key. */
+async function admin(path: string, options: CheckedOptions = {}): Promise<any> {
+  const all = { apiKey: operatorKey, ...options };
+  return (await checked.call(service, `/admin/v1/${path}`, all)).body;
+}
+
+const book = async (fields: object = {}) =>
+  (await call("shipments", { body: { ...BOOKING, ...fields } })).data;
+
+test("quotes are as the OpenAPI document says, also those of routes that are not served", async () => {
+  await call("shipments/quote", { body: COVERED_ROUTE });
+  await call("shipments/quote", { body: { ...COVERED_ROUTE, pickup_lat: 0 } });
+  const faulty = { ...COVERED_ROUTE, weight_kg: "heavy" };
+  const body = { routes: [COVERED_ROUTE, faulty] };
+  await call("shipments/quote/batch", { body, mayBreakRules: true });
+});
+
+test("the answers on shipments and their customers are as the OpenAPI document says", async () => {
+  const fields = { external_reference: "4711", metadata: { floor: "3" } };
+  const { reference, customer, etag } = await book(fields);
+  await call(`shipments/${reference}`);
+  const body = { etag, dropoff_address: "1 Main St", metadata: { floor: "4" } };
+  await call(`shipments/${reference}`, { method: "PATCH", body });
+  const headers = { "idempotency-key": "pay-1" };
+  for (const _ of ["first", "again"]) {
+    await call(`shipments/${reference}/payments`, { body: PAYMENT, headers });
+  }
+  const paid = (await book()).reference;
+  await call(`shipments/${paid}/payments`, { body: PAYMENT });
+  await call(`shipments/${paid}/cancel`, { body: { reason: "other", note: "Moved" } });
+  await call(`shipments/${paid}/refunds`, { body: {} });
+  await call(`shipments/${reference}/advance`, { body: {} });
+  await call("shipments?status=in_transit&page_size=1&created_after=2020-01-01T00:00:00Z");
+  await call(`customers/${customer.id}/shipments?payment_status=paid`);
+  await call(`customers/${customer.id}`);
+  await call("customers?page_size=1");
+  await call(`shipments/${reference}/events`);
+  await call("events?types=shipment.created&types=shipment.paid");
+});
+
+test("the answers on a workspace are as the OpenAPI document says", async () => {
+  await call("workspace");
+  await call("usage");
+  await call("overview?from_date=2026-01-01&to_date=2026-01-03");
+  const made = (await call("api_keys", { body: { name: "Shop" } })).data;
+  await call("api_keys");
+  await call(`api_keys/${made.id}/rotate`, { body: { overlap_seconds: 60 } });
+  await call(`api_keys/${made.id}/revoke`, { body: {} });
+  const member = { email: "ada@example.org", role: "admin" };
+  await call("members", { body: member });
+  const { person } = (await call("members", { body: { email: "bob@example.org" } })).data;
+  await call("members");
+  await call(`members/${person}`, { method: "PATCH", body: { role: "member" } });
+  await call(`members/${person}`, { method: "DELETE" });
+});
+
+test("the answers on webhooks, and what they are sent, are as the OpenAPI document says", async () => {
+  const receiver = await startReceiver();
+  const { id } = (await call("webhooks", { body: { url: receiver.url } })).data;
+  await call("webhooks");
+  await call(`webhooks/${id}`);
+  await call(`webhooks/${id}/test`, { body: {} });
+  await book();
+  await eventually("both messages", () => receiver.received.length >= 2);
+  await receiver.close();
+  for (const { headers, body } of receiver.received) {
+    const place = ["webhooks", body.type, "post"];
+    const { parameters } = DESCRIPTION.webhooks[body.type].post;
+    for (const [i, { name }] of parameters.entries()) {
+      checked.assertFollows(headers[name], ...place, "parameters", String(i), "schema");
+    }
+    checked.assertFollows(
+      body,
+      ...place,
+      "requestBody",
+      "content",
+      headers["content-type"]!,
+      "schema",
+    );
+  }
+  const event = receiver.received[0]!.body.id;
+  const delivery = (await call(`webhooks/${id}/deliveries`, { body: { event } })).data;
+  await eventually("an attempt", async () => {
+    const { data } = await call(`webhooks/${id}/deliveries/${delivery.id}/attempts`);
+    return data.length > 0;
+  });
+  await call(`webhooks/${id}/deliveries?page_size=2`);
+  await call(`webhooks/${id}/rotate_secret`, { body: { overlap_seconds: 0 } });
+  await call(`webhooks/${id}`, { method: "PATCH", body: { enabled: false } });
+  await call(`webhooks/${id}`, { method: "DELETE" });
+});
+
+test("the coverage is as the OpenAPI document says, also for a caller who has it", async () => {
+  const { apiKey } = workspace;
+  const headers = { "accept-encoding": "identity" };
+  const path = "/v1/coverage?tolerance_m=10";
+  const first = await checked.call(service, path, { apiKey, headers });
+  const etag = first.headers.get("etag")!;
+  const again = { apiKey, headers: { ...headers, "if-none-match": etag } };
+  expect((await checked.call(service, path, again)).status).toBe(304);
+});
+
+test("the answers on tariffs are as the OpenAPI document says", async () => {
+  const { zones, source: _, ...fees } = SAMPLE_TARIFF as Record<string, any>;
+  const begin = async (base_fee: string) => {
+    const body = { name: "Spring", fees: { ...fees, base_fee } };
+    const draft = (await admin("tariff_drafts", { body })).data.id;
+    await admin(`tariff_drafts/${draft}/zones`, { method: "PUT", body: JSON.stringify(zones) });
+    return draft;
+  };
+  const again = (path: string) => admin(path, { headers: { "if-none-match": "*" } });
+  const draft = await begin("6.00");
+  await admin("tariff_drafts");
+  await admin(`tariff_drafts/${draft}`);
+  await admin(`tariff_drafts/${draft}`, { method: "PATCH", body: { name: "Summer" } });
+  await admin(`tariff_drafts/${draft}/zones`);
+  await again(`tariff_drafts/${draft}/zones`);
+  await admin(`tariff_drafts/${draft}/check`, { body: {} });
+  await book();
+  await admin(`tariff_drafts/${draft}/replay`, {
+    body: { shipments: 10, routes: [COVERED_ROUTE] },
+  });
+  await admin(`tariff_drafts/${draft}/publish`, { body: { replaces: 1, note: "Fuel" } });
+  await admin("tariff");
+  await admin("tariff_versions?page_size=1");
+  await admin("tariff_versions/2");
+  await admin("tariff_versions/2/zones");
+  await again("tariff_versions/2/zones");
+  await admin("tariff_comparison?from_version=1&to_version=2");
+  await admin("tariff_versions/1/roll_back", { body: { replaces: 2 } });
+  const later = await begin("7.00");
+  const effective_at = new Date(Date.now() + 3_600_000).toISOString();
+  await admin(`tariff_drafts/${later}/publish`, { body: { replaces: 3, effective_at } });
+  await admin("tariff_versions/4/call_off", { body: {} });
+  const unused = await begin("8.00");
+  await admin(`tariff_drafts/${unused}`, { method: "DELETE" });
+});
+
+test("the answers on the platform are as the OpenAPI document says", async () => {
+  const { data: made } = await admin("workspaces", { body: { name: "Shop" } });
+  const at = `workspaces/${made.id}`;
+  await admin("workspaces?suspended=false");
+  await admin(at);
+  await admin(at, { method: "PATCH", body: { name: "Shops" } });
+  await admin(`${at}/payment_provider`, { method: "PUT", body: { payment_provider: "manual" } });
+  await admin(`${at}/payment_provider`, { method: "DELETE" });
+  await admin(`${at}/limits`, { method: "PATCH", body: { quote: { rate: 5 } } });
+  const { data: key } = await admin(`${at}/api_keys`, { body: { name: "Till" } });
+  await admin(`${at}/api_keys/${key.id}/revoke`, { body: {} });
+  await admin(`${at}/api_keys/rotate`, { body: {} });
+  await admin(`${at}/api_keys`);
+  await admin(`${at}/members`, { body: { email: "grace@example.org" } });
+  await admin(`${at}/suspend`, { body: {} });
+  await admin(`${at}/resume`, { body: {} });
+  await admin("audit_entries?page_size=100");
+  await admin("health");
+  await admin("overview");
+});
+
+test("the answers on operators are as the OpenAPI document says", async () => {
+  await admin("self");
+  const body = { name: "Eve", kind: "person", email: "eve@example.org", role: "operator" };
+  const { id } = (await admin("operators", { body })).data;
+  await admin("operators?include_revoked=true");
+  await admin(`operators/${id}`);
+  await admin(`operators/${id}`, { method: "PATCH", body: { role: "viewer" } });
+  await admin(`operators/${id}/rotate_key`, { body: { overlap_seconds: 10 } });
+  await admin(`operators/${id}/sign_in_link`, { body: {} });
+  await admin(`operators/${id}/revoke`, { body: {} });
+});
+
+test("the answers to a person who has signed in are as the OpenAPI document says", async () => {
+  const email = "ida@example.org";
+  const person = await signIn(service, workspace.apiKey, { email, role: "viewer" });
+  const { body } = await service.request("/v1/members", {
+    apiKey: workspace.apiKey,
+    body: { email },
+  });
+  await signInByPath(service, body.sign_in_path);
+  await checked.call(person, "/account/v1/account");
+  await checked.call(person, "/account/v1/account", { method: "PATCH", body: { name: "Ida" } });
+  const sessions = (await checked.call(person, "/account/v1/sessions")).body.data;
+  const other = sessions.find(({ current }: { current: boolean }) => !current);
+  await checked.call(person, `/account/v1/sessions/${other.id}`, { method: "DELETE" });
+});
+
+test("refusals are as the OpenAPI document says, and its examples are among them", async () => {
+  const { reference } = await book();
+  const small = await service.addWorkspace();
+  const limits = { read: { rate: 1, burst: 1 } };
+  await admin(`workspaces/${small.id}/limits`, { method: "PATCH", body: limits });
+  const viewer = (await service.addOperator("viewer")).key;
+  const unprepared = await startUnprepared();
+  const wrong = { ...BOOKING, weight_kg: 0 };
+  const said = [
+    await call("shipments", { body: "{" }),
+    await call("shipments", { body: "x".repeat(70_000) }),
+    await call("shipments", { body: BOOKING, headers: { "content-type": "text/plain" } }),
+    await call("shipments", { body: wrong, mayBreakRules: true }),
+    await call("shipments", { body: { ...BOOKING, pickup_lat: 0 } }),
+    (await checked.call(service, "/v1/shipments", { body: BOOKING })).body,
+    await call("shipments", { body: BOOKING, headers: { "connect-timeout-ms": "0" } }),
+    await call("shipments?status=lost"),
+    await call(`shipments/${NO_REFERENCE}`),
+    await call(`shipments/${reference}`, { method: "PATCH", body: { etag: "old" } }),
+    await admin("tariff_comparison?from_version=1&to_version=99"),
+    await admin("workspaces", { body: { name: "Shop" }, apiKey: viewer }),
+    await eventually("a refusal by the limit", async () => {
+      const answer = await checked.call(service, "/v1/customers", { apiKey: small.apiKey });
+      return answer.status === 429 && answer.body;
+    }),
+    (await checked.call(unprepared, "/v1/shipments/quote", { body: COVERED_ROUTE })).body,
+  ];
+  await unprepared.app.close();
+
+  expect([...checked.seen].filter((it) => !/ [23]\d\d$/.test(it)).toSorted()).toEqual([
+    "adminCompareTariffVersions 404",
+    "adminCreateWorkspace 403",
+    "createShipment 400",
+    "createShipment 401",
+    "createShipment 413",
+    "createShipment 415",
+    "createShipment 422",
+    "createShipment 504",
+    "getShipment 404",
+    "listCustomers 429",
+    "listShipments 422",
+    "quoteShipment 503",
+    "updateShipment 409",
+  ]);
+  for (const [name, { content }] of Object.entries<any>(DESCRIPTION.components.responses)) {
+    const { example } = content["application/json"];
+    if (name !== "Refused500") expect(said, name).toContainEqual(example);
+  }
+});
+
+test("these tests have seen the answer to success of every operation of the OpenAPI document", () => {
+  const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
+  const successes = operations.flatMap(({ operationId, responses }) =>
+    Object.keys(responses)
+      .filter((status) => /^[23]/.test(status))
+      .map((status) => `${operationId} ${status}`),
+  );
+  expect(successes.filter((it) => !checked.seen.has(it))).toEqual([]);
+});

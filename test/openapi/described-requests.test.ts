@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
+import { arbitraryOf, resolved } from "../support/arbitrary-of-schema.ts";
+import { signIn, type SignedIn } from "../support/browser.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let workspaceKey: string;
+let operatorKey: string;
+let person: SignedIn;
+
+beforeAll(async () => {
+  service = await startService();
+  workspaceKey = (await service.addWorkspace()).apiKey;
+  operatorKey = (await service.addOperator()).key;
+  person = await signIn(service, workspaceKey, { email: "ada@example.org", role: "admin" });
+});
+
+afterAll(() => service.close());
+
+const checked = createCheckedCalls();
+
+/** What a request is made of: the parameters by name, and the body. */
+function arbitraryRequest({ parameters, requestBody }: any) {
+  const given = parameters.map(resolved).filter((it: any) => it.in !== "header");
+  const values = Object.fromEntries(
+    given.map(({ name, in: where, required, schema }: any) => {
+      const value =
+        where === "path" && schema.type === "string"
+          ? fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/)
+          : arbitraryOf(schema);
+      return [name, required ? value : fc.option(value, { nil: undefined })];
+    }),
+  );
+  const schema = requestBody?.content["application/json"]?.schema;
+  const body = schema === undefined ? fc.constant(undefined) : arbitraryOf(schema);
+  return fc.record({ values: fc.record(values), body });
+}
+
+/** The path of a request, with what the template does not bind in the query. */
+function pathOf(template: string, values: Readonly<Record<string, any>>): string {
+  const rest = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (template.includes(`{${name}}`) || value === undefined) continue;
+    for (const each of [value].flat()) rest.append(name, String(each));
+  }
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name]),
+  );
+  return rest.size === 0 ? path : `${path}?${rest}`;
+}
+
+const operations = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, methods]) =>
+  Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+describe("requests made from the OpenAPI document are answered as it says, and never with 500", () => {
+  test.each(operations)("$operation.operationId", async ({ path, method, operation }) => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryRequest(operation), async ({ values, body }) => {
+        const isAccount = path.startsWith("/account/");
+        const apiKey = path.startsWith("/admin/") ? operatorKey : workspaceKey;
+        const { status, text } = await checked.call(
+          isAccount ? person : service,
+          pathOf(path, values),
+          { method: method.toUpperCase(), body, ...(isAccount ? {} : { apiKey }) },
+        );
+        expect(status, text).not.toBe(500);
+      }),
+      { numRuns: 5 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import { validate as validateWithParser } from "@apidevtools/swagger-parser";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { expect, test } from "vitest";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import { success_status } from "../../gen/shipments/v1/options_pb.js";
+import { DESCRIPTION } from "../support/api-description.ts";
+import { describedMethods } from "../support/described-services.ts";
+
+test("Redocly's linter finds nothing in the OpenAPI document", () => {
+  const { status, stdout, stderr } = spawnSync(
+    "node_modules/.bin/redocly",
+    ["lint", "--format=json", "gen/openapi/openapi.json"],
+    {
+      env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+      encoding: "utf8",
+    },
+  );
+  expect(status, stderr).toBe(0);
+  expect(JSON.parse(stdout).problems).toEqual([]);
+});
+
+test("the OpenAPI document follows the schema of OpenAPI 3.1", async () => {
+  expect(await new Validator().validate(structuredClone(DESCRIPTION))).toEqual({ valid: true });
+});
+
+test("every reference in the OpenAPI document leads somewhere", async () => {
+  const parsed = await validateWithParser(structuredClone(DESCRIPTION));
+  expect(parsed).toMatchObject({ openapi: "3.1.1" });
+});
+
+test("the OpenAPI document has every path of every service, with its status of success, and no other", async () => {
+  const audiences = await Promise.all(
+    (["workspace", "operator", "person"] as const).map(describedMethods),
+  );
+  const served = audiences.flat().flatMap((method) => {
+    if (!hasOption(method, http)) return [];
+    const rule = getOption(method, http);
+    const status = hasOption(method, success_status) ? getOption(method, success_status) : 200;
+    return [rule, ...rule.additionalBindings].map(
+      ({ pattern }) => `${pattern.case} ${pattern.value} ${status}`,
+    );
+  });
+  const described = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, operations]) =>
+    Object.entries<any>(operations).map(([httpMethod, { responses }]) => {
+      const [status] = Object.keys(responses).filter((it) => it.startsWith("2"));
+      return `${httpMethod} ${path} ${status}`;
+    }),
+  );
+  expect(described.toSorted()).toEqual(served.toSorted());
+});

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { expect } from "vitest";
+import type { Answer, Endpoints, RequestOptions } from "./endpoints.ts";
+
+/** The OpenAPI document, as it is in the repository. */
+export const DESCRIPTION = JSON.parse(readFileSync("gen/openapi/openapi.json", "utf8"));
+
+/** The body of a request that breaks the document's rules on purpose. */
+export interface CheckedOptions extends RequestOptions {
+  readonly mayBreakRules?: boolean;
+}
+
+/** Calls that are checked against the document. */
+export interface CheckedCalls {
+  /**
+   * Sends a request, and asserts that the document has its path, that the body is as the document
+   * says unless it may break the rules, and that the answer is: status, headers and body, to which
+   * no field is added.
+   */
+  call(
+    endpoints: Pick<Endpoints, "request">,
+    path: string,
+    options?: CheckedOptions,
+  ): Promise<Answer>;
+  /** Each operation with each status that it was seen to answer with, such as `getShipment 404`. */
+  readonly seen: ReadonlySet<string>;
+  /** Asserts that a value follows the schema at a place of the document. */
+  assertFollows(value: unknown, ...place: readonly string[]): void;
+}
+
+/** Builds the calls. */
+export function createCheckedCalls(): CheckedCalls {
+  const validatorAt = createValidators();
+  const seen = new Set<string>();
+
+  function assertFollows(value: unknown, ...place: readonly string[]): void {
+    const validate = validatorAt(place);
+    expect(
+      validate(value) ? [] : validate.errors,
+      `${place.join(" ")}: ${JSON.stringify(value)}`,
+    ).toEqual([]);
+  }
+
+  return {
+    seen,
+    assertFollows,
+    async call(endpoints, path, options = {}) {
+      const method = (
+        options.method ?? (options.body === undefined ? "GET" : "POST")
+      ).toLowerCase();
+      const operationPlace = ["paths", templateOf(path), method];
+      const operation = at(operationPlace);
+      const answer = await endpoints.request(path, options);
+      const { status, headers } = answer;
+      const content = [...operationPlace, "requestBody", "content", "application/json", "schema"];
+      if (
+        options.body !== undefined &&
+        typeof options.body === "object" &&
+        !options.mayBreakRules
+      ) {
+        if (operation.requestBody !== undefined) assertFollows(options.body, ...content);
+        else expect(options.body, `${method} ${path} has no body`).toEqual({});
+      }
+
+      expect(operation.responses, `${method} ${path}: ${answer.text}`).toHaveProperty(
+        String(status),
+      );
+      const place = placeOf([...operationPlace, "responses", String(status)]);
+      const response = at(place);
+      for (const name of Object.keys(response.headers)) {
+        const headerPlace = placeOf([...place, "headers", name]);
+        const value = headers.get(name);
+        if (at(headerPlace).required) expect(value, name).not.toBeNull();
+        if (value !== null) assertFollows(value, ...headerPlace, "schema");
+      }
+      const type = headers.get("content-type");
+      if (response.content === undefined) expect(answer.text).toBe("");
+      else {
+        expect(Object.keys(response.content)).toEqual([type]);
+        assertFollows(answer.body, ...place, "content", type!, "schema");
+      }
+      seen.add(`${operation.operationId} ${status}`);
+      return answer;
+    },
+  };
+}
+
+/** Compiles schemas of the document, whose objects take no field that they do not name. */
+function createValidators(): (place: readonly string[]) => ValidateFunction {
+  const closed = structuredClone(DESCRIPTION);
+  for (const schema of Object.values<any>(closed.components.schemas)) {
+    if (schema.properties !== undefined) schema.additionalProperties ??= false;
+  }
+  const ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(closed, "document", false, false);
+  return (place) => {
+    const pointer = place.map((it) =>
+      encodeURIComponent(it.replaceAll("~", "~0").replaceAll("/", "~1")),
+    );
+    return ajv.compile({ $ref: `document#/${pointer.join("/")}` });
+  };
+}
+
+/** The template in the document that a path is an instance of: the one with the fewest variables. */
+function templateOf(path: string): string {
+  const [pure] = path.split("?");
+  const variables = (template: string) => template.split("{").length;
+  const found = Object.keys(DESCRIPTION.paths)
+    .filter((it) => new RegExp(`^${it.replace(/\{\w+\}/g, "[^/]+")}$`).test(pure!))
+    .toSorted((a, b) => variables(a) - variables(b))[0];
+  expect(found, `the document has no path ${path}`).toBeDefined();
+  return found!;
+}
+
+/** The place that a reference at a place leads to; the place itself where there is none. */
+function placeOf(place: readonly string[]): readonly string[] {
+  const reference: string | undefined = at(place).$ref;
+  return reference === undefined ? place : reference.slice(2).split("/");
+}
+
+function at(place: readonly string[]): any {
+  return place.reduce((part, name) => part?.[name], DESCRIPTION);
+}
