@@ -137,10 +137,13 @@ export async function signInAsOperator(
 const WIDTHS = [1440, 768, 360] as const;
 const THEMES = ["light", "dark"] as const;
 
+/** The widths and themes that axe looks at. */
+const LOOKED_AT = new Set(["1440-light", "1440-dark", "360-dark"]);
+
 /**
- * Expects that axe finds nothing on the page as it is, and that nothing is wider than the screen, in
- * both themes and from a desktop's width to a phone's. With SCREENSHOTS set to a folder, what was
- * looked at is put there, under this name.
+ * Expects that axe finds nothing on the page as it is, in both themes on a desktop and in one on a
+ * phone, and that nothing is wider than the screen, from a desktop's width to a phone's. With
+ * SCREENSHOTS set to a folder, every width is put there in both themes, under this name.
  */
 export async function expectWellShown(page: Page, name: string): Promise<void> {
   const before = page.viewportSize();
@@ -151,6 +154,8 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       await untilLoaded(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
+      // Colours differ by theme and arrangement by width, so that not every pair has to be looked at.
+      if (!LOOKED_AT.has(`${width}-${theme}`)) continue;
       expect({ name, width, theme, violations: await violationsOn(page) }).toEqual({
         name,
         width,
