@@ -24,7 +24,7 @@
  *    test/dashboard` leaves the pictures: look at them.
  */
 import { useEffect, useState } from "preact/hooks";
-import { loadAccount } from "./api/sign-in.ts";
+import { accountProblem, loadAccount } from "./api/sign-in.ts";
 import { account, SignedIn, useAccount, WorkspaceId } from "./api/session.ts";
 import { connected } from "./api/connection.ts";
 import { useStore } from "./api/store.ts";
@@ -35,7 +35,7 @@ import { NotFoundPage } from "./pages/not-found.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { ConnectionNote } from "./parts/connection-note.tsx";
 import { Layout } from "./parts/layout.tsx";
-import { Spinner } from "./parts/loaded.tsx";
+import { ProblemNote, Spinner } from "./parts/loaded.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { paths } from "./paths.ts";
 import { usePlace } from "./router.ts";
@@ -51,7 +51,7 @@ export function App() {
       {pathname === paths.signIn({}) || person === null ? (
         <SignInPage />
       ) : person === undefined ? (
-        <Spinner label="Signing in" />
+        <Arriving />
       ) : (
         <SignedIn.Provider value={person}>
           <CurrentPage pathname={pathname} />
@@ -59,6 +59,17 @@ export function App() {
       )}
       <Toasts />
     </>
+  );
+}
+
+/** Shown until it is known who has signed in. */
+function Arriving() {
+  const problem = useStore(accountProblem);
+  if (problem === undefined) return <Spinner label="Signing in" />;
+  return (
+    <main class="sign-in">
+      <ProblemNote problem={problem} retry={() => void loadAccount()} />
+    </main>
   );
 }
 

@@ -63,13 +63,13 @@ function describe(line: CallLine, message: string): string {
   return `${method ?? "no method"} ${status} ${code}, ${took} ms${who}, request ${requestId}`;
 }
 
-/** A key but for its last four characters. */
-const KEY = /shp_[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
+/** A key of a workspace or an operator but for its last four characters. */
+const KEY = /(sh[po]_)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
 
 /**
  * A log line with the keys in it cut to their last four characters: a caller may have put one where
  * none belongs, such as in a request id.
  */
 function withoutKeys(line: string): string {
-  return line.includes("shp_") ? line.replace(KEY, "shp_...") : line;
+  return line.includes("shp_") || line.includes("sho_") ? line.replace(KEY, "$1...") : line;
 }

@@ -28,6 +28,8 @@ describeDashboard("Settings → API", (dashboard) => {
   async function takeSecret(page: TestPage): Promise<string> {
     const dialog = page.getByRole("dialog", { name: "The new key" });
     await dialog.getByRole("button", { name: "Copy the key" }).click();
+    // Within the dialog, as nothing outside of it is read out.
+    await dialog.getByRole("status").getByText("Copied the key.").waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
     expect(await dialog.locator("pre").innerText()).toBe(copied);
     await dialog.getByRole("button", { name: "Done" }).click();

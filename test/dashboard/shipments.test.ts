@@ -70,6 +70,15 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(50);
     });
 
+    test("leaves the focus at a filter that is changed", async () => {
+      const page = await openList();
+      await page.getByLabel("Status").focus();
+      await page.keyboard.press("ArrowDown");
+      await page.waitForURL("**/shipments?status=1");
+      await page.getByText("Filters (1)").waitFor({ state: "attached" });
+      expect(await page.evaluate<string>("document.activeElement.name")).toBe("status");
+    });
+
     test("is filtered by days of the reader's own time zone, both included", async () => {
       const page = await openList("?from=2026-01-02&to=2026-01-02");
       // One shipment was booked every hour in UTC, which is five hours ahead of New York.

@@ -65,6 +65,20 @@ describeDashboard("signing in", (dashboard) => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
+  test("a service that cannot say who has signed in is asked again", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, workspace);
+    const calls = "**/shipments.account.v1.AccountService/GetAccount";
+    await page.route(calls, (route) =>
+      route.fulfill({ status: 500, json: { code: "internal", message: "Something failed." } }),
+    );
+    await page.goto(`/w/${workspace.id}/shipments`);
+    await page.getByText("Something failed.").waitFor();
+    await page.unroute(calls);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("No shipments yet").waitFor();
+  });
+
   test("an identity provider is offered, and told where to come back to", async () => {
     const page = await dashboard.newPage();
     const options = { oidc: { name: "accounts.example.org" } };

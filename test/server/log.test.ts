@@ -57,6 +57,20 @@ test("a log that goes to no terminal is JSON, one line for each entry", () => {
   ]);
 });
 
+test("an operator's key in a log is cut like a workspace's", () => {
+  const program = `
+    const { createLog } = await import("./src/server/log.ts");
+    const { log, flush } = await createLog({ logLevel: "info" });
+    log.info({ requestId: "${KEY.replace("shp_", "sho_")}" }, "call");
+    flush();
+  `;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    env: { PATH: process.env.PATH },
+    encoding: "utf8",
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ requestId: "sho_...wxyz" });
+});
+
 test("a log for people has the time, level, method, status, duration and message on one line", () => {
   const text = logged({}, "text");
   expect(text.match(TIME)).toHaveLength(4);

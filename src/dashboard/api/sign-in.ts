@@ -2,15 +2,22 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { AccountService } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { clientFor } from "./clients.ts";
 import { noteConnectionLost } from "./connection.ts";
+import { problemOf, type Problem } from "./problem.ts";
 import { account } from "./session.ts";
+import { createStore } from "./store.ts";
+
+/** Why it could not be found out who has signed in; undefined when it could, or is not known yet. */
+export const accountProblem = createStore<Problem | undefined>(undefined);
 
 /** Asks the service who has signed in, for `account`. Never rejects. */
 export async function loadAccount(): Promise<void> {
+  accountProblem.set(undefined);
   try {
     const { data } = await clientFor(AccountService).getAccount({});
     account.set(data);
-  } catch {
-    // Without a session the sign-in page is shown by now, and without a connection a note says so.
+  } catch (error) {
+    // Without a session the sign-in page is shown by now.
+    accountProblem.set(problemOf(error));
   }
 }
 

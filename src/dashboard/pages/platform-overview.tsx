@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { DayRange, useDayRange } from "../parts/day-range.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { numberText } from "../parts/format.ts";
+import { numberText, sumOf } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { OverviewCharts, OverviewFigures } from "../parts/overview-charts.tsx";
@@ -58,7 +58,7 @@ function Revenues({ of }: { readonly of: WorkspaceBookings }) {
       {of.revenue.map(({ currency, paid, awaitingPayment }, i) => (
         <span key={currency}>
           {i > 0 && ", "}
-          <Money amount={Math.round((paid + awaitingPayment) * 100) / 100} currency={currency} />
+          <Money amount={sumOf(paid, awaitingPayment)} currency={currency} />
         </span>
       ))}
     </span>

@@ -3,8 +3,8 @@ import { toast } from "./toast.tsx";
 /** Copies a text. `what` names it: "reference" makes "Copy the reference". */
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
   const copy = async () => {
-    await copyText(props.text);
-    toast(`Copied the ${props.what}.`);
+    const isCopied = await copyText(props.text);
+    toast(isCopied ? `Copied the ${props.what}.` : "The browser does not copy: select the text.");
   };
   return (
     <button
@@ -26,14 +26,28 @@ export function CopyButton(props: { readonly text: string; readonly what: string
   );
 }
 
-/** Browsers have a clipboard only over https and on this machine; elsewhere a selection is copied. */
-async function copyText(text: string): Promise<void> {
-  if (window.isSecureContext) return navigator.clipboard.writeText(text);
+/**
+ * Browsers have a clipboard only over https and on this machine; elsewhere a selection is copied.
+ *
+ * @returns false when the browser does not allow it
+ */
+async function copyText(text: string): Promise<boolean> {
+  if (!window.isSecureContext) return copySelected(text);
+  return navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+}
+
+function copySelected(text: string): boolean {
+  const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
   // Within an open dialog, since nothing outside of it can be selected.
   (document.querySelector("dialog[open]") ?? document.body).append(area);
   area.select();
-  document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Form, type SubmitAction } from "./form.tsx";
+import { Toasts } from "./toast.tsx";
 
 /** A dialog over the page. Render it while it is open; `close` is called when it should be no more. */
 export function Dialog(props: {
@@ -29,6 +30,7 @@ export function Dialog(props: {
     >
       <h2 id={id}>{props.title}</h2>
       {props.children}
+      <Toasts />
     </dialog>
   );
 }

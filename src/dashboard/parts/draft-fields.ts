@@ -65,10 +65,20 @@ export function feesOfText(text: DraftText) {
   };
 }
 
-/** With a point where a comma was typed; anything else stays for the service to judge. */
+/**
+ * With a point where a comma was typed; anything else stays for the service to judge. So does `1,500`,
+ * except where numbers are written with a comma: elsewhere it means a thousand times as much.
+ */
 function decimalOf(text: string): string {
-  return text.trim().replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
+  const trimmed = text.trim();
+  if (/,\d{3}$/.test(trimmed) && DECIMAL_MARK !== ",") return trimmed;
+  return trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
 }
+
+/** What stands before the decimals in the reader's locale. */
+const DECIMAL_MARK = new Intl.NumberFormat()
+  .formatToParts(0.5)
+  .find(({ type }) => type === "decimal")?.value;
 
 /** Undefined for nothing, NaN for no number. */
 function weightOf(text: string): number | undefined {

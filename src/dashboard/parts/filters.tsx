@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { changeQuery, usePlace } from "../router.ts";
 import { textOf } from "./form.tsx";
 import { FIRST_PAGE } from "./pager.tsx";
@@ -19,18 +19,25 @@ export function Filters(props: {
   const count = given.filter((text) => text !== "").length;
   // On a narrow screen the fields are hidden until they are asked for.
   const [isOpen, setOpen] = useState(false);
+  // What the fields hold when the address has it from them.
+  const shown = useRef({ text: given.join("\n"), round: 0 });
+  if (shown.current.text !== given.join("\n")) {
+    shown.current = { text: given.join("\n"), round: shown.current.round + 1 };
+  }
   const apply = (form: HTMLFormElement) => {
     const data = new FormData(form);
     const typed = names.map((name) => textOf(data, name));
     if (typed.every((text, i) => text === given[i])) return;
+    shown.current.text = typed.join("\n");
     changeQuery({ ...Object.fromEntries(names.map((name, i) => [name, typed[i]])), ...FIRST_PAGE });
   };
   const clear = () =>
     changeQuery({ ...Object.fromEntries(names.map((name) => [name, ""])), ...FIRST_PAGE });
   return (
-    // Made anew when the address changes otherwise, such as by "back", to show what it says.
+    // Made anew when the address changes otherwise, such as by "back", to show what it says; not when a
+    // field changes it, which would take the focus away.
     <form
-      key={given.join("\n")}
+      key={shown.current.round}
       class="filters"
       role="search"
       aria-label="Filters"

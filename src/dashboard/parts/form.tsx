@@ -270,11 +270,9 @@ export function ChoicesField(
   );
 }
 
-/** Yes or no. */
+/** Yes or no, which nothing can be wrong with: what is said of it stands above the buttons. */
 export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
   const id = useId();
-  const { names } = useContext(FormContext);
-  names.add(props.name);
   return (
     <div class="field check">
       <input id={id} type="checkbox" name={props.name} defaultChecked={props.checked} />

@@ -8,9 +8,25 @@ export function dateOf(instant: Instant): Date {
   return instant instanceof Date ? instant : timestampDate(instant);
 }
 
-/** An amount in major units, in the reader's locale: `$12.69`. */
+/** The most decimals that ISO 4217 gives a currency. */
+const MOST_DECIMALS = 4;
+
+/**
+ * An amount in major units, in the reader's locale: `$12.69`. Never rounded to what is usual: browsers
+ * leave decimals out that a currency has by ISO 4217, such as the Iraqi dinar's three.
+ */
 export function moneyText(amount: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
+  const maximumFractionDigits = MOST_DECIMALS;
+  return new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency,
+    maximumFractionDigits,
+  }).format(amount);
+}
+
+/** The sum of two amounts, without what binary fractions add to it. */
+export function sumOf(one: number, other: number): number {
+  return Number((one + other).toFixed(MOST_DECIMALS));
 }
 
 /** A number in the reader's locale, with at most this many decimals. */

@@ -113,6 +113,7 @@ function usePointers(
   const release = (event: PointerEvent) => void down.current.delete(event.pointerId);
   return {
     onPointerDown(event: PointerEvent) {
+      if (event.button !== 0) return;
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
       if (down.current.size === 0) moved.current = 0;
       down.current.set(event.pointerId, { x: event.offsetX, y: event.offsetY });

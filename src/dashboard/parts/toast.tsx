@@ -1,3 +1,4 @@
+import { useEffect, useState } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 
 /** How long a message stays, in milliseconds. */
@@ -13,13 +14,24 @@ export function toast(text: string): void {
   setTimeout(() => messages.set(messages.get().filter((it) => it.id !== id)), SHOWN_MS);
 }
 
-/** Where the messages of `toast` appear; once in the app. */
+/** Where messages can appear now, the uppermost last. */
+const places = createStore<readonly object[]>([]);
+
+/**
+ * Where the messages of `toast` appear: in the app, and in each dialog, as screen readers do not see
+ * what is outside of an open one.
+ */
 export function Toasts() {
+  const [place] = useState(() => ({}));
+  const isUppermost = useStore(places).at(-1) === place;
+  const shown = useStore(messages);
+  useEffect(() => {
+    places.set([...places.get(), place]);
+    return () => places.set(places.get().filter((it) => it !== place));
+  }, []);
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {useStore(messages).map(({ id, text }) => (
-        <p key={id}>{text}</p>
-      ))}
+      {isUppermost && shown.map(({ id, text }) => <p key={id}>{text}</p>)}
     </div>
   );
 }
