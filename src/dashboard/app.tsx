@@ -73,12 +73,23 @@ function Arriving() {
   );
 }
 
-/** Asks who has signed in, again each time that a lost connection is back; gives what ends that. */
+/**
+ * Asks who has signed in, again each time that a lost connection is back or the page is looked at
+ * again: another tab may have signed in as somebody else. Gives what ends that.
+ */
 function followAccount(): () => void {
   void loadAccount();
-  return connected.subscribe(() => {
+  const look = () => {
+    if (document.visibilityState === "visible") void loadAccount();
+  };
+  document.addEventListener("visibilitychange", look);
+  const unsubscribe = connected.subscribe(() => {
     if (connected.get()) void loadAccount();
   });
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    unsubscribe();
+  };
 }
 
 /** The workspace that a path is in. */
