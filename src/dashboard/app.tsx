@@ -73,21 +73,22 @@ function Arriving() {
   );
 }
 
+function loadIfVisible(): void {
+  if (document.visibilityState === "visible") void loadAccount();
+}
+
 /**
  * Asks who has signed in, again each time that a lost connection is back or the page is looked at
  * again: another tab may have signed in as somebody else. Gives what ends that.
  */
 function followAccount(): () => void {
   void loadAccount();
-  const look = () => {
-    if (document.visibilityState === "visible") void loadAccount();
-  };
-  document.addEventListener("visibilitychange", look);
+  document.addEventListener("visibilitychange", loadIfVisible);
   const unsubscribe = connected.subscribe(() => {
     if (connected.get()) void loadAccount();
   });
   return () => {
-    document.removeEventListener("visibilitychange", look);
+    document.removeEventListener("visibilitychange", loadIfVisible);
     unsubscribe();
   };
 }
