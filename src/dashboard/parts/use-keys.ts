@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** What keys do on a page, by the names that the browser gives them: `j`, `ArrowDown`. */
 export type Keys = Readonly<Record<string, () => void>>;
@@ -10,7 +10,8 @@ const OWN_KEYS = "input, textarea, select, [contenteditable], dialog, [data-own-
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // Before the page is painted: a key that is pressed as soon as it is seen counts.
+  useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof Element && event.target.closest(OWN_KEYS)) return;

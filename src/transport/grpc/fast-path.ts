@@ -59,14 +59,17 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ta
   };
 }
 
-/** Reads and writes one unary call on its stream. */
-function exchangeOn(options: {
+/** One call, and what reading and writing it takes. */
+interface ExchangeOptions {
   readonly stream: ServerHttp2Stream;
   readonly call: ReceivedCall;
   readonly codec: UnaryCodec;
   readonly pipeline: Pipeline;
   readonly calls: ConnectionCalls;
-}): UnaryExchange {
+}
+
+/** Reads and writes one unary call on its stream. */
+function exchangeOn(options: ExchangeOptions): UnaryExchange {
   const { stream, call, codec, pipeline, calls } = options;
   let bodyEnded = false;
   let answered = false;
@@ -107,14 +110,17 @@ function exchangeOn(options: {
       // Faults of the protocol itself are Connect's errors, and have no refusal.
       const fail = (error: unknown) =>
         error instanceof ConnectError ? sendError(error) : failed(error);
-      stream.on("data", (piece: Buffer) => {
-        if (!answered) attempt(() => body.take(piece), fail);
-      });
-      stream.on("end", () => {
+      const end = () => {
         bodyEnded = true;
         const request = answered ? undefined : attempt(() => body.end(), fail);
         if (request) received(() => ({ request, faults: NO_FAULTS }));
+      };
+      // An empty body may have ended while the caller was looked up, and does not end again.
+      if (stream.readableEnded) return end();
+      stream.on("data", (piece: Buffer) => {
+        if (!answered) attempt(() => body.take(piece), fail);
       });
+      stream.on("end", end);
     },
     isGone: () => answered || stream.aborted,
     respond(answer) {

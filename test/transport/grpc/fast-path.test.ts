@@ -420,3 +420,20 @@ test("a gRPC caller that never reads its answer counts as in flight until it lea
   session.destroy();
   await everyCallEnded();
 });
+
+test("an empty body is refused at once, although its caller has to be looked up first", async () => {
+  const statuses: unknown[] = [];
+  for (const encoding of ["identity", "identity", "gzip", "gzip"]) {
+    const { apiKey } = await service.addWorkspace();
+    const headers = {
+      "content-type": "application/grpc",
+      te: "trailers",
+      "grpc-encoding": encoding,
+      "x-api-key": apiKey,
+    };
+    const path = "/shipments.v1.ShipmentService/GetShipment";
+    const answer = await rawGrpc(service.grpcUrl, path, headers, new Uint8Array());
+    statuses.push(answer.trailers["grpc-status"] ?? answer.headers["grpc-status"]);
+  }
+  expect(statuses).toEqual(["12", "12", "12", "12"]);
+}, 20_000);
