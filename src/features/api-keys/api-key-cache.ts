@@ -1,9 +1,10 @@
 import type { EntityManager } from "../../db/orm.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { createKeyCache, type FoundKey, type KeyCache } from "../credentials/key-cache.ts";
+import { isWorking } from "../credentials/is-working.ts";
 import { findLimits } from "../workspaces/find-limits.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { ApiKey, isWorking } from "./api-key.entity.ts";
+import { ApiKey } from "./api-key.entity.ts";
 
 /** Finds the workspace that an API key belongs to, mostly from memory. */
 export type ApiKeyCache = KeyCache<WorkspaceCaller>;

@@ -1,4 +1,4 @@
-import { defineEntity, p, sql, type InferEntity } from "@mikro-orm/core";
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** For keys that an earlier release makes while it runs beside this one. */
@@ -35,11 +35,3 @@ export const ApiKey = defineEntity({
 });
 
 export type ApiKey = InferEntity<typeof ApiKey>;
-
-/**
- * The condition that a key works now, by the database's clock, which is the same for every replica.
- * Not by the time at which the transaction began: it may have waited since.
- */
-export function isWorking() {
-  return { $or: [{ endsAt: null }, { endsAt: { $gt: sql`clock_timestamp()` } }] };
-}

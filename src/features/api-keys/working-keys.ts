@@ -1,6 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { ApiKey, isWorking } from "./api-key.entity.ts";
+import { isWorking } from "../credentials/is-working.ts";
+import { ApiKey } from "./api-key.entity.ts";
 
 /** The keys of a workspace that work, the oldest first. */
 export function findWorkingKeys(em: EntityManager, workspaceId: number): Promise<ApiKey[]> {

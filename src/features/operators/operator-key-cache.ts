@@ -1,8 +1,8 @@
-import { sql } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
 import type { OperatorCaller } from "../../pipeline/call.ts";
 import { createKeyCache, type FoundKey, type KeyCache } from "../credentials/key-cache.ts";
+import { isWorking } from "../credentials/is-working.ts";
 import { OperatorKey } from "./operator-key.entity.ts";
 import { Operator } from "./operator.entity.ts";
 
@@ -18,8 +18,7 @@ async function readKey(
   em: EntityManager,
   hash: string,
 ): Promise<FoundKey<OperatorCaller> | undefined> {
-  const working = { $or: [{ endsAt: null }, { endsAt: { $gt: sql`now()` } }] };
-  const key = await em.findOne(OperatorKey, { hash, ...working });
+  const key = await em.findOne(OperatorKey, { hash, ...isWorking() });
   if (key === null) return undefined;
   const { id, name, role } = await em.findOneOrFail(Operator, key.operator);
   const caller: OperatorCaller = {

@@ -2,6 +2,7 @@ import { sql } from "@mikro-orm/postgresql";
 import { announceChange } from "../../db/announce-change.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { hashKey, lastFour, mintKey, mintKeyId } from "../../domain/secret-key.ts";
+import { isWorking } from "../credentials/is-working.ts";
 import { OperatorKey } from "./operator-key.entity.ts";
 
 /** How many keys of an operator can work at the same time; beyond that the oldest end at once. */
@@ -42,10 +43,7 @@ export async function workingKeys(
 ): Promise<Map<number, OperatorKey[]>> {
   const keys = await em.find(
     OperatorKey,
-    {
-      operator: { $in: [...operators] },
-      $or: [{ endsAt: null }, { endsAt: { $gt: now() } }],
-    },
+    { operator: { $in: [...operators] }, ...isWorking() },
     { orderBy: { createdAt: "asc", id: "asc" }, refresh: true },
   );
   return Map.groupBy(keys, ({ operator }) => operator);
