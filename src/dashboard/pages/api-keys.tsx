@@ -9,6 +9,7 @@ import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { numberOf, TextField, textOf } from "../parts/form.tsx";
+import { KEY_COLUMNS, keyTitle } from "../parts/key-columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { Page } from "../parts/page.tsx";
@@ -46,7 +47,7 @@ export function ApiKeysPage() {
             ) : (
               <Table
                 label="Keys"
-                columns={isAdmin ? [...COLUMNS, actionsColumn(ask)] : COLUMNS}
+                columns={isAdmin ? [...KEY_COLUMNS, actionsColumn(ask)] : KEY_COLUMNS}
                 rows={data}
                 keyOf={({ id }) => id}
               />
@@ -73,29 +74,6 @@ function NoKeys({ isAdmin }: { readonly isAdmin: boolean }) {
   );
 }
 
-const COLUMNS: readonly Column<ApiKey>[] = [
-  {
-    header: "Name",
-    selfEvident: true,
-    cell: ({ name, endsAt }) => (
-      <>
-        <strong>{name ?? "Unnamed"}</strong>{" "}
-        {endsAt && (
-          <span class="badge attention">
-            Ends <Time at={endsAt} />
-          </span>
-        )}
-      </>
-    ),
-  },
-  { header: "Key", selfEvident: true, cell: ({ last4 }) => <code>shp_…{last4}</code> },
-  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    header: "Last used",
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),
-  },
-];
-
 function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
   return {
     header: "Actions",
@@ -106,7 +84,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
-          aria-label={`Rotate: ${titleOf(key)}`}
+          aria-label={`Rotate: ${keyTitle(key)}`}
           onClick={() => ask({ what: "rotate", key })}
         >
           Rotate
@@ -114,7 +92,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
-          aria-label={`Revoke: ${titleOf(key)}`}
+          aria-label={`Revoke: ${keyTitle(key)}`}
           onClick={() => ask({ what: "revoke", key })}
         >
           Revoke
@@ -122,11 +100,6 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
       </span>
     ),
   };
-}
-
-/** What a key is called in a sentence. */
-function titleOf({ name, last4 }: ApiKey): string {
-  return name ?? `…${last4}`;
 }
 
 function KeyDialog(props: {
@@ -192,7 +165,7 @@ function RotateDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
   });
   return (
     <FormDialog
-      title={`Rotate ${titleOf(key)}`}
+      title={`Rotate ${keyTitle(key)}`}
       action={rotate}
       submit="Make a new key"
       close={close}
@@ -219,7 +192,7 @@ function RevokeDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
   });
   return (
     <FormDialog
-      title={`Revoke ${titleOf(key)}`}
+      title={`Revoke ${keyTitle(key)}`}
       action={revoke}
       submit="Revoke the key"
       tone="danger"

@@ -7,9 +7,9 @@ import { useIdempotency } from "../api/idempotency.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Badge } from "../parts/badge.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { numberOf, TextField, textOf } from "../parts/form.tsx";
+import { KEY_COLUMNS, keyTitle } from "../parts/key-columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { Section } from "../parts/page.tsx";
@@ -42,7 +42,7 @@ export function PlatformWorkspaceKeys(props: {
     list.reload();
     props.changed();
   };
-  const columns = mayChange ? [...COLUMNS, actionsColumn(ask)] : COLUMNS;
+  const columns = mayChange ? [...KEY_COLUMNS, actionsColumn(ask)] : KEY_COLUMNS;
   return (
     <Section title="API keys" actions={mayChange && <KeyButtons ask={ask} />}>
       <Loaded query={list}>
@@ -72,29 +72,6 @@ function KeyButtons({ ask }: { readonly ask: (asked: Asked) => void }) {
   );
 }
 
-const COLUMNS: readonly Column<ApiKey>[] = [
-  {
-    header: "Name",
-    selfEvident: true,
-    cell: ({ name, endsAt }) => (
-      <>
-        <strong>{name ?? "Unnamed"}</strong>{" "}
-        {endsAt && (
-          <Badge tone="attention">
-            Ends <Time at={endsAt} />
-          </Badge>
-        )}
-      </>
-    ),
-  },
-  { header: "Key", selfEvident: true, cell: ({ last4 }) => <code>shp_…{last4}</code> },
-  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    header: "Last used",
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),
-  },
-];
-
 function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
   return {
     header: "Actions",
@@ -105,7 +82,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
-          aria-label={`Revoke ${titleOf(key)}`}
+          aria-label={`Revoke ${keyTitle(key)}`}
           onClick={() => ask({ what: "revoke", key })}
         >
           Revoke
@@ -113,11 +90,6 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
       </span>
     ),
   };
-}
-
-/** What a key is called in a sentence. */
-function titleOf({ name, last4 }: ApiKey): string {
-  return name ?? `…${last4}`;
 }
 
 interface DialogProps {
@@ -209,7 +181,7 @@ function RevokeDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
   });
   return (
     <FormDialog
-      title={`Revoke ${titleOf(apiKey)}`}
+      title={`Revoke ${keyTitle(apiKey)}`}
       action={revoke}
       submit="Revoke the key"
       tone="danger"
