@@ -4,7 +4,7 @@ import {
   WorkspaceAdminService,
 } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole, type Member } from "../../gen/shipments/v1/member_pb.js";
-import { MEMBER_ROLES } from "../domain/member-role.ts";
+import { MEMBER_ROLES } from "../domain/roles.ts";
 import { inviteWorkspaceMember } from "../features/workspace-admin/invite-workspace-member.ts";
 import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, workspaceOption } from "./options.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
-import { OPERATOR_ROLES } from "../domain/operator-role.ts";
+import { OPERATOR_ROLES } from "../domain/roles.ts";
 import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
 import { listOperators } from "../features/operators/list-operators.ts";

@@ -1,5 +1,4 @@
-import { includesMemberRole } from "../domain/member-role.ts";
-import { includesRole } from "../domain/operator-role.ts";
+import { includesRole, MEMBER_ROLES, OPERATOR_ROLES } from "../domain/roles.ts";
 import { refuse, type Refusal } from "../domain/refusal.ts";
 import type { Caller } from "./call.ts";
 import type { Rpc, StreamRpc } from "./rpc.ts";
@@ -14,10 +13,13 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
     if (caller.suspended) throw suspendedError();
     const { member } = caller;
     const needed = rpc.minimumMemberRole;
-    if (member !== undefined && !includesMemberRole(member.role, needed)) {
+    if (member !== undefined && !includesRole(MEMBER_ROLES, member.role, needed)) {
       throw roleError(rpc, needed, member.role);
     }
-  } else if (caller.audience === "operator" && !includesRole(caller.role, rpc.minimumRole)) {
+  } else if (
+    caller.audience === "operator" &&
+    !includesRole(OPERATOR_ROLES, caller.role, rpc.minimumRole)
+  ) {
     throw roleError(rpc, rpc.minimumRole, caller.role);
   }
 }

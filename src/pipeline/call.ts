@@ -1,6 +1,5 @@
 import type { Code } from "@connectrpc/connect";
-import type { MemberRole } from "../domain/member-role.ts";
-import type { OperatorRole } from "../domain/operator-role.ts";
+import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Problem } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";

@@ -20,8 +20,7 @@ import {
   minimum_member_role,
 } from "../../gen/shipments/v1/options_pb.js";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
-import type { MemberRole } from "../domain/member-role.ts";
-import type { OperatorRole } from "../domain/operator-role.ts";
+import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { Answer } from "./answer.ts";
 import type { AnyCall, Audience, Call } from "./call.ts";

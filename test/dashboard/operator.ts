@@ -1,4 +1,4 @@
-import type { OperatorRole } from "../../src/domain/operator-role.ts";
+import type { OperatorRole } from "../../src/domain/roles.ts";
 import { signInAsOperator, type TestDashboard, type TestPage } from "./browser.ts";
 
 /** Opens a page of the platform in a browser of its own, as somebody new with this role. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
-import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/operator-role.ts";
+import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/roles.ts";
 import { mintKey } from "../../src/domain/secret-key.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { rpcError } from "../support/rpc-error.ts";

@@ -8,7 +8,7 @@ import {
   type Operator as OperatorMessage,
   type OperatorKey as OperatorKeyMessage,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import type { OperatorRole } from "../../domain/operator-role.ts";
+import type { OperatorRole } from "../../domain/roles.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
 import type { Operator, OperatorKindName } from "./operator.entity.ts";
 

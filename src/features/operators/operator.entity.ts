@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import { OPERATOR_ROLES, type OperatorRole } from "../../domain/operator-role.ts";
+import { OPERATOR_ROLES, type OperatorRole } from "../../domain/roles.ts";
 
 /** What an operator is. */
 export type OperatorKindName = "person" | "machine";

@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import type { MemberRole } from "../../domain/member-role.ts";
+import type { MemberRole } from "../../domain/roles.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Membership } from "./membership.entity.ts";
 

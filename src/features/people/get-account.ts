@@ -8,8 +8,7 @@ import {
 import { OperatorRole as OperatorRoleOption } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { MemberRole } from "../../domain/member-role.ts";
-import type { OperatorRole } from "../../domain/operator-role.ts";
+import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
 import { MEMBER_ROLE } from "./member-message.ts";
 

@@ -1,7 +1,7 @@
 import type { Member as MemberMessage } from "../../../gen/shipments/v1/member_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
-import type { MemberRole } from "../../domain/member-role.ts";
+import type { MemberRole } from "../../domain/roles.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";

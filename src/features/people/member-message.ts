@@ -5,7 +5,7 @@ import {
   MemberSchema,
   type Member as MemberMessage,
 } from "../../../gen/shipments/v1/member_pb.js";
-import type { MemberRole } from "../../domain/member-role.ts";
+import type { MemberRole } from "../../domain/roles.ts";
 import type { Membership } from "./membership.entity.ts";
 import type { Person } from "./person.entity.ts";
 

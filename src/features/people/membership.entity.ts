@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import { MEMBER_ROLES, type MemberRole } from "../../domain/member-role.ts";
+import { MEMBER_ROLES, type MemberRole } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 

@@ -1,8 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { MemberRole } from "../../domain/member-role.ts";
-import type { OperatorRole } from "../../domain/operator-role.ts";
+import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
 import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { hashKey } from "../../domain/secret-key.ts";
