@@ -4,7 +4,7 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
   CUSTOMER_OF_SHIPMENT,
-  SHIPMENT_COLUMNS,
+  SHIPMENT_COLUMN,
   shipmentRow,
   type ShipmentRow,
 } from "./shipment-row.ts";
@@ -46,7 +46,7 @@ const FIND = `
   select asked.place, found.*
   from json_to_recordset($1) as asked (place int, workspace bigint, reference text)
   cross join lateral (
-    select ${SHIPMENT_COLUMNS}
+    select ${SHIPMENT_COLUMN}
     from shipment s join ${CUSTOMER_OF_SHIPMENT}
     where s.workspace_id = asked.workspace and s.reference = asked.reference
     limit 1
@@ -58,8 +58,8 @@ async function readShipments(
 ): Promise<(ShipmentRow | undefined)[]> {
   const asked = keys.map(({ workspace, reference }, place) => ({ place, workspace, reference }));
   const found = Array.from<ShipmentRow | undefined>({ length: keys.length });
-  for (const row of await reader.rows(FIND, [JSON.stringify(asked)])) {
-    found[row[0] as number] = shipmentRow(row, 1);
+  for (const [place, shipment] of await reader.rows(FIND, [JSON.stringify(asked)])) {
+    found[place as number] = shipmentRow(shipment as string);
   }
   return found;
 }

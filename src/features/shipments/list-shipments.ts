@@ -18,7 +18,7 @@ import { shipmentJson } from "./shipment-json.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
 import {
   CUSTOMER_OF_SHIPMENT,
-  SHIPMENT_COLUMNS,
+  SHIPMENT_COLUMN,
   shipmentRow,
   type ShipmentRow,
 } from "./shipment-row.ts";
@@ -40,7 +40,7 @@ export async function listShipments(
   if (state === undefined) return create(ListShipmentsResponseSchema);
 
   const { sql, values } = listQuery(state, filters, page);
-  const found = (await reader.rows(sql, values)).map((row) => shipmentRow(row));
+  const found = (await reader.rows(sql, values)).map(([row]) => shipmentRow(row as string));
   const { rows, nextPageToken } = endPage(found, page, positionOf, shipmentBytes);
   return new DualAnswer<ListShipmentsResponse>(
     () => ({
@@ -108,7 +108,7 @@ function listQuery(
   if (after !== undefined) {
     where("(s.created_at, s.reference) < (?, ?)", timeText(after.createdAtMs), after.reference);
   }
-  const sql = `select ${SHIPMENT_COLUMNS} from shipment s join ${CUSTOMER_OF_SHIPMENT}
+  const sql = `select ${SHIPMENT_COLUMN} from shipment s join ${CUSTOMER_OF_SHIPMENT}
     where ${conditions.join(" and ")}
     order by s.created_at desc, s.reference desc limit $${values.push(limit)}`;
   return { sql, values };

@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import type { ShipmentKey } from "./find-shipment.ts";
 import {
   CUSTOMER_OF_SHIPMENT,
-  SHIPMENT_COLUMNS,
+  SHIPMENT_COLUMN,
   shipmentRow,
   type ShipmentRow,
 } from "./shipment-row.ts";
@@ -24,8 +24,14 @@ const LOCK = `
       limit 1 for update
     ) as found
   )
-  select s.place, c.id is null as stale, ${SHIPMENT_COLUMNS}
+  select s.place, c.id is null as stale, ${SHIPMENT_COLUMN}
   from s left join ${CUSTOMER_OF_SHIPMENT}`;
+
+interface Locked {
+  readonly place: number;
+  readonly stale: boolean;
+  readonly shipment: string;
+}
 
 /**
  * Locks shipments until the transaction ends, and reads them as the change before left them.
@@ -37,14 +43,11 @@ export async function lockShipments(
   keys: readonly ShipmentKey[],
 ): Promise<(ShipmentRow | undefined)[]> {
   const asked = keys.map(({ workspace, reference }, place) => ({ place, workspace, reference }));
-  const read = () => runStatement<Record<string, unknown>>(tx, LOCK, [JSON.stringify(asked)]);
+  const read = () => runStatement<Locked>(tx, LOCK, [JSON.stringify(asked)]);
   let rows = await read();
   // Linked, while the lock was waited for, to a customer that the statement does not see yet.
-  if (rows.some(({ stale }) => stale === true)) rows = await read();
+  if (rows.some(({ stale }) => stale)) rows = await read();
   const found = Array.from<ShipmentRow | undefined>({ length: keys.length });
-  for (const row of rows) {
-    const { place, stale: _, ...columns } = row;
-    found[place as number] = shipmentRow(Object.values(columns));
-  }
+  for (const { place, shipment } of rows) found[place] = shipmentRow(shipment);
   return found;
 }
