@@ -54,6 +54,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
       Config,
+      | "operationsPort"
       | "publicUrl"
       | "oidc"
       | "redisUrl"
@@ -93,7 +94,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const readiness = createReadiness(tariffVersion, feedMonitor.stalledBecause);
   const registry = new Registry();
   addMetrics(registry, { orm, tariffVersion, eventDelaySeconds: feedMonitor.delaySeconds });
-  const { http, grpc, inFlight } = createServers({
+  const { inFlight, ...servers } = createServers({
     ...implementAll({
       ...stores,
       now,
@@ -121,8 +122,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   });
   const lifecycle = createLifecycle({
     ...config,
-    http,
-    grpc,
+    ...servers,
     readiness,
     background,
     inFlight,
