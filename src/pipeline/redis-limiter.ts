@@ -51,11 +51,7 @@ declare module "ioredis" {
  *
  * @param onFallback called for each call that is let through
  */
-export function createRedisLimiter(
-  redisUrl: string,
-  log: Logger,
-  onFallback: () => void,
-): Limiter {
+export function createRedisLimiter(redisUrl: string, log: Logger, onFallback: () => void): Limiter {
   let loggedAtMs = -Infinity;
   function logFailure(error: unknown): void {
     if (performance.now() - loggedAtMs < LOG_INTERVAL_MS) return;

@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { transientDatabaseMessage } from "../db/database-error.ts";
+import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
@@ -41,6 +42,17 @@ const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
 
+/** The servers of one process. */
+export interface Servers {
+  readonly http: TransportServer;
+  readonly grpc: TransportServer;
+  /** Serves operators alone; to be left closed when the configuration gives it no port. */
+  readonly operations: TransportServer;
+  /** How many calls are in flight. */
+  readonly inFlight: () => number;
+  readonly reservedBytes: Pipeline["reservedBytes"];
+}
+
 /**
  * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
  * the public ones show neither metrics nor the services of operators and accounts.
@@ -56,15 +68,11 @@ export function createServers(options: {
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
+  /** Called for each call that is refused for its limit. */
+  readonly onRateLimited: (limitClass: LimitClass) => void;
   readonly log: Logger;
   readonly registry: Registry;
-}): {
-  readonly http: TransportServer;
-  readonly grpc: TransportServer;
-  /** Serves operators alone; to be left closed when the configuration gives it no port. */
-  readonly operations: TransportServer;
-  readonly inFlight: () => number;
-} {
+}): Servers {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const tickBatcher = createTickBatcher();
@@ -103,6 +111,7 @@ export function createServers(options: {
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     operations: createOperationsServer(probes(registry)),
     inFlight: observer.inFlight,
+    reservedBytes: pipeline.reservedBytes,
   };
 }
 

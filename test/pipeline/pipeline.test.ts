@@ -44,6 +44,7 @@ function startPipeline(run: Rpc["run"]) {
     sessions: { find: async () => undefined },
     closedBecause: () => undefined,
     transientMessage: () => undefined,
+    onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
     observer: createObserver(log, new Registry(), tickBatcher),
     countUsage: () => undefined,
