@@ -42,6 +42,7 @@ function startPipeline(run: Rpc["run"]) {
     streams: [],
     keys: { workspace: lookUp, operator: { recall: () => undefined, find: async () => undefined } },
     sessions: { find: async () => undefined },
+    clientAddress: () => "",
     closedBecause: () => undefined,
     transientMessage: () => undefined,
     limiter: createMemoryLimiter(() => 0),

@@ -70,6 +70,8 @@ interface ServiceOptions {
   readonly port?: number;
   /** Where browsers reach the service. */
   readonly publicUrl?: string;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
   /** The identity provider at which people may sign in. */
   readonly oidc?: OidcConfig;
   /** Whether the dashboard is served; it is not unless told otherwise. */
@@ -82,7 +84,7 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
-  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc } = options;
+  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc, trustedProxies } = options;
   const { dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
@@ -93,6 +95,7 @@ export async function startReplica(
     redisUrl,
     eventRetentionDays,
     publicUrl,
+    trustedProxies,
     oidc,
     dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
