@@ -96,7 +96,11 @@ export function createPipeline(options: {
   const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
-  const refusalFor = createRefusalFor(refusalOf);
+  const refusalFor = createRefusalFor(
+    refusalOf,
+    [...options.rpcs, ...options.streams],
+    options.log,
+  );
   const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
   const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
   return {

@@ -29,6 +29,7 @@ function startPipeline(run: Rpc["run"]) {
     minimumRole: "viewer",
     minimumMemberRole: "viewer",
     maxRequestBytes: 65_536,
+    refusalReasons: new Set(),
     limitClass: "read",
     readOnly: true,
     run,

@@ -100,7 +100,8 @@ export async function startReplica(
     dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
-  const app = createApp(config, pino({ level: "silent" }), {
+  const { log, undeclared } = watchForUndeclared();
+  const app = createApp(config, log, {
     ...options.outside,
     ...(options.now === undefined ? {} : { now: options.now }),
   });
@@ -115,8 +116,20 @@ export async function startReplica(
     addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
       makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),
-    close: () => app.close(),
+    async close() {
+      await app.close();
+      if (undeclared.length > 0) throw new Error(`undeclared refusals: ${undeclared.join("")}`);
+    },
   };
+}
+
+/** A log that is dropped but for refusals that their methods do not declare. */
+function watchForUndeclared() {
+  const undeclared: string[] = [];
+  const write = (line: string) => {
+    if (line.includes('"undeclared refusal"')) undeclared.push(line);
+  };
+  return { log: pino({ level: "error" }, { write }), undeclared };
 }
 
 async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
