@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../support/bookings.ts";
-import { connectTo, createDatabase } from "../support/database.ts";
+import { createUnmigratedDatabase } from "../support/database.ts";
 import { buildImage, canBuildImages, type Image } from "../support/image.ts";
 import { FREE_PORTS, untilListening } from "../support/service-process.ts";
 
@@ -73,7 +73,7 @@ describe.runIf(canBuildImages)("the container image", () => {
   });
 
   test("migrates an empty database, books on a read-only file system, and ends by SIGTERM", async () => {
-    const database = await emptyDatabase();
+    const database = await createUnmigratedDatabase();
     const environment = { ...FREE_PORTS, DATABASE_URL: database.url };
     const run = async (...args: string[]) => {
       const ended = await image.start(shipments(...args, "--json"), environment).ended;
@@ -112,12 +112,3 @@ describe.runIf(canBuildImages)("the container image", () => {
     }
   });
 });
-
-/** A database that has not even been migrated. */
-async function emptyDatabase() {
-  const database = await createDatabase();
-  const client = await connectTo(database.url);
-  await client.query("drop schema public cascade; create schema public");
-  await client.end();
-  return database;
-}
