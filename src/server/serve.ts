@@ -11,7 +11,7 @@ import { assertPortsFree } from "./ports.ts";
 import { holdYoungGeneration, letYoungGenerationGrow } from "./young-generation.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
-const END_MS = 9_500;
+export const END_MS = 9_500;
 /** How often to look whether there is a tariff, in milliseconds. */
 const POLL_MS = 10;
 /** How long there may be no tariff before that is said, in milliseconds. */
