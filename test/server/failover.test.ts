@@ -9,6 +9,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { startServerPair, type ServerPair } from "../support/server-pair.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startReplica, type TestService } from "../support/service.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
 let pair: ServerPair;
@@ -141,6 +142,29 @@ test("connections to a primary that takes no more writes are replaced by some to
   expect(await pair.first.query("select count(*)::int as count from shipment")).toEqual([
     { count: 1 },
   ]);
+});
+
+test("a primary that the network has cut off without a word is left for the one that was promoted", async () => {
+  const proxy = await startTcpProxy(pair.first.url);
+  const [near, far] = [proxy.url, pair.second.url].map((url) => new URL(url).host);
+  const cut = await startReplica(pair.first.url.replace(/@[^/]*/, `@${near},${far}`));
+  const sent = (key: string) =>
+    cut.request("/v1/shipments", { apiKey, body: BOOKING, headers: { "idempotency-key": key } });
+  expect((await sent("before")).status).toBe(201);
+  proxy.hang();
+  const waiting = sent("meanwhile");
+  await pair.second.query("select pg_promote()");
+  await eventually(
+    "a booking on the second server",
+    async () => (await sent("after")).status === 201,
+  );
+  expect((await waiting).status).toBe(503);
+  await eventually("the other booking", async () => (await sent("meanwhile")).status === 201);
+  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
+    { count: 3 },
+  ]);
+  await cut.close();
+  await proxy.close();
 });
 
 test("a booking that no synchronous standby has confirmed is not acknowledged, and takes place once when sent again", async () => {
