@@ -44,8 +44,8 @@ const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
  * the next statement would be a transaction of its own; when a query has timed out, since every
  * later query would wait behind that one; when a migration has made a prepared statement stale,
  * since pg would send it again and again; or when the server takes no writes any more. And a commit
- * that stopped waiting for a synchronous standby fails: PostgreSQL only warns of it at the
- * `statement_timeout`, and then confirms what a failover would lose.
+ * whose wait for a synchronous standby was cancelled fails: PostgreSQL only warns of that, and then
+ * confirms what a failover would lose.
  */
 export class DatabaseClient extends pg.Client {
   constructor(config?: string | ClientConfig) {

@@ -47,7 +47,7 @@ export class ReadOnlyServerError extends Error {
 /** A commit took place on the primary and is on no synchronous standby yet: it may still be lost. */
 export class UnreplicatedCommitError extends Error {
   constructor() {
-    super("the commit was not confirmed by a synchronous standby in time");
+    super("the wait of a commit for a synchronous standby was cancelled");
   }
 }
 
