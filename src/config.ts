@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { trustedProxiesFault } from "./domain/client-address.ts";
+import { databaseUrlFault } from "./db/database-url.ts";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {
@@ -14,7 +15,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** The identity provider at which people may sign in; undefined for none. */
   readonly oidc: OidcConfig | undefined;
-  /** A PostgreSQL of the operator's; undefined for the embedded one. */
+  /** A PostgreSQL of the operator's, perhaps of several hosts; undefined for the embedded one. */
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
   readonly dataDir: string;
@@ -69,8 +70,9 @@ const environment = z.object({
   HOST: z.string().optional(),
   DATABASE_URL: z
     .string()
-    .refine(isDatabaseUrl, {
-      error: "must be an address such as postgres://user:password@host:5432/database",
+    .superRefine((text, { addIssue }) => {
+      const message = databaseUrlFault(text);
+      if (message !== undefined) addIssue({ code: "custom", message });
     })
     .optional(),
   PUBLIC_URL: z
@@ -109,18 +111,6 @@ const environment = z.object({
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
 });
-
-/** Whether it names a database, and the client can read it, percent signs included. */
-function isDatabaseUrl(text: string): boolean {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
-  const { username, password, pathname } = new URL(text);
-  try {
-    decodeURIComponent(`${username}${password}`);
-    return decodeURIComponent(pathname).length > "/".length;
-  } catch {
-    return false;
-  }
-}
 
 /** Whether it is the origin of a site: a scheme, a host, perhaps a port, and nothing more. */
 function isOrigin(text: string): boolean {

@@ -7,9 +7,10 @@ import {
   type Options,
 } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
-import { DatabaseClient } from "./client.ts";
+import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { reclaimLostConnections } from "./lost-connections.ts";
+import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
 const TIMEOUTS = {
@@ -53,21 +54,24 @@ function ormOptions(
   databaseUrl: string,
   { entities, log, unlimited = false }: OrmOptions,
 ): Options {
+  const [firstUrl] = parseDatabaseUrl(databaseUrl).urls;
   return {
     driver: ParameterizedDriver,
-    clientUrl: databaseUrl,
+    clientUrl: firstUrl!,
     entities: [...entities],
     discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
       ...(unlimited ? {} : TIMEOUTS),
+      // MikroORM reads no parameters of the address, such as sslmode; pg does.
+      connectionString: firstUrl,
       keepAlive: true,
       // Statements are sent without waiting for the answers to those before them.
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
-      Client: DatabaseClient,
+      Client: clientClass(databaseUrl),
       onPoolCreated: reclaimLostConnections,
     },
     migrations: {
