@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readTracing, TRACING_VARIABLES, type TracingConfig } from "./tracing-config.ts";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {
@@ -30,6 +31,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
+  /** How calls are traced; undefined when they are not. */
+  readonly tracing: TracingConfig | undefined;
 }
 
 /** An identity provider, and as what this service is registered there. */
@@ -92,6 +95,7 @@ const environment = z.object({
   DASHBOARD: oneOf(["on", "off"]).default("on"),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
+  ...TRACING_VARIABLES,
 });
 
 /** Whether it names a database, and the client can read it, percent signs included. */
@@ -163,6 +167,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dashboard: read.data.DASHBOARD === "on",
     logLevel: LOG_LEVEL,
     logFormat: LOG_FORMAT,
+    tracing: readTracing(read.data),
   });
 }
 

@@ -106,10 +106,7 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
 function createGroupWriter<Member, Result>(
   em: EntityManager,
   transactions: Semaphore,
-  {
-    work,
-    spanOf = () => undefined,
-  }: Pick<GroupOptions<Member, Result>, "work" | "spanOf">,
+  { work, spanOf = () => undefined }: Pick<GroupOptions<Member, Result>, "work" | "spanOf">,
 ): (group: Group<Member, Result>) => Promise<void> {
   const write = (group: Group<Member, Result>) => {
     const members = group.map(({ member }) => member);

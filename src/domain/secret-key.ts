@@ -36,9 +36,7 @@ const KEY_IN_TEXT = /(sh[po]_)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
 
 /** A text in which keys are cut to their last four characters. */
 export function cutKeys(text: string): string {
-  return text.includes("shp_") || text.includes("sho_")
-    ? text.replace(KEY_IN_TEXT, "$1...")
-    : text;
+  return text.includes("shp_") || text.includes("sho_") ? text.replace(KEY_IN_TEXT, "$1...") : text;
 }
 
 /** A new id of a key, by which people and programs name it: `key_` and 24 random characters. */

@@ -31,6 +31,7 @@ import { createFeedMonitor } from "./feed-monitor.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
@@ -73,12 +74,14 @@ export interface Outside {
   readonly webhookTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
   readonly random?: () => number;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Wires the service together. Opens nothing yet. */
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
-  const { now = () => new Date(), random = Math.random } = outside;
+  const { now = () => new Date(), random = Math.random, tracing } = outside;
   const stores = createStores(config, log);
   const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
   const sender = createSender({
@@ -106,16 +109,18 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     readiness,
     limiter,
     countUsage: stores.usage.count,
+    tracer: tracing?.tracer,
     log,
     registry,
   });
-  const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
+  const { traceAttempt } = tracing ?? {};
+  const eventJson = createEventJson();
   const background = createBackground({
     ...stores,
     databaseUrl,
     log,
     feedMonitor,
-    deliver,
+    deliver: { createGroup, now, random, sender, eventJson, traceAttempt },
     eventRetentionDays: config.eventRetentionDays,
     shutdownSignal: readiness.shutdownSignal,
   });
@@ -127,12 +132,16 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     background,
     inFlight,
     log,
-    disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
+    disconnect: () => closeAll([limiter, orm, sender, tracing]),
   });
   const { closedBecause } = readiness;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   const hasTariff = () => tariffVersion() !== undefined;
   return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
+}
+
+async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
+  await Promise.all(all.map(async (each) => each?.close()));
 }
 
 /** Every RPC of every service, with its function. */

@@ -11,6 +11,7 @@ import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
+import type { Tracer } from "../pipeline/tracer.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -47,6 +48,8 @@ export function createServers(options: {
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
+  /** Undefined while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly registry: Registry;
 }): {

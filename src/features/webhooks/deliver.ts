@@ -44,7 +44,8 @@ export async function deliver(
   const body = eventJson(event);
   const headers = webhookHeaders(event, body, target, startedAt);
   const { url } = target;
-  const span = traceAttempt?.({ ...delivery, number: event.number, url });
+  const { number } = event;
+  const span = traceAttempt?.({ ...delivery, number, eventId: writeEventId(event), url });
   const result = await sender.send(url, { ...headers, ...span?.headers }, body);
   span?.end(result);
   return { delivery, wasFailing, attempt: { startedAt, result } };

@@ -4,6 +4,8 @@ import type { SendResult } from "./send-webhook.ts";
 export interface TracedAttempt {
   readonly workspace: number;
   readonly webhook: string;
+  /** The public id of the event. */
+  readonly eventId: string;
   /** What the event is about: a shipment's reference, or a webhook's id. */
   readonly subject: string;
   /** From 1 within the subject. */
