@@ -142,5 +142,6 @@ const EMAIL = /[^/]*(?:@|%40)[^/]*/gi;
 
 /** A path without what a caller may have put where a name of a resource belongs. */
 function withoutSecrets(path: string): string {
-  return cutKeys(path).replace(EMAIL, "REDACTED");
+  const cut = cutKeys(path);
+  return /@|%40/.test(cut) ? cut.replace(EMAIL, "REDACTED") : cut;
 }

@@ -25,16 +25,11 @@ export interface CallSpanDeps {
 export function createCallTracer(deps: CallSpanDeps): Tracer {
   return {
     begin({ headers, peer, startedMs }) {
-      const { remoteAddress } = peer;
-      const options = {
-        kind: SpanKind.SERVER,
-        startTime: deps.timeOfDay(startedMs),
-        // Read now: a connection that has closed has no address any more.
-        attributes: remoteAddress ? { "network.peer.address": remoteAddress } : {},
-      };
+      const options = { kind: SpanKind.SERVER, startTime: deps.timeOfDay(startedMs) };
       // What it is called is known when it has ended.
       const span = deps.otel.startSpan("call", options, contextOf(headers));
-      return new TracedCall(span, remoteAddress, deps);
+      // Read now: a connection that has closed has no address any more.
+      return new TracedCall(span, peer.remoteAddress, deps);
     },
   };
 }
@@ -44,15 +39,15 @@ class TracedCall implements CallSpan {
   readonly span: Span;
   readonly context: SpanContext;
   readonly isRecorded: boolean;
-  readonly #clientAddress: string | undefined;
+  readonly #peerAddress: string | undefined;
   readonly #deps: CallSpanDeps;
   #http: HttpRequest | undefined;
 
-  constructor(span: Span, clientAddress: string | undefined, deps: CallSpanDeps) {
+  constructor(span: Span, peerAddress: string | undefined, deps: CallSpanDeps) {
     this.span = span;
     this.context = span.spanContext();
     this.isRecorded = span.isRecording();
-    this.#clientAddress = clientAddress;
+    this.#peerAddress = peerAddress;
     this.#deps = deps;
   }
 
@@ -69,9 +64,9 @@ class TracedCall implements CallSpan {
     return this.#deps.beginTransaction(this.span, spans);
   }
 
-  readonly setCauseOf = (event: TracedEvent): void => {
+  setCauseOf(event: TracedEvent): void {
     this.#deps.causes.set(event, this.context);
-  };
+  }
 
   end(call: ReceivedCall, httpStatus: number, endedMs: number): void {
     if (this.isRecorded) this.#describe(call, httpStatus);
@@ -84,8 +79,9 @@ class TracedCall implements CallSpan {
         ? describeRpcCall(call)
         : describeHttpCall(call, this.#http, httpStatus);
     this.span.updateName(name).setAttributes(attributes);
-    if (this.#http !== undefined && this.#clientAddress) {
-      this.span.setAttribute("client.address", this.#clientAddress);
+    if (this.#peerAddress) this.span.setAttribute("network.peer.address", this.#peerAddress);
+    if (this.#peerAddress && this.#http !== undefined) {
+      this.span.setAttribute("client.address", this.#peerAddress);
     }
     if (isFailure) this.span.setStatus({ code: SpanStatusCode.ERROR });
   }

@@ -29,5 +29,6 @@ export function createExporter(url: string, failures: FailureLog): SpanExporter 
 
 /** A connection that no address of a name took has a code, and no message. */
 function reasonOf(error: Error): string {
-  return error.message || String((error as { code?: unknown }).code ?? error.name);
+  const { code } = error as { code?: string };
+  return error.message || (code ?? error.name);
 }

@@ -37,6 +37,6 @@ export function shipmentEvents(
     actor: caller.member?.email ?? null,
     createdAt,
   }));
-  if (span !== undefined) events.forEach(span.setCauseOf);
+  for (const event of events) span?.setCauseOf(event);
   return { row: { ...after, eventCount: after.eventCount + events.length }, events };
 }
