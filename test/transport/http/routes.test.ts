@@ -65,6 +65,7 @@ describe("routes are read from the RPCs' options", () => {
       {
         rpc: get,
         httpMethod: "GET",
+        template: "/v1/parcels/{parcel}",
         segments: [
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },
@@ -76,6 +77,7 @@ describe("routes are read from the RPCs' options", () => {
       {
         rpc: make,
         httpMethod: "POST",
+        template: "/v1/parcels",
         segments: [
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },
