@@ -23,6 +23,8 @@ export interface CallHeaders {
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
+  /** `X-Forwarded-For`: the addresses that proxies were called from, joined by commas. */
+  readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
   /** `traceparent` as received; empty when it came more than once, and so counts as malformed. */
@@ -58,6 +60,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     fetchSite: undefined,
     origin: undefined,
     host: undefined,
+    forwardedFor: undefined,
     traceparent: undefined,
     tracestate: undefined,
   };
@@ -106,6 +109,10 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       return void (picked.fetchSite ??= value);
     case "origin":
       return void (picked.origin ??= value);
+    case "x-forwarded-for":
+      picked.forwardedFor =
+        picked.forwardedFor === undefined ? value : `${picked.forwardedFor},${value}`;
+      return;
     case "host":
     case ":authority":
       return void (picked.host ??= value);

@@ -56,6 +56,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     Pick<
       Config,
       | "publicUrl"
+      | "trustedProxies"
       | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
