@@ -82,14 +82,14 @@ async function serveOn(
 
 /** Starts tracing, if it is on; the SDK is loaded only then. */
 async function startTracing(
-  { tracing }: Config,
+  { tracing, trustedProxies }: Config,
   databaseUrl: string,
   log: Logger,
 ): Promise<Tracing | undefined> {
   if (tracing === undefined) return undefined;
   const telemetry = await import("../telemetry/tracing.ts");
   const { version } = manifest;
-  return telemetry.startTracing({ ...tracing, databaseUrl, version, log });
+  return telemetry.startTracing({ ...tracing, databaseUrl, trustedProxies, version, log });
 }
 
 /** Waits for the first tariff, if there is none; false when the service shuts down instead. */

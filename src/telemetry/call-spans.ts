@@ -5,6 +5,7 @@ import {
   type SpanContext,
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
+import type { ClientAddress } from "../domain/client-address.ts";
 import type { ReceivedCall } from "../pipeline/call.ts";
 import type { CallSpan, TracedEvent, Tracer, WorkSpan } from "../pipeline/tracer.ts";
 import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attributes.ts";
@@ -19,6 +20,7 @@ export interface CallSpanDeps {
   readonly timeOfDay: TimeOfDay;
   readonly beginTransaction: BeginTransaction;
   readonly causes: EventCauses;
+  readonly clientAddress: ClientAddress;
 }
 
 /** Builds the tracer of calls. */
@@ -81,7 +83,8 @@ class TracedCall implements CallSpan {
     this.span.updateName(name).setAttributes(attributes);
     if (this.#peerAddress) this.span.setAttribute("network.peer.address", this.#peerAddress);
     if (this.#peerAddress && this.#http !== undefined) {
-      this.span.setAttribute("client.address", this.#peerAddress);
+      const address = this.#deps.clientAddress(this.#peerAddress, call.headers.forwardedFor);
+      this.span.setAttribute("client.address", address);
     }
     if (isFailure) this.span.setStatus({ code: SpanStatusCode.ERROR });
   }

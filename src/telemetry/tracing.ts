@@ -11,6 +11,7 @@ import {
 } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
+import { createClientAddress } from "../domain/client-address.ts";
 import type { Tracer } from "../pipeline/tracer.ts";
 import { createTraceAttempt, type TraceAttempt } from "./attempt-spans.ts";
 import { createCallTracer } from "./call-spans.ts";
@@ -52,6 +53,8 @@ export function startTracing(options: {
   /** The part of traces to record, from 0 to 1, for samplers by ratio. */
   readonly ratio: number;
   readonly databaseUrl: string;
+  /** Addresses and networks of the proxies that say where calls come from. */
+  readonly trustedProxies: readonly string[];
   readonly version: string;
   readonly log: Logger;
 }): Tracing {
@@ -66,9 +69,10 @@ export function startTracing(options: {
   const otel = provider.getTracer("shipments", options.version);
   const timeOfDay = createTimeOfDay();
   const causes = createEventCauses();
+  const clientAddress = createClientAddress(options.trustedProxies);
   const beginTransaction = createBeginTransaction(otel, timeOfDay, options.databaseUrl);
   return {
-    tracer: createCallTracer({ otel, timeOfDay, causes, beginTransaction }),
+    tracer: createCallTracer({ otel, timeOfDay, causes, beginTransaction, clientAddress }),
     traceAttempt: createTraceAttempt(otel, timeOfDay, causes),
     async close() {
       const sent = provider.shutdown().catch((error: unknown) => failures.warn(String(error)));

@@ -30,6 +30,7 @@ beforeAll(async () => {
     sampler: "parentbased_always_on",
     ratio: 1,
     databaseUrl: database.url,
+    trustedProxies: ["127.0.0.1"],
     version: "1.2.3",
     log: pino({ level: "silent" }),
   });
@@ -78,7 +79,7 @@ const rpcAttributes = (requestId: string, url: string, method: string) => ({
 });
 
 test("a booking by JSON is a span of its route, with its transaction below", async () => {
-  const headers = { "x-request-id": "json-booking" };
+  const headers = { "x-request-id": "json-booking", "x-forwarded-for": "203.0.113.7" };
   const { status } = await service.request("/v1/shipments?x=1", { apiKey, body: BOOKING, headers });
   expect(status).toBe(201);
   expect(await otlp.treeOf("json-booking", 2)).toEqual({
@@ -90,7 +91,7 @@ test("a booking by JSON is a span of its route, with its transaction below", asy
       "http.response.status_code": 201,
       "url.path": "/v1/shipments",
       "url.scheme": "http",
-      "client.address": "127.0.0.1",
+      "client.address": "203.0.113.7",
       ...rpcAttributes("json-booking", service.httpUrl, BOOK),
     },
     children: [transaction()],
