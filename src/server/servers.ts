@@ -14,6 +14,7 @@ import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
+import type { Tracer } from "../pipeline/tracer.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -73,6 +74,8 @@ export function createServers(options: {
   readonly countUsage: (call: ReceivedCall) => void;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
+  /** Undefined while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly registry: Registry;
 }): Servers {
