@@ -20,6 +20,7 @@ import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription } from "../transport/http/api-description.ts";
 import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
+import { createDocsFiles } from "../transport/http/docs-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createProbes } from "../transport/http/probes.ts";
@@ -31,6 +32,9 @@ import { SERVICES } from "./services.ts";
 
 /** Where `npm run build` puts the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
+
+/** Where `npm run build` puts the guides and the reference of the API. */
+const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
@@ -87,6 +91,7 @@ export function createServers(options: {
       gateway: createJsonGateway(rpcs, pipeline),
       probes: createProbes({ unreadyBecause, registry }),
       apiDescription: createApiDescription(API_DESCRIPTION),
+      docs: createDocsFiles(DOCS_FOLDER),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
       signInPages: signInPages(options, pipeline),
     }),

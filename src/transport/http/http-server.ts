@@ -13,12 +13,12 @@ import { listen } from "../connections/listen.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
 import type { ApiDescription } from "./api-description.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
-import type { DashboardFiles } from "./dashboard-files.ts";
 import { createHostFault } from "./host-fault.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
 import type { SignInPages } from "./sign-in.ts";
 import { sendJson } from "./send-json.ts";
+import type { StaticFiles } from "./static-files.ts";
 
 /** Bounds on what one connection may send and for how long. */
 const LIMITS = {
@@ -47,7 +47,8 @@ export function createHttpServer(options: {
   readonly probes: Probes;
   readonly apiDescription: ApiDescription;
   readonly signInPages: SignInPages;
-  readonly dashboard?: DashboardFiles | undefined;
+  readonly docs?: StaticFiles;
+  readonly dashboard?: StaticFiles | undefined;
   readonly limits?: Partial<ConnectionLimits>;
 }): TransportServer {
   const { handleRpc, gateway, limits } = options;
@@ -108,19 +109,21 @@ export function createHttpServer(options: {
   };
 }
 
-/** Builds the answers to probes, browsers and readers of the API's description; they are false when the request is for the API. */
+/** Builds the answers to probes, browsers and readers of documents; they are false when the request is for the API. */
 function createOutsideApi(options: {
   readonly probes: Probes;
   readonly apiDescription: ApiDescription;
   readonly signInPages: SignInPages;
-  readonly dashboard?: DashboardFiles | undefined;
+  readonly docs?: StaticFiles;
+  readonly dashboard?: StaticFiles | undefined;
 }): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { probes, apiDescription, signInPages, dashboard } = options;
+  const { probes, apiDescription, signInPages, docs, dashboard } = options;
   return (request, response) => {
     if (signInPages(request, response)) return true;
     const requestId = requestIdOf(request);
     if (probes(request, response, requestId)) return true;
     if (apiDescription(request, response, requestId)) return true;
+    if (docs?.(request, response, requestId)) return true;
     if (dashboard?.(request, response, requestId)) return true;
     if (request.url !== "/" || !prefersPage(request)) return false;
     sendPage(response, dashboard === undefined ? "start" : "unbuilt", requestId);
