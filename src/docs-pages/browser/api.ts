@@ -1,8 +1,14 @@
 import "./api.css";
+import { descriptionElement, type CreateElement } from "./description.ts";
 
 /** What swagger-ui's own script, which the page loads before this one, leaves behind; as far as it is used. */
 interface SwaggerUi {
   readonly layoutActions: { show(place: readonly string[], isShown: boolean): void };
+}
+
+/** What plugins of swagger-ui are given, as far as it is used. */
+interface SwaggerSystem {
+  readonly React: { readonly createElement: CreateElement };
 }
 
 declare const SwaggerUIBundle: (options: Readonly<Record<string, unknown>>) => SwaggerUi;
@@ -42,6 +48,7 @@ function showApi(document: ApiDocument): void {
     persistAuthorization: false,
     // Its default asks another host.
     validatorUrl: null,
+    plugins: [showDescriptions],
     onComplete() {
       for (const tag of tags) ui.layoutActions.show(["operations-tag", tag], true);
     },
@@ -52,4 +59,11 @@ function tagsOfWorkspaces({ paths }: ApiDocument): Set<string> {
   const workspaces = Object.entries(paths).filter(([path]) => path.startsWith("/v1/"));
   const tags = workspaces.flatMap(([, methods]) => Object.values(methods).flatMap((it) => it.tags));
   return new Set(["ShipmentService", ...tags]);
+}
+
+/** Puts our way to show descriptions in the place of swagger-ui's. */
+function showDescriptions({ React }: SwaggerSystem): object {
+  const Markdown = ({ source }: { readonly source?: string }) =>
+    source ? descriptionElement(source, React.createElement) : null;
+  return { wrapComponents: { Markdown: () => Markdown } };
 }

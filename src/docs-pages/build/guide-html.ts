@@ -12,10 +12,11 @@ const FEW = 2;
 export function guideHtml(guide: Guide, previous?: Link, next?: Link): string {
   const headings = guide.headings.filter(({ level }) => level <= 3);
   const hasContents = headings.length >= FEW;
+  const afterTitle = guide.html.indexOf("</h1>\n") + "</h1>\n".length;
   return `<div class="guide">
 ${hasContents ? contentsHtml(headings) : ""}
 <article>
-${hasContents ? foldedContentsHtml(headings) : ""}${guide.html}</article>
+${guide.html.slice(0, afterTitle)}${hasContents ? foldedContentsHtml(headings) : ""}${guide.html.slice(afterTitle)}</article>
 ${turnHtml(previous, next)}
 </div>`;
 }
@@ -28,7 +29,7 @@ ${listHtml(headings)}
 </nav>`;
 }
 
-/** Above the text, where there is none beside it. */
+/** Below the title, where there is none beside it. */
 function foldedContentsHtml(headings: readonly Heading[]): string {
   return `<details class="folded-contents">
 <summary>On this page</summary>

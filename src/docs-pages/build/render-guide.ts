@@ -67,6 +67,7 @@ export function renderGuide({ file, markdown, picture }: GuideSource): Guide {
     placeLinks(token.children ?? [], file);
     placePictures(token.children ?? [], file, picture);
   }
+  unhead(tokens);
   const [title, ...headings] = nameHeadings(tokens);
   const firstParagraph = tokens.findIndex(({ type }) => type === "paragraph_open") + 1;
   return {
@@ -86,6 +87,15 @@ function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   const code = highlight(content.replace(/\n$/, ""), language);
   const label = language === "" ? "Text" : `Example: ${language}`;
   return `<div class="code"><pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${code}</code></pre></div>\n`;
+}
+
+/** A column without a heading has an ordinary cell there, which readers of a screen are not told about. */
+function unhead(tokens: readonly Token[]): void {
+  for (const [index, token] of tokens.entries()) {
+    if (token.type !== "th_open" || tokens[index + 1]?.content !== "") continue;
+    token.tag = "td";
+    tokens[index + 2]!.tag = "td";
+  }
 }
 
 /** Gives every heading its anchor, and those below the title a link to it. */
