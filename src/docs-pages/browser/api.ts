@@ -1,30 +1,17 @@
 import "./api.css";
-import { descriptionElement, type CreateElement } from "./description.ts";
+import { withBearersOnly, type ApiDocument } from "./api-document.ts";
+import { LAYOUT, referencePlugin } from "./plugin.ts";
+import type { SwaggerUi } from "./swagger-ui.ts";
 
-/** What swagger-ui's own script, which the page loads before this one, leaves behind; as far as it is used. */
-interface SwaggerUi {
-  readonly layoutActions: { show(place: readonly string[], isShown: boolean): void };
-}
-
-/** What plugins of swagger-ui are given, as far as it is used. */
-interface SwaggerSystem {
-  readonly React: { readonly createElement: CreateElement };
-}
-
+/** Of swagger-ui's own script, which the page loads before this one. */
 declare const SwaggerUIBundle: (options: Readonly<Record<string, unknown>>) => SwaggerUi;
-
-interface ApiDocument {
-  readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly tags: readonly string[] }>>>
-  >;
-}
 
 const DOCUMENT = "/openapi.json";
 
-const api = (await (await fetch(DOCUMENT)).json()) as ApiDocument;
 followTheme();
-showApi(api);
+const response = await fetch(DOCUMENT);
+// Otherwise the list of operations stays that the page was built with.
+if (response.ok) showApi((await response.json()) as ApiDocument);
 
 /** swagger-ui has its dark colours by a class. */
 function followTheme(): void {
@@ -35,20 +22,22 @@ function followTheme(): void {
 }
 
 /** Tags of what workspaces call come first and are open, those of operators and people are closed. */
-function showApi(document: ApiDocument): void {
-  const tags = tagsOfWorkspaces(document);
-  const places = [...tags, ...document.tags.map(({ name }) => name).filter((it) => !tags.has(it))];
+function showApi(api: ApiDocument): void {
+  const tags = tagsOfWorkspaces(api);
+  const places = [...tags, ...api.tags.map(({ name }) => name).filter((it) => !tags.has(it))];
   const ui = SwaggerUIBundle({
-    spec: document,
+    spec: withBearersOnly(api),
     dom_id: "#swagger-ui",
+    layout: LAYOUT,
+    plugins: [referencePlugin],
     deepLinking: true,
     docExpansion: "none",
     tagsSorter: (a: string, b: string) => places.indexOf(a) - places.indexOf(b),
-    defaultModelsExpandDepth: 0,
+    // Its colours have too little contrast.
+    syntaxHighlight: { activated: false },
     persistAuthorization: false,
     // Its default asks another host.
     validatorUrl: null,
-    plugins: [showDescriptions],
     onComplete() {
       for (const tag of tags) ui.layoutActions.show(["operations-tag", tag], true);
     },
@@ -59,11 +48,4 @@ function tagsOfWorkspaces({ paths }: ApiDocument): Set<string> {
   const workspaces = Object.entries(paths).filter(([path]) => path.startsWith("/v1/"));
   const tags = workspaces.flatMap(([, methods]) => Object.values(methods).flatMap((it) => it.tags));
   return new Set(["ShipmentService", ...tags]);
-}
-
-/** Puts our way to show descriptions in the place of swagger-ui's. */
-function showDescriptions({ React }: SwaggerSystem): object {
-  const Markdown = ({ source }: { readonly source?: string }) =>
-    source ? descriptionElement(source, React.createElement) : null;
-  return { wrapComponents: { Markdown: () => Markdown } };
 }

@@ -1,9 +1,4 @@
-/** Makes an element as React does. */
-export type CreateElement = (
-  type: string,
-  properties: Readonly<Record<string, string>> | null,
-  ...children: unknown[]
-) => unknown;
+import type { CreateElement } from "./swagger-ui.ts";
 
 /**
  * Shows a description of the API's document: paragraphs, lists and code, which is all the Markdown there

@@ -1,4 +1,5 @@
 import { escapeHtml } from "./html.ts";
+import { renderText } from "./render-guide.ts";
 import { operationsOf, type ApiDocument, type Operation } from "./operations.ts";
 
 /**
@@ -12,10 +13,12 @@ export function apiHtml(api: ApiDocument): string {
     .filter(({ operations }) => operations.length > 0)
     .map(({ name, operations }) => listHtml(name, operations));
   return `<div class="api-page">
+<article>
 <h1>API reference</h1>
-<p>Every call of the JSON API, as <a href="/openapi.json">/openapi.json</a> describes it in OpenAPI 3.1.
-To try a call, put in a key by “Authorize”: it is forgotten when the page is closed, and calls made here
-are as real as any other.</p>
+${renderText(api.info.description)}<p>For programs, <a href="/openapi.json">/openapi.json</a> says the same in OpenAPI 3.1. To try a call,
+put in a key by “Authorize”. The page forgets it when it is left; what is called here is done in
+earnest.</p>
+</article>
 <div id="swagger-ui">
 <div class="operations">
 ${lists.join("\n")}

@@ -3,7 +3,8 @@ import { API_PAGE } from "./places.ts";
 
 /** The part of an OpenAPI document that is read here. */
 export interface ApiDocument {
-  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly info: { readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 }
 

@@ -80,6 +80,11 @@ export function renderGuide({ file, markdown, picture }: GuideSource): Guide {
   };
 }
 
+/** Renders Markdown that has no headings and no links to files. */
+export function renderText(markdown: string): string {
+  return markdownIt.render(markdown);
+}
+
 /** Longer lines are scrolled, by keyboard as well. */
 function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   const { content, info } = tokens[index]!;
