@@ -15,6 +15,8 @@ export const SEARCH_OPTIONS: Options<SearchedSection> = {
   idField: "href",
   fields: ["heading", "guide", "text"],
   storeFields: ["heading", "guide", "text"],
+  // Signs split words as well, so that `<b>` and `a=b` are found by their words.
+  tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u),
   searchOptions: {
     boost: { heading: 3, guide: 2 },
     prefix: true,

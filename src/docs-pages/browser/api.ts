@@ -1,6 +1,6 @@
 import "./api.css";
 import { withBearersOnly, type ApiDocument } from "./api-document.ts";
-import { LAYOUT, referencePlugin } from "./plugin.ts";
+import { LAYOUT, createReferencePlugin } from "./plugin.ts";
 import type { SwaggerUi } from "./swagger-ui.ts";
 
 /** Of swagger-ui's own script, which the page loads before this one. */
@@ -29,7 +29,7 @@ function showApi(api: ApiDocument): void {
     spec: withBearersOnly(api),
     dom_id: "#swagger-ui",
     layout: LAYOUT,
-    plugins: [referencePlugin],
+    plugins: [createReferencePlugin(tags)],
     deepLinking: true,
     docExpansion: "none",
     tagsSorter: (a: string, b: string) => places.indexOf(a) - places.indexOf(b),
@@ -38,9 +38,12 @@ function showApi(api: ApiDocument): void {
     persistAuthorization: false,
     // Its default asks another host.
     validatorUrl: null,
-    onComplete() {
-      for (const tag of tags) ui.layoutActions.show(["operations-tag", tag], true);
-    },
+  });
+  // It follows the address only when it starts, and scrolls only to what it shows for the first time.
+  addEventListener("hashchange", () => {
+    ui.layoutActions.parseDeepLinkHash(location.hash);
+    const id = `operations${location.hash.slice(1).replaceAll("/", "-")}`;
+    requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView());
   });
 }
 

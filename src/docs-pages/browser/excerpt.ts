@@ -8,10 +8,13 @@ export interface Piece {
 const BEFORE = 50;
 const LENGTH = 170;
 
-/** The part of a text around the first of the words, with all of them marked. */
+/**
+ * The part of a text around the first of the words, with all of them marked.
+ *
+ * @param words of letters and digits alone
+ */
 export function excerptOf(text: string, words: readonly string[]): Piece[] {
-  const escaped = words.map((word) => word.replace(/[^\p{L}\p{N}]/gu, "\\$&"));
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})`, "giu");
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})`, "giu");
   const first = words.length === 0 ? -1 : text.search(pattern);
   const start = first <= BEFORE ? 0 : text.indexOf(" ", first - BEFORE) + 1;
   const end = text.length <= start + LENGTH ? text.length : text.lastIndexOf(" ", start + LENGTH);

@@ -15,5 +15,8 @@ export interface SwaggerSystem {
 
 /** What swagger-ui leaves behind when it has started, as far as it is used. */
 export interface SwaggerUi {
-  readonly layoutActions: { show(place: readonly string[], isShown: boolean): void };
+  readonly layoutActions: {
+    /** Opens what an address leads to, such as `#/ShipmentService/quoteShipment`. */
+    parseDeepLinkHash(hash: string): void;
+  };
 }
