@@ -17,18 +17,20 @@ function addCopyButton(block: Element): void {
   status.className = "visually-hidden";
   status.role = "status";
   let timer: ReturnType<typeof setTimeout>;
-  button.addEventListener("click", () => {
-    void copyText(block.querySelector("code")?.textContent ?? "").then((isCopied) => {
-      button.textContent = isCopied ? "Copied" : "Select it";
-      status.textContent = isCopied
-        ? "Copied the example."
-        : "The browser does not copy: select the text.";
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        button.textContent = "Copy";
-        status.textContent = "";
-      }, SAID_MS);
-    });
-  });
+
+  function say(onButton: string, toReader: string): void {
+    button.textContent = onButton;
+    status.textContent = toReader;
+  }
+
+  async function copy(): Promise<void> {
+    const isCopied = await copyText(block.querySelector("code")?.textContent ?? "");
+    if (isCopied) say("Copied", "Copied the example.");
+    else say("Select it", "The browser does not copy: select the text.");
+    clearTimeout(timer);
+    timer = setTimeout(() => say("Copy", ""), SAID_MS);
+  }
+
+  button.addEventListener("click", () => void copy());
   block.append(button, status);
 }

@@ -11,7 +11,11 @@ export function descriptionElement(source: string, createElement: CreateElement)
   function block(text: string): unknown {
     if (!text.startsWith("- ")) return createElement("p", null, ...inline(text));
     const items = text.slice(2).split(/\n- /);
-    return createElement("ul", null, ...items.map((it) => createElement("li", null, ...inline(it))));
+    return createElement(
+      "ul",
+      null,
+      ...items.map((it) => createElement("li", null, ...inline(it))),
+    );
   }
 
   /** Of what is split by a group, every other piece is the group's. */

@@ -16,11 +16,14 @@ const MOST = 12;
 export function createFind(json: string): Find {
   const index = MiniSearch.loadJSON<SearchedSection>(json, SEARCH_OPTIONS);
   return (query) =>
-    index.search(query).slice(0, MOST).map(({ id, heading, guide, text, terms }) => ({
-      href: String(id),
-      heading: String(heading),
-      guide: String(guide),
-      text: String(text),
-      terms,
-    }));
+    index
+      .search(query)
+      .slice(0, MOST)
+      .map(({ id, heading, guide, text, terms }) => ({
+        href: String(id),
+        heading: String(heading),
+        guide: String(guide),
+        text: String(text),
+        terms,
+      }));
 }

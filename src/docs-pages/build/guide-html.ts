@@ -52,12 +52,14 @@ ${items.join("\n")}
 
 function turnHtml(previous: Link | undefined, next: Link | undefined): string {
   if (previous === undefined && next === undefined) return "";
-  const link = (it: Link | undefined, rel: string, label: string) =>
-    it === undefined
-      ? ""
-      : `<a class="${rel}" rel="${rel}" href="${it.href}"><span class="minor">${label}</span> ${escapeHtml(it.text)}</a>`;
   return `<nav class="turn" aria-label="Previous and next">
-${link(previous, "prev", "Previous")}
-${link(next, "next", "Next")}
+${turnLinkHtml(previous, "prev", "Previous")}
+${turnLinkHtml(next, "next", "Next")}
 </nav>`;
+}
+
+function turnLinkHtml(link: Link | undefined, rel: "prev" | "next", label: string): string {
+  if (link === undefined) return "";
+  const text = `<span class="minor">${label}</span> ${escapeHtml(link.text)}`;
+  return `<a class="${rel}" rel="${rel}" href="${link.href}">${text}</a>`;
 }

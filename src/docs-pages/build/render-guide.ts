@@ -122,9 +122,9 @@ function nameHeadings(tokens: readonly Token[]): Heading[] {
 function linkTo(href: string, content: Token): void {
   const children = content.children ?? [];
   if (children.some(({ type }) => type === "link_open")) return;
-  const [open, close] = markdownIt.parseInline(`[.](${href})`, {})[0]!.children!.filter(
-    ({ type }) => type !== "text",
-  );
+  const [open, close] = markdownIt
+    .parseInline(`[.](${href})`, {})[0]!
+    .children!.filter(({ type }) => type !== "text");
   content.children = [open!, ...children, close!];
 }
 
@@ -139,9 +139,7 @@ function placeLinks(children: Token[], from: string): void {
 }
 
 function nameFile(children: Token[], opening: number, file: string): void {
-  const closing = children.findIndex(
-    ({ type }, index) => index > opening && type === "link_close",
-  );
+  const closing = children.findIndex(({ type }, index) => index > opening && type === "link_close");
   const [open, close] = [children[opening]!, children[closing]!];
   open.tag = close.tag = "span";
   open.attrs = [
@@ -149,7 +147,10 @@ function nameFile(children: Token[], opening: number, file: string): void {
     ["title", `In the service's repository: ${file}`],
   ];
   const last = children[closing - 1]!;
-  const text = children.slice(opening, closing).map(({ content }) => content).join("");
+  const text = children
+    .slice(opening, closing)
+    .map(({ content }) => content)
+    .join("");
   if (!file.endsWith(text) && last.type === "text") last.content += ` (${file})`;
 }
 

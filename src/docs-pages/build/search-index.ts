@@ -6,7 +6,7 @@ import type { Guide } from "./render-guide.ts";
 /** The index of all sections of the guides and of all operations, as JSON for `MiniSearch.loadJSON`. */
 export function searchIndex(guides: readonly Guide[], api: ApiDocument): string {
   const sections: SearchedSection[] = [
-    ...guides.flatMap(({ title, sections }) => sections.map((it) => ({ ...it, guide: title }))),
+    ...guides.flatMap((guide) => guide.sections.map((it) => ({ ...it, guide: guide.title }))),
     ...operationsOf(api).map((it) => ({ ...sectionOfOperation(it), guide: "API reference" })),
   ];
   const index = new MiniSearch<SearchedSection>(SEARCH_OPTIONS);
