@@ -24,6 +24,7 @@ import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription } from "../transport/http/api-description.ts";
 import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
+import { createDocsFiles } from "../transport/http/docs-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createOperationsServer } from "../transport/http/operations-server.ts";
@@ -40,6 +41,8 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta
 /** Every service that is called with a credential, and those without. */
 const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
 const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
+/** Where `npm run build` puts the guides and the reference of the API. */
+const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
@@ -113,6 +116,7 @@ export function createServers(options: {
       gateway: createJsonGateway(rpcs, pipeline),
       probes: probes(isOpen ? registry : undefined),
       apiDescription: createApiDescription(API_DESCRIPTION),
+      docs: createDocsFiles(DOCS_FOLDER),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
       signInPages: signInPages({ ...options, clientAddress }, pipeline),
     }),
