@@ -86,7 +86,7 @@ function apiKey(where: string, name: string, description: string): Json {
 }
 
 /** The body of every refusal. */
-export const ERROR: Json = {
+export const REFUSAL: Json = {
   type: "object",
   description: "Why a call was refused.",
   required: ["message", "errors"],
@@ -102,6 +102,40 @@ export const ERROR: Json = {
     },
   },
 };
+
+/** The zones in which deliveries are served. */
+export const COVERAGE = coverage();
+
+function coverage(): Json {
+  const polygon = listOf(listOf(listOf({ type: "number" })));
+  const geometry = (type: string, coordinates: Json) =>
+    members({ type: { const: type }, coordinates });
+  return {
+    description: "The zones in which deliveries are served, as GeoJSON.",
+    ...members({
+      type: { const: "FeatureCollection" },
+      features: listOf(
+        members({
+          type: { const: "Feature" },
+          id: { type: "string", description: "Stays the same as long as the zone does." },
+          properties: members({ name: { type: "string", description: "The name of the zone." } }),
+          geometry: {
+            oneOf: [geometry("Polygon", polygon), geometry("MultiPolygon", listOf(polygon))],
+          },
+        }),
+      ),
+    }),
+  };
+}
+
+function listOf(items: Json): Json {
+  return { type: "array", items };
+}
+
+/** An object with all of these members. */
+function members(properties: Json): Json {
+  return { type: "object", required: Object.keys(properties), properties };
+}
 
 /** The headers that go with some statuses of refusals, besides the request's id. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
@@ -152,7 +186,7 @@ export function refusals(): Json {
         headers: headers("X-Request-Id", ...(REFUSAL_HEADERS[status] ?? [])),
         content: {
           "application/json": {
-            schema: { $ref: "#/components/schemas/Error" },
+            schema: { $ref: "#/components/schemas/Refusal" },
             example: EXAMPLES[status],
           },
         },

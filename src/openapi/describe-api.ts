@@ -1,5 +1,12 @@
 import type { DescService, FileRegistry } from "@bufbuild/protobuf";
-import { ERROR, HEADERS, PARAMETERS, refusals, SECURITY_SCHEMES } from "./components.ts";
+import {
+  COVERAGE,
+  HEADERS,
+  PARAMETERS,
+  REFUSAL,
+  refusals,
+  SECURITY_SCHEMES,
+} from "./components.ts";
 import { operationsOf } from "./operations.ts";
 import { createOptions, descriptionOf, type Json } from "./options.ts";
 import { createSchemas } from "./schemas.ts";
@@ -47,7 +54,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
     paths: sorted(paths),
     webhooks,
     components: {
-      schemas: sorted({ ...schemas.components, Error: ERROR }),
+      schemas: sorted({ ...schemas.components, Refusal: REFUSAL, Coverage: COVERAGE }),
       responses: refusals(),
       parameters: PARAMETERS,
       headers: HEADERS,

@@ -132,7 +132,7 @@ function answer(method: DescMethod, isReadOnly: boolean, schemas: Schemas): Json
     return {
       description: "The document.",
       headers: headers(...common, "ETag", "Cache-Control"),
-      content: { "application/geo+json": { schema: descriptionOf(document) } },
+      content: { "application/geo+json": { schema: documentSchema(document) } },
     };
   }
   return {
@@ -140,6 +140,13 @@ function answer(method: DescMethod, isReadOnly: boolean, schemas: Schemas): Json
     headers: headers(...common, ...(isReadOnly ? [] : ["Idempotency-Replayed"])),
     content: { "application/json": { schema: schemas.message(method.output, "answer") } },
   };
+}
+
+/** Only the coverage is the service's own; other documents are as they were uploaded. */
+function documentSchema(field: DescField): Json {
+  return field.parent.name === "GetCoverageResponse"
+    ? { $ref: "#/components/schemas/Coverage" }
+    : descriptionOf(field);
 }
 
 function notModified(): Json {
