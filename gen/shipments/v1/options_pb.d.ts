@@ -79,9 +79,17 @@ export declare const max_request_bytes: GenExtension<MethodOptions, number>;
 export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole>;
 
 /**
+ * Why the method may refuse a call, besides what may be the reason whatever the method: `reason`s of
+ * google.rpc.ErrorInfo.
+ *
+ * @generated from extension: repeated string refusal_reasons = 50205;
+ */
+export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
+
+/**
  * Whether the field holds a secret, such as a new key.
  *
- * @generated from extension: optional bool secret = 50205;
+ * @generated from extension: optional bool secret = 50206;
  */
 export declare const secret: GenExtension<FieldOptions, boolean>;
 
