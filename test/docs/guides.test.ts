@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { BOOKING } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
 import { HAS_GRPCIO } from "../support/foreign-client.ts";
 import { freePort } from "../support/free-port.ts";
+import { makeProtoRepository } from "../support/proto-repository.ts";
 import { runProgram } from "../support/run-program.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { readGuides, type Guide, type GuideBlock } from "./guide-blocks.ts";
@@ -23,7 +24,7 @@ import { startShellSession, type ShellSession } from "./shell-session.ts";
  *     sh prints=<text>           has the text printed, by itself or by what goes on
  *     sh needs=<tool>            is run only where the tool is
  *
- * A block of `ts`, `python`, `go` or `yaml` is saved under the name that the text before it gives, for
+ * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name that the text before it gives, for
  * blocks of `sh` to use; TypeScript is also checked. `json` and `yaml` have to be well-formed.
  */
 
@@ -73,6 +74,7 @@ interface Reader {
 
 async function startReader(folder: string): Promise<Reader> {
   const database = await createDatabase();
+  const repository = makeProtoRepository(join(folder, "shipments.git"));
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   const [port, grpcPort, receiverPort] = ports.map(String);
   const bin = [join(import.meta.dirname, "bin"), join(REPOSITORY, "node_modules/.bin")];
@@ -104,6 +106,7 @@ async function startReader(folder: string): Promise<Reader> {
         .replaceAll("127.0.0.1:9090", `127.0.0.1:${grpcPort}`)
         .replaceAll(/(listen\(|127\.0\.0\.1:)3000/g, `$1${receiverPort}`)
         .replaceAll("postgres://...", database.url)
+        .replaceAll("https://git.example.org/shipments.git", repository)
         .replaceAll("path/to/shipments", REPOSITORY),
     async close() {
       await shell.close();
@@ -143,7 +146,7 @@ async function expectStrict(folder: string, file: string): Promise<void> {
   });
 }
 
-const LANGUAGES = ["sh", "ts", "python", "go", "yaml", "json"];
+const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
 
 /** How a block is run, by what follows its language. */
 function notesOf({ note }: GuideBlock): Readonly<Partial<Record<string, string>>> {
@@ -188,6 +191,7 @@ describe.each(readGuides().filter(hasExamples))(
     function save({ language, before, text }: GuideBlock): void {
       const file = /\b(?:Save this|and this)\s+as\s+`([^`]+)`/.exec(before)?.[1];
       if (file === undefined) throw new Error("the text before does not say as what to save it");
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), reader.filledIn(text));
       if (language === "ts") sources.push({ folder, file });
     }
@@ -197,7 +201,7 @@ describe.each(readGuides().filter(hasExamples))(
       const { background, prints } = notesOf(block);
       if (language === "json") JSON.parse(text);
       if (language === "yaml") parse(text);
-      if (["ts", "python", "go", "yaml"].includes(language)) save(block);
+      if (!["sh", "json"].includes(language)) save(block);
       if (language !== "sh") return;
       const { shell, filledIn } = reader;
       if (background === undefined) await shell.run(filledIn(text), prints);
