@@ -58,11 +58,8 @@ export interface Servers {
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
-/**
- * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
- * the public ones show neither metrics nor the services of operators and accounts.
- */
-export function createServers(options: {
+/** What the servers are made of. */
+interface ServersOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
@@ -81,7 +78,13 @@ export function createServers(options: {
   readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly registry: Registry;
-}): Servers {
+}
+
+/**
+ * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
+ * the public ones show neither metrics nor the services of operators and accounts.
+ */
+export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
