@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { databaseUrlFault } from "./db/database-url.ts";
+import { trustedProxiesFault } from "./domain/client-address.ts";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {
@@ -10,6 +11,8 @@ export interface Config {
   readonly host: string;
   /** Where browsers reach the service, such as `https://book.example.org`; undefined when not said. */
   readonly publicUrl: string | undefined;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   /** The identity provider at which people may sign in; undefined for none. */
   readonly oidc: OidcConfig | undefined;
   /** A PostgreSQL of the operator's, perhaps of several hosts; undefined for the embedded one. */
@@ -77,6 +80,19 @@ const environment = z.object({
     .refine(isOrigin, { error: "must be an origin such as https://book.example.org" })
     .transform((text) => new URL(text).origin)
     .optional(),
+  TRUSTED_PROXIES: z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== ""),
+    )
+    .superRefine((trusted, { addIssue }) => {
+      const message = trustedProxiesFault(trusted);
+      if (message !== undefined) addIssue({ code: "custom", message });
+    }),
   OIDC_ISSUER: z
     .string()
     .refine(isIssuer, { error: "must be an address such as https://accounts.example.org" })
@@ -143,6 +159,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     publicUrl: read.data.PUBLIC_URL,
+    trustedProxies: read.data.TRUSTED_PROXIES,
     oidc,
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,

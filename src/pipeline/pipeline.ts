@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
+import type { ClientAddress } from "../domain/client-address.ts";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { readCallHeaders } from "./call-headers.ts";
@@ -76,6 +77,7 @@ export function createPipeline(options: {
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
+  readonly clientAddress: ClientAddress;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
@@ -94,7 +96,11 @@ export function createPipeline(options: {
   const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
-  const refusalFor = createRefusalFor(refusalOf);
+  const refusalFor = createRefusalFor(
+    refusalOf,
+    [...options.rpcs, ...options.streams],
+    options.log,
+  );
   const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
   const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
   return {

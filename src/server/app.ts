@@ -55,6 +55,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     Pick<
       Config,
       | "publicUrl"
+      | "trustedProxies"
       | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"

@@ -4,6 +4,7 @@ import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
+import { createClientAddress, type ClientAddress } from "../domain/client-address.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
@@ -42,7 +43,7 @@ export function createServers(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
-  readonly config: Partial<Pick<Config, "publicUrl" | "dashboard">>;
+  readonly config: Partial<Pick<Config, "publicUrl" | "trustedProxies" | "dashboard">>;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
@@ -56,10 +57,12 @@ export function createServers(options: {
 } {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
+  const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
     ...options,
+    clientAddress,
     closedBecause,
     transientMessage: transientDatabaseMessage,
     observer,
@@ -88,7 +91,7 @@ export function createServers(options: {
       probes: createProbes({ unreadyBecause, registry }),
       apiDescription: createApiDescription(API_DESCRIPTION),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: signInPages(options, pipeline),
+      signInPages: signInPages({ ...options, clientAddress }, pipeline),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     inFlight: observer.inFlight,
@@ -100,9 +103,17 @@ function nameOf({ typeName }: DescService): string {
 }
 
 function signInPages(
-  { signIn, config }: { readonly signIn: SignIn; readonly config: Partial<Config> },
+  {
+    signIn,
+    config,
+    clientAddress,
+  }: {
+    readonly signIn: SignIn;
+    readonly config: Partial<Config>;
+    readonly clientAddress: ClientAddress;
+  },
   { refusalOf: refusalFor }: Pipeline,
 ): SignInPages {
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
-  return createSignInPages({ signIn, isHttps, refusalFor });
+  return createSignInPages({ signIn, isHttps, clientAddress, refusalFor });
 }
