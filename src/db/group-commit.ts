@@ -4,7 +4,14 @@ import {
   type GroupWork,
   type Outcome,
 } from "./group-transaction.ts";
-import { createGroupQueue, isLate, rejectLate, type Waiting } from "./group-queue.ts";
+import {
+  createGroupQueue,
+  isLate,
+  rejectLate,
+  type ObserveGroup,
+  type ObserveGroups,
+  type Waiting,
+} from "./group-queue.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { settledOrAfter } from "./settled-or-after.ts";
@@ -21,6 +28,8 @@ const MAX_MEMBER_TRIES = 3;
 
 /** What a group needs to know about its members. */
 export interface GroupOptions<Member, Result> {
+  /** What its members are, for whoever observes groups. */
+  readonly name: string;
   /** How many members one transaction takes at most. */
   readonly maxMembers: number;
   /**
@@ -51,17 +60,18 @@ export type CreateGroup = <Member, Result>(
 ) => (member: Member) => Promise<Result>;
 
 /** Builds the group commits of one ORM, which share its connections. */
-export function createGroupCommit(em: EntityManager): CreateGroup {
+export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups): CreateGroup {
   const transactions = createSemaphore(MAX_TRANSACTIONS);
-  return (options) => createGroup(em, transactions, options);
+  return (options) =>
+    createGroup(em, transactions, { ...options, observe: observeGroups(options.name) });
 }
 
 function createGroup<Member, Result>(
   em: EntityManager,
   transactions: Semaphore,
-  options: GroupOptions<Member, Result>,
+  options: GroupOptions<Member, Result> & { readonly observe: ObserveGroup },
 ): (member: Member) => Promise<Result> {
-  const queue = createGroupQueue<Member, Result>(options.maxMembers, options.serializeBy);
+  const queue = createGroupQueue<Member, Result>(options);
   const groups = createSemaphore(GROUPS_IN_FLIGHT);
   const writeGroup = createGroupWriter(em, transactions, options.work);
   let isDraining = false;

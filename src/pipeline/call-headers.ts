@@ -23,6 +23,8 @@ export interface CallHeaders {
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
+  /** `X-Forwarded-For`: the addresses that proxies were called from, joined by commas. */
+  readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
 }
@@ -54,6 +56,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     fetchSite: undefined,
     origin: undefined,
     host: undefined,
+    forwardedFor: undefined,
   };
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     pick(picked, (rawHeaders[i] as string).toLowerCase(), rawHeaders[i + 1] as string);
@@ -100,6 +103,10 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       return void (picked.fetchSite ??= value);
     case "origin":
       return void (picked.origin ??= value);
+    case "x-forwarded-for":
+      picked.forwardedFor =
+        picked.forwardedFor === undefined ? value : `${picked.forwardedFor},${value}`;
+      return;
     case "host":
     case ":authority":
       return void (picked.host ??= value);

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
+import type { ClientAddress } from "../domain/client-address.ts";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import type { LimitClass } from "../domain/rate-limit.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { readCallHeaders } from "./call-headers.ts";
 import {
@@ -63,12 +65,21 @@ export interface Pipeline {
    * @param httpStatus 0 when there was no answer
    */
   finish(call: ReceivedCall, httpStatus: number): void;
+  /** How much memory large requests and large answers have taken, in bytes. */
+  reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
 
-/** How much memory large requests take together, in bytes: enough for two of the largest. */
-const MAX_LARGE_REQUEST_BYTES = 130 * 1024 * 1024;
-/** The same of large answers that are not shared by calls. */
-const MAX_LARGE_ANSWER_BYTES = 128 * 1024 * 1024;
+/** What takes memory of a budget. */
+export type LargeKind = "requests" | "answers";
+
+/**
+ * How much memory large requests take together, in bytes: enough for two of the largest; and large
+ * answers that are not shared by calls.
+ */
+export const MEMORY_BUDGET_BYTES: Readonly<Record<LargeKind, number>> = {
+  requests: 130 * 1024 * 1024,
+  answers: 128 * 1024 * 1024,
+};
 
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: {
@@ -76,11 +87,14 @@ export function createPipeline(options: {
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
+  readonly clientAddress: ClientAddress;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
+  /** Called for each call that is refused for its limit. */
+  readonly onRateLimited: (limitClass: LimitClass) => void;
   readonly observer: Observer;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
@@ -94,9 +108,13 @@ export function createPipeline(options: {
   const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
-  const refusalFor = createRefusalFor(refusalOf);
-  const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
-  const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
+  const refusalFor = createRefusalFor(
+    refusalOf,
+    [...options.rpcs, ...options.streams],
+    options.log,
+  );
+  const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");
+  const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);
@@ -120,6 +138,10 @@ export function createPipeline(options: {
       observer.end(call, httpStatus);
       countUsage(call);
     },
+    reservedBytes: () => ({
+      requests: requests.reservedBytes(),
+      answers: answers.reservedBytes(),
+    }),
   };
 }
 

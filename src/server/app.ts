@@ -27,7 +27,9 @@ import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
+import { createDatabaseFigures } from "./database-figures.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
+import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
@@ -54,7 +56,9 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
       Config,
+      | "operationsPort"
       | "publicUrl"
+      | "trustedProxies"
       | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
@@ -79,21 +83,19 @@ export interface Outside {
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), random = Math.random } = outside;
-  const stores = createStores(config, log);
+  const registry = new Registry();
+  const instruments = createInstruments(registry);
+  const stores = createStores(config, log, instruments);
   const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
-  const sender = createSender({
-    allowLoopbackHttp,
-    resolve: outside.resolve,
-    timeoutMs: outside.webhookTimeoutMs,
-  });
-  const limiter = createLimiter(redisUrl, log);
+  const { resolve, webhookTimeoutMs: timeoutMs } = outside;
+  const sender = createSender({ allowLoopbackHttp, resolve, timeoutMs });
+  const limiter = createLimiter(redisUrl, log, instruments.countFallback);
   const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
   const feedMonitor = createFeedMonitor({ em, log, maxDelaySeconds });
   const tariffVersion = tariffs.currentVersion;
   const readiness = createReadiness(tariffVersion, feedMonitor.stalledBecause);
-  const registry = new Registry();
-  addMetrics(registry, { orm, tariffVersion, eventDelaySeconds: feedMonitor.delaySeconds });
-  const { http, grpc, inFlight } = createServers({
+  const databaseFigures = createDatabaseFigures({ em, log, now });
+  const servers = createServers({
     ...implementAll({
       ...stores,
       now,
@@ -106,26 +108,30 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     readiness,
     limiter,
     countUsage: stores.usage.count,
+    onRateLimited: instruments.countRateLimited,
     log,
     registry,
   });
-  const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
+  addMetrics(registry, { readiness, tariffs, feedMonitor, databaseFigures, servers, now });
+  const { countAttempt } = instruments;
+  const eventJson = createEventJson();
+  const deliver = { createGroup, now, random, sender, eventJson, countAttempt };
   const background = createBackground({
     ...stores,
+    ...instruments,
     databaseUrl,
     log,
     feedMonitor,
+    databaseFigures,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({
     ...config,
-    http,
-    grpc,
+    ...servers,
     readiness,
     background,
-    inFlight,
     log,
     disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
   });
@@ -145,9 +151,10 @@ function implementAll(deps: ServiceDeps & AdminDeps) {
 }
 
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(config: AppConfig, log: Logger) {
+function createStores(config: AppConfig, log: Logger, instruments: Instruments) {
   const { databaseUrl } = config;
-  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
+  const { observeGroups, poolObserver } = instruments;
+  const orm = createOrm(databaseUrl, { entities: ENTITIES, log, poolObserver });
   const { em } = orm;
   const events = createEventSignal({ em, log });
   const tasks = createTariffTasks(databaseUrl);
@@ -161,7 +168,8 @@ function createStores(config: AppConfig, log: Logger) {
     coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
-    createGroup: createGroupCommit(em),
+    createGroup: createGroupCommit(em, observeGroups),
+    observeGroups,
     reader: createReader(orm),
     usage: createUsageCounter(),
     overviews: createSlowAnswers<Overview>(),
@@ -177,8 +185,8 @@ function createEventJson(): (event: EventContent) => string {
 }
 
 /** Counts calls in this process, or in Redis together with all replicas. */
-function createLimiter(redisUrl: string | undefined, log: Logger): Limiter {
+function createLimiter(redisUrl: string | undefined, log: Logger, onFallback: () => void): Limiter {
   return redisUrl === undefined
     ? createMemoryLimiter(() => performance.now())
-    : createRedisLimiter(redisUrl, log);
+    : createRedisLimiter(redisUrl, log, onFallback);
 }

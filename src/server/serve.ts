@@ -6,6 +6,7 @@ import type { App } from "./app.ts";
 import type { Config } from "../config.ts";
 import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
+import type { ListeningAddresses } from "./lifecycle.ts";
 import { createLog, type Log } from "./log.ts";
 import { assertPortsFree } from "./ports.ts";
 import { holdYoungGeneration, letYoungGenerationGrow } from "./young-generation.ts";
@@ -54,8 +55,7 @@ async function serveOn(
   const { createApp } = await import("./app.ts");
   const app = createApp({ ...config, databaseUrl }, log);
   try {
-    const { http, grpc } = await app.listen();
-    const addresses = { http: `http://${authority(http)}`, grpc: authority(grpc) };
+    const addresses = addressesOf(await app.listen());
     const { maxDatabaseConnections } = app;
     log.info({ ...addresses, maxDatabaseConnections }, "starting");
     const serving = async () => {
@@ -129,6 +129,15 @@ async function untilToldToEnd(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, () => undefined);
   await Promise.race(signals.map((signal) => once(process, signal)));
+}
+
+/** Where the servers listen, as the log tells it. */
+function addressesOf({ http, grpc, operations }: ListeningAddresses) {
+  return {
+    http: `http://${authority(http)}`,
+    grpc: authority(grpc),
+    ...(operations && { operations: `http://${authority(operations)}` }),
+  };
 }
 
 /** An address as others can dial it: a wildcard is reachable on the loopback address. */

@@ -78,3 +78,11 @@ export declare const max_request_bytes: GenExtension<MethodOptions, number>;
  */
 export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole>;
 
+/**
+ * Why the method may refuse a call, besides what may be the reason whatever the method: `reason`s of
+ * google.rpc.ErrorInfo.
+ *
+ * @generated from extension: repeated string refusal_reasons = 50205;
+ */
+export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
+

@@ -53,6 +53,7 @@ export function createChangeShipment(
   const rejectIfInFlight = createRejectIfInFlight();
   const written = new WeakSet<ShipmentChange>();
   const commitInGroup = createGroup({
+    name: "changes",
     maxMembers: MAX_GROUP,
     serializeBy: shipmentOf,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,

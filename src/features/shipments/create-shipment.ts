@@ -49,6 +49,7 @@ export function createBookings(
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
   const commitInGroup = deps.createGroup({
+    name: "bookings",
     maxMembers: MAX_GROUP,
     serializeBy: externalReferenceKey,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,

@@ -48,6 +48,7 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     minimumRole: "operator",
     minimumMemberRole: "member",
     maxRequestBytes: 65_536,
+    refusalReasons: new Set(),
     limitClass: "write",
     run: () => create(method.output),
   };
