@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { trustedProxiesFault } from "./domain/client-address.ts";
 import { databaseUrlFault } from "./db/database-url.ts";
+import { readTracing, TRACING_VARIABLES, type TracingConfig } from "./tracing-config.ts";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {
@@ -39,6 +40,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
+  /** How calls are traced; undefined when they are not. */
+  readonly tracing: TracingConfig | undefined;
 }
 
 /** An identity provider, and as what this service is registered there. */
@@ -116,6 +119,7 @@ const environment = z.object({
   DASHBOARD: oneOf(["on", "off"]).default("on"),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
+  ...TRACING_VARIABLES,
 });
 
 /** Whether it is the origin of a site: a scheme, a host, perhaps a port, and nothing more. */
@@ -175,6 +179,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dashboard: read.data.DASHBOARD === "on",
     logLevel: read.data.LOG_LEVEL,
     logFormat: read.data.LOG_FORMAT,
+    tracing: readTracing(read.data),
   });
 }
 

@@ -84,7 +84,7 @@ function apiKey(where: string, name: string, description: string): Json {
 }
 
 /** The body of every refusal. */
-export const ERROR: Json = {
+export const REFUSAL: Json = {
   type: "object",
   description: "Why a call was refused.",
   required: ["message", "errors"],
@@ -100,3 +100,37 @@ export const ERROR: Json = {
     },
   },
 };
+
+/** The zones in which deliveries are served. */
+export const COVERAGE = coverage();
+
+function coverage(): Json {
+  const polygon = listOf(listOf(listOf({ type: "number" })));
+  const geometry = (type: string, coordinates: Json) =>
+    members({ type: { const: type }, coordinates });
+  return {
+    description: "The zones in which deliveries are served, as GeoJSON.",
+    ...members({
+      type: { const: "FeatureCollection" },
+      features: listOf(
+        members({
+          type: { const: "Feature" },
+          id: { type: "string", description: "Stays the same as long as the zone does." },
+          properties: members({ name: { type: "string", description: "The name of the zone." } }),
+          geometry: {
+            oneOf: [geometry("Polygon", polygon), geometry("MultiPolygon", listOf(polygon))],
+          },
+        }),
+      ),
+    }),
+  };
+}
+
+function listOf(items: Json): Json {
+  return { type: "array", items };
+}
+
+/** An object with all of these members. */
+function members(properties: Json): Json {
+  return { type: "object", required: Object.keys(properties), properties };
+}

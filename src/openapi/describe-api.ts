@@ -1,5 +1,5 @@
 import type { DescService, FileRegistry } from "@bufbuild/protobuf";
-import { ERROR, HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./components.ts";
+import { COVERAGE, HEADERS, PARAMETERS, REFUSAL, SECURITY_SCHEMES } from "./components.ts";
 import { operationsOf } from "./operations.ts";
 import { createOptions, descriptionOf, type Json } from "./options.ts";
 import { createRefusals } from "./refusals.ts";
@@ -53,7 +53,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
     paths: sorted(paths),
     webhooks,
     components: {
-      schemas: sorted({ ...schemas.components, Error: ERROR }),
+      schemas: sorted({ ...schemas.components, Refusal: REFUSAL, Coverage: COVERAGE }),
       responses: refusals.components(),
       parameters: PARAMETERS,
       headers: HEADERS,

@@ -145,7 +145,7 @@ function answer(method: DescMethod, isRepeatable: boolean, schemas: Schemas): Js
     return {
       description: "The document.",
       headers: headers(...common, "ETag", "Cache-Control"),
-      content: { "application/geo+json": { schema: descriptionOf(document) } },
+      content: { "application/geo+json": { schema: documentSchema(document) } },
     };
   }
   return {
@@ -153,6 +153,13 @@ function answer(method: DescMethod, isRepeatable: boolean, schemas: Schemas): Js
     headers: headers(...common, ...(isRepeatable ? ["Idempotency-Replayed"] : [])),
     content: { "application/json": { schema: schemas.message(method.output, "answer") } },
   };
+}
+
+/** Only the coverage is the service's own; other documents are as they were uploaded. */
+function documentSchema(field: DescField): Json {
+  return field.parent.name === "GetCoverageResponse"
+    ? { $ref: "#/components/schemas/Coverage" }
+    : descriptionOf(field);
 }
 
 function notModified(): Json {

@@ -52,7 +52,7 @@ function describe(status: number, reasons: readonly RefusalReason[]): Json {
     headers: headers("X-Request-Id", ...(REFUSAL_HEADERS[status] ?? [])),
     content: {
       "application/json": {
-        schema: { $ref: "#/components/schemas/Error" },
+        schema: { $ref: "#/components/schemas/Refusal" },
         examples: Object.fromEntries(examples),
       },
     },

@@ -3,7 +3,7 @@
 /* eslint-disable */
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
-import type { MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { FieldOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
 import type { MemberRole } from "./member_pb.js";
 
 /**
@@ -85,4 +85,11 @@ export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole
  * @generated from extension: repeated string refusal_reasons = 50205;
  */
 export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
+
+/**
+ * Whether the field holds a secret, such as a new key.
+ *
+ * @generated from extension: optional bool secret = 50206;
+ */
+export declare const secret: GenExtension<FieldOptions, boolean>;
 
