@@ -45,7 +45,10 @@ export interface OrmOptions {
   readonly entities: readonly EntitySchema[];
   readonly log?: Logger;
   readonly poolObserver?: PoolObserver;
-  /** Without timeouts, as migrations need. Default false. */
+  /**
+   * Without the timeouts of calls, as migrations need, but that for locks: while a migration waits for
+   * a table, calls wait behind it. Default false.
+   */
   readonly unlimited?: boolean;
 }
 
@@ -73,7 +76,7 @@ function ormOptions(
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
-      ...(unlimited ? {} : TIMEOUTS),
+      ...(unlimited ? { lock_timeout: TIMEOUTS.lock_timeout } : TIMEOUTS),
       // MikroORM reads no parameters of the address, such as sslmode; pg does.
       connectionString: firstUrl,
       keepAlive: true,

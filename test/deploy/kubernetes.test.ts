@@ -7,6 +7,7 @@ import { documentedVariables } from "../support/documented-variables.ts";
 import {
   assertManifestValid,
   buildManifests,
+  findUnknownFields,
   hasKustomize,
   readManifests,
   type Manifest,
@@ -37,11 +38,24 @@ test.each([...base, ...component])("the manifest of the $kind $metadata.name is 
   assertManifestValid(it);
 });
 
+test("no manifest has a field that Kubernetes does not know", () => {
+  expect(findUnknownFields([...base, ...component])).toEqual([]);
+});
+
+test("a field that Kubernetes does not know is found", () => {
+  const misspelt = { ...pod, enableServiceLink: false };
+  const template = { ...deployment.template, spec: misspelt };
+  const manifest = { ...find("Deployment"), spec: { ...deployment, template } };
+  const unknown = `'"enableServiceLink"' does not exist in type 'IPodSpec'`;
+  expect(findUnknownFields([manifest])).toEqual([expect.stringContaining(unknown)]);
+});
+
 test.runIf(hasKustomize).each(["base", "overlays/production"])(
   "kustomize makes valid manifests of %s, whose parts find each other",
   (folder) => {
     const built = buildManifests(`${FOLDER}/${folder}`);
     for (const it of built) assertManifestValid(it);
+    expect(findUnknownFields(built)).toEqual([]);
     const { spec } = built.find(({ kind }) => kind === "Deployment")!;
     const { labels } = spec.template.metadata;
     for (const { spec: service } of built.filter(({ kind }) => kind === "Service")) {

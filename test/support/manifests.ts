@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Namespace, Service, ServiceAccount } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /** An object of Kubernetes, as its manifest has it. */
 export interface Manifest {
@@ -20,34 +21,65 @@ export interface Manifest {
   readonly [field: string]: any;
 }
 
+/** The models, and the modules that they come from. */
 const MODELS = {
-  ConfigMap,
-  Deployment,
-  HorizontalPodAutoscaler,
-  Namespace,
-  NetworkPolicy,
-  PodDisruptionBudget,
-  Service,
-  ServiceAccount,
-};
+  ConfigMap: [ConfigMap, "v1"],
+  Deployment: [Deployment, "apps/v1"],
+  HorizontalPodAutoscaler: [HorizontalPodAutoscaler, "autoscaling/v2"],
+  Namespace: [Namespace, "v1"],
+  NetworkPolicy: [NetworkPolicy, "networking.k8s.io/v1"],
+  PodDisruptionBudget: [PodDisruptionBudget, "policy/v1"],
+  Service: [Service, "v1"],
+  ServiceAccount: [ServiceAccount, "v1"],
+} as const;
 
 /** Of the Prometheus operator, which has a schema of its own. */
 const WITHOUT_MODEL = ["ServiceMonitor"];
 
 /**
  * Checks a manifest by Kubernetes' own schema: of a kind and version that exist, with all that is
- * required and nothing that is unknown.
+ * required.
  *
  * @throws what is wrong with it
  */
 export function assertManifestValid(manifest: Manifest): void {
-  const { apiVersion, kind } = manifest;
-  if (WITHOUT_MODEL.includes(kind)) return;
-  const Model = MODELS[kind as keyof typeof MODELS];
-  if (Model === undefined) throw new Error(`no model of ${apiVersion} ${kind}`);
-  const model = new Model(manifest as never);
-  if (model.apiVersion !== apiVersion) throw new Error(`${kind} is not of ${apiVersion}`);
-  model.validate();
+  if (WITHOUT_MODEL.includes(manifest.kind)) return;
+  const [Model] = modelOf(manifest);
+  new Model(manifest as never).validate();
+}
+
+function modelOf({ apiVersion, kind }: Manifest) {
+  const found = MODELS[kind as keyof typeof MODELS];
+  if (found?.[1] !== apiVersion) throw new Error(`no model of ${apiVersion} ${kind}`);
+  return found;
+}
+
+/**
+ * The fields that are not known to Kubernetes, as the compiler names them: a schema lets them pass,
+ * while an object literal may only have the fields of its type.
+ */
+export function findUnknownFields(manifests: readonly Manifest[]): string[] {
+  const folder = makeTemporaryFolder("manifests");
+  try {
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    const known = manifests.filter(({ kind }) => !WITHOUT_MODEL.includes(kind));
+    const lines = known.map((manifest, index) => {
+      const [, module] = modelOf(manifest);
+      const type = `import("kubernetes-models/${module}").I${manifest.kind}`;
+      return `export const it${index}: ${type} = ${JSON.stringify(manifest)};`;
+    });
+    writeFileSync(join(folder, "manifests.ts"), lines.join("\n"));
+    const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext"];
+    const compiler = resolve("node_modules/.bin/tsc");
+    const { stdout } = spawnSync(compiler, [...options, "manifests.ts"], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    return stdout.split("\n").filter((line) => line !== "");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The manifests in the YAML files of a folder, without those that are for kustomize. */
