@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { describeDashboard, expectWellShown, type TestPage } from "../dashboard/browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  signInTo,
+  type TestPage,
+} from "../dashboard/browser.ts";
 
 const PATHS = [
   "/docs",
@@ -11,10 +16,10 @@ const PATHS = [
   "/docs/nothing",
 ];
 
-/** The blocks of code of a Markdown file that are not within a list, without their last end of line. */
+/** The blocks of code of a Markdown file, without their last end of line. */
 function blocksOf(file: string): string[] {
   const markdown = readFileSync(file, "utf8");
-  return [...markdown.matchAll(/^```.*\n(.*?)\n```$/gms)].map(([, code]) => code!);
+  return [...markdown.matchAll(/^```[^\n]*\n(.*?)\n```$/gms)].map(([, code]) => code!);
 }
 
 describeDashboard("The documents", (dashboard) => {
@@ -25,6 +30,8 @@ describeDashboard("The documents", (dashboard) => {
       permissions: ["clipboard-read", "clipboard-write"],
       reducedMotion: "reduce",
     });
+    // swagger-ui takes its time on a busy machine.
+    page.setDefaultTimeout(45_000);
     await page.goto(path);
     return page;
   }
@@ -97,9 +104,12 @@ describeDashboard("The documents", (dashboard) => {
   });
 
   test("the dashboard leads to the documents, and they lead back", async () => {
-    const page = await open("/docs");
-    await page.getByRole("link", { name: "Dashboard", exact: true }).first().click();
-    await page.waitForURL("**/sign-in*");
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, await dashboard.service.addWorkspace());
+    await page.getByRole("link", { name: "Docs" }).click();
+    await page.getByRole("heading", { name: "Shipment booking" }).waitFor();
+    await page.getByRole("banner").getByRole("link", { name: "Dashboard" }).click();
+    await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
   });
 
   test("a quote is tried out with one's own key, which nothing keeps", async () => {
