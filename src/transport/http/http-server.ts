@@ -36,21 +36,27 @@ const CONNECTIONS: ConnectionLimits = { ...CONNECTION_LIMITS, maxServed: 32 };
 /** How long a caller may take to read that its request is broken, in milliseconds. */
 const BROKEN_CONNECTION_MS = 1_000;
 
-/**
- * Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs.
- * Without `dashboard`, browsers get a page that says what runs here.
- */
-export function createHttpServer(options: {
-  readonly serviceNames: readonly string[];
-  readonly handleRpc: RpcHandler;
-  readonly gateway: JsonGateway;
+/** What answers requests that are not for the API. */
+interface OutsideApi {
   readonly probes: Probes;
   readonly apiDescription: ApiDescription;
   readonly signInPages: SignInPages;
   readonly docs?: StaticFiles;
   readonly dashboard?: StaticFiles | undefined;
-  readonly limits?: Partial<ConnectionLimits>;
-}): TransportServer {
+}
+
+/**
+ * Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs.
+ * Without `dashboard`, browsers get a page that says what runs here.
+ */
+export function createHttpServer(
+  options: OutsideApi & {
+    readonly serviceNames: readonly string[];
+    readonly handleRpc: RpcHandler;
+    readonly gateway: JsonGateway;
+    readonly limits?: Partial<ConnectionLimits>;
+  },
+): TransportServer {
   const { handleRpc, gateway, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const hostFault = createHostFault();
@@ -110,14 +116,10 @@ export function createHttpServer(options: {
 }
 
 /** Builds the answers to probes, browsers and readers of documents; they are false when the request is for the API. */
-function createOutsideApi(options: {
-  readonly probes: Probes;
-  readonly apiDescription: ApiDescription;
-  readonly signInPages: SignInPages;
-  readonly docs?: StaticFiles;
-  readonly dashboard?: StaticFiles | undefined;
-}): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { probes, apiDescription, signInPages, docs, dashboard } = options;
+function createOutsideApi(
+  answers: OutsideApi,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { probes, apiDescription, signInPages, docs, dashboard } = answers;
   return (request, response) => {
     if (signInPages(request, response)) return true;
     const requestId = requestIdOf(request);
