@@ -48,6 +48,11 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "must be an address such as postgres://user:password@host:5432/database",
   ],
   ["PUBLIC_URL", "https://x.example/path", "must be an origin such as https://book.example.org"],
+  [
+    "TRUSTED_PROXIES",
+    "127.0.0.1, 10.0.0.0/33",
+    '"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8',
+  ],
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 

@@ -8,9 +8,10 @@ import {
 } from "@mikro-orm/postgresql";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { DatabaseClient } from "./client.ts";
+import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { reclaimLostConnections } from "./lost-connections.ts";
+import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
 const TIMEOUTS = {
@@ -44,7 +45,10 @@ export interface OrmOptions {
   readonly entities: readonly EntitySchema[];
   readonly log?: Logger;
   readonly poolObserver?: PoolObserver;
-  /** Without timeouts, as migrations need. Default false. */
+  /**
+   * Without the timeouts of calls, as migrations need, but that for locks: while a migration waits for
+   * a table, calls wait behind it. Default false.
+   */
   readonly unlimited?: boolean;
 }
 
@@ -63,21 +67,24 @@ function ormOptions(
   databaseUrl: string,
   { entities, log, poolObserver, unlimited = false }: OrmOptions,
 ): Options {
+  const [firstUrl] = parseDatabaseUrl(databaseUrl).urls;
   return {
     driver: ParameterizedDriver,
-    clientUrl: databaseUrl,
+    clientUrl: firstUrl!,
     entities: [...entities],
     discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
-      ...(unlimited ? {} : TIMEOUTS),
+      ...(unlimited ? { lock_timeout: TIMEOUTS.lock_timeout } : TIMEOUTS),
+      // MikroORM reads no parameters of the address, such as sslmode; pg does.
+      connectionString: firstUrl,
       keepAlive: true,
       // Statements are sent without waiting for the answers to those before them.
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
-      Client: DatabaseClient,
+      Client: clientClass(databaseUrl),
       onPoolCreated(pool: Pool) {
         poolObserver?.created(pool);
         reclaimLostConnections(pool, (ms) => poolObserver?.waited(ms));

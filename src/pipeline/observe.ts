@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Caller, ReceivedCall } from "./call.ts";
 import { addCounter, addHistogram } from "./metric-series.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
+import { readTraceparent } from "./traceparent.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
@@ -41,6 +42,12 @@ function personOf(caller: Caller | undefined): number | undefined {
   return caller?.audience === "person" ? caller.personId : undefined;
 }
 
+/** The trace that the call is part of, whether or not it is traced here; undefined for none. */
+function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | undefined {
+  if (span !== undefined) return span.traceId;
+  return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;
+}
+
 function nameOf(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
 }
@@ -75,6 +82,7 @@ export function createObserver(
         workspace: caller?.audience === "workspace" ? caller.workspaceId : undefined,
         operator: caller?.audience === "operator" ? caller.name : undefined,
         person: personOf(caller),
+        traceId: traceIdOf(call),
         code: nameOf(code),
         status: httpStatus,
         durationMs: Math.round(durationMs * 1000) / 1000,

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
+import type { ClientAddress } from "../domain/client-address.ts";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import { createAuthenticate } from "./authenticate.ts";
@@ -22,6 +23,7 @@ import type { Rpc, StreamRpc } from "./rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
 import { createExecuteStream, type ExecuteStream } from "./streams.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
+import type { CallSpan, Tracer } from "./tracer.ts";
 import { compileValidateRequest, type ValidateRequest } from "./validate-request.ts";
 
 /**
@@ -58,7 +60,7 @@ export interface Pipeline {
   /** Writes an answer together with the others of this tick; `write` must not throw. */
   answer(write: () => void): void;
   /**
-   * Ends the record of a call: its log line and metrics. Call once, when the answer has gone out or
+   * Ends the record of a call: its log line, metrics and span. Call once, when the answer has gone out or
    * the caller has gone.
    *
    * @param httpStatus 0 when there was no answer
@@ -86,6 +88,7 @@ export function createPipeline(options: {
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
+  readonly clientAddress: ClientAddress;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
@@ -94,24 +97,28 @@ export function createPipeline(options: {
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
   readonly observer: Observer;
+  /** Undefined while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }): Pipeline {
-  const { observer, tickBatcher, countUsage } = options;
-  const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
+  const { observer, tracer, tickBatcher, countUsage } = options;
+  const methods = [...options.rpcs, ...options.streams];
+  const validatorOf = compileValidators(methods);
   const places = createPlaces();
   const authenticate = createAuthenticate(options);
   const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
-  const refusalFor = createRefusalFor(refusalOf);
+  const refusalFor = createRefusalFor(refusalOf, methods, options.log);
   const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");
   const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);
+      if (tracer !== undefined) call.span = tracer.begin(call);
       observer.begin();
       return call;
     },
@@ -130,6 +137,7 @@ export function createPipeline(options: {
       requests.release(call);
       answers.release(call);
       observer.end(call, httpStatus);
+      if (call.span !== undefined) endSpan(call, call.span, httpStatus, tickBatcher);
       countUsage(call);
     },
     reservedBytes: () => ({
@@ -137,6 +145,17 @@ export function createPipeline(options: {
       answers: answers.reservedBytes(),
     }),
   };
+}
+
+/** Ends the span of a call now, and works out what it says together with those of this tick. */
+function endSpan(
+  call: ReceivedCall,
+  span: CallSpan,
+  httpStatus: number,
+  tickBatcher: TickBatcher,
+): void {
+  const endedMs = performance.now();
+  tickBatcher.record(() => span.end(call, httpStatus, endedMs));
 }
 
 function compileValidators(

@@ -33,6 +33,7 @@ import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
@@ -58,6 +59,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       Config,
       | "operationsPort"
       | "publicUrl"
+      | "trustedProxies"
       | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
@@ -76,18 +78,19 @@ export interface Outside {
   readonly webhookTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
   readonly random?: () => number;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Wires the service together. Opens nothing yet. */
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
-  const { now = () => new Date(), random = Math.random } = outside;
+  const { now = () => new Date(), tracing } = outside;
   const registry = new Registry();
   const instruments = createInstruments(registry);
   const stores = createStores(config, log, instruments);
-  const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
-  const { resolve, webhookTimeoutMs: timeoutMs } = outside;
-  const sender = createSender({ allowLoopbackHttp, resolve, timeoutMs });
+  const { orm, em, tasks, tariffs, keys, people } = stores;
+  const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(redisUrl, log, instruments.countFallback);
   const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
   const feedMonitor = createFeedMonitor({ em, log, maxDelaySeconds });
@@ -108,13 +111,11 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     limiter,
     countUsage: stores.usage.count,
     onRateLimited: instruments.countRateLimited,
+    tracer: tracing?.tracer,
     log,
     registry,
   });
   addMetrics(registry, { readiness, tariffs, feedMonitor, databaseFigures, servers, now });
-  const { countAttempt } = instruments;
-  const eventJson = createEventJson();
-  const deliver = { createGroup, now, random, sender, eventJson, countAttempt };
   const background = createBackground({
     ...stores,
     ...instruments,
@@ -132,12 +133,32 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     readiness,
     background,
     log,
-    disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
+    disconnect: () => closeAll([limiter, orm, deliver.sender, tracing]),
   });
   const { closedBecause } = readiness;
-  const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   const hasTariff = () => tariffVersion() !== undefined;
+  const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
+}
+
+/** What sends webhooks. */
+function createDelivering(
+  { resolve, webhookTimeoutMs: timeoutMs, random = Math.random, tracing }: Outside,
+  deps: Pick<Stores, "createGroup"> &
+    Pick<Instruments, "countAttempt"> & {
+      readonly now: () => Date;
+      readonly allowLoopbackHttp: boolean;
+    },
+) {
+  const { createGroup, countAttempt, now, allowLoopbackHttp } = deps;
+  const sender = createSender({ allowLoopbackHttp, resolve, timeoutMs });
+  const { traceAttempt } = tracing ?? {};
+  const eventJson = createEventJson();
+  return { createGroup, now, random, sender, eventJson, countAttempt, traceAttempt };
+}
+
+async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
+  await Promise.all(all.map(async (each) => each?.close()));
 }
 
 /** Every RPC of every service, with its function. */
@@ -148,6 +169,8 @@ function implementAll(deps: ServiceDeps & AdminDeps) {
     streams,
   };
 }
+
+type Stores = ReturnType<typeof createStores>;
 
 /** What reads and writes the database, or keeps a part of it in memory. */
 function createStores(config: AppConfig, log: Logger, instruments: Instruments) {

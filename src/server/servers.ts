@@ -5,6 +5,7 @@ import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
+import { createClientAddress, type ClientAddress } from "../domain/client-address.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
@@ -13,6 +14,7 @@ import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
+import type { Tracer } from "../pipeline/tracer.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -22,6 +24,7 @@ import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription } from "../transport/http/api-description.ts";
 import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
+import { createDocsFiles } from "../transport/http/docs-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createOperationsServer } from "../transport/http/operations-server.ts";
@@ -38,6 +41,8 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta
 /** Every service that is called with a credential, and those without. */
 const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
 const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
+/** Where `npm run build` puts the guides and the reference of the API. */
+const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
@@ -53,32 +58,41 @@ export interface Servers {
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
-/**
- * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
- * the public ones show neither metrics nor the services of operators and accounts.
- */
-export function createServers(options: {
+/** What the servers are made of. */
+interface ServersOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
-  readonly config: Partial<Pick<Config, "publicUrl" | "dashboard" | "operationsPort">>;
+  readonly config: Partial<
+    Pick<Config, "publicUrl" | "trustedProxies" | "dashboard" | "operationsPort">
+  >;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
+  /** Undefined while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly registry: Registry;
-}): Servers {
+}
+
+/**
+ * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
+ * the public ones show neither metrics nor the services of operators and accounts.
+ */
+export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
+  const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
     ...options,
+    clientAddress,
     closedBecause,
     transientMessage: transientDatabaseMessage,
     observer,
@@ -105,8 +119,9 @@ export function createServers(options: {
       gateway: createJsonGateway(rpcs, pipeline),
       probes: probes(isOpen ? registry : undefined),
       apiDescription: createApiDescription(API_DESCRIPTION),
+      docs: createDocsFiles(DOCS_FOLDER),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: signInPages(options, pipeline),
+      signInPages: signInPages({ ...options, clientAddress }, pipeline),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     operations: createOperationsServer(probes(registry)),
@@ -131,9 +146,17 @@ function nameOf({ typeName }: DescService): string {
 }
 
 function signInPages(
-  { signIn, config }: { readonly signIn: SignIn; readonly config: Partial<Config> },
+  {
+    signIn,
+    config,
+    clientAddress,
+  }: {
+    readonly signIn: SignIn;
+    readonly config: Partial<Config>;
+    readonly clientAddress: ClientAddress;
+  },
   { refusalOf: refusalFor }: Pipeline,
 ): SignInPages {
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
-  return createSignInPages({ signIn, isHttps, refusalFor });
+  return createSignInPages({ signIn, isHttps, clientAddress, refusalFor });
 }

@@ -191,6 +191,7 @@ test("a key with a typo is refused without a query", async () => {
     authenticate: createAuthenticate({
       keys: { workspace: lookUp, operator: lookUp },
       sessions: { find: async () => undefined },
+      clientAddress: () => "",
     }),
     closedBecause: () => undefined,
     places: { assertSome: () => undefined },

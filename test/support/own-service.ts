@@ -73,6 +73,7 @@ export async function startOwnService(options: {
       operator: { recall: () => undefined, find: async () => undefined },
     },
     sessions: { find: async () => undefined },
+    clientAddress: () => "",
     countUsage: () => undefined,
     closedBecause: () => undefined,
     transientMessage: () => undefined,

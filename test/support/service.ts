@@ -74,6 +74,8 @@ interface ServiceOptions {
   readonly operationsPort?: number;
   /** Where browsers reach the service. */
   readonly publicUrl?: string;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
   /** The identity provider at which people may sign in. */
   readonly oidc?: OidcConfig;
   /** Whether the dashboard is served; it is not unless told otherwise. */
@@ -86,7 +88,7 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
-  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc } = options;
+  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc, trustedProxies } = options;
   const { dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
@@ -98,11 +100,13 @@ export async function startReplica(
     redisUrl,
     eventRetentionDays,
     publicUrl,
+    trustedProxies,
     oidc,
     dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
-  const app = createApp(config, pino({ level: "silent" }), {
+  const { log, undeclared } = watchForUndeclared();
+  const app = createApp(config, log, {
     ...options.outside,
     ...(options.now === undefined ? {} : { now: options.now }),
   });
@@ -118,8 +122,20 @@ export async function startReplica(
     addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
       makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),
-    close: () => app.close(),
+    async close() {
+      await app.close();
+      if (undeclared.length > 0) throw new Error(`undeclared refusals: ${undeclared.join("")}`);
+    },
   };
+}
+
+/** A log that is dropped but for refusals that their methods do not declare. */
+function watchForUndeclared() {
+  const undeclared: string[] = [];
+  const write = (line: string) => {
+    if (line.includes('"undeclared refusal"')) undeclared.push(line);
+  };
+  return { log: pino({ level: "error" }, { write }), undeclared };
 }
 
 async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {

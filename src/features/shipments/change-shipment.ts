@@ -57,6 +57,7 @@ export function createChangeShipment(
     maxMembers: MAX_GROUP,
     serializeBy: shipmentOf,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.span,
     work: (tx, changes: readonly ShipmentChange[]) =>
       withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun, written)),
   });

@@ -53,6 +53,7 @@ export function createBookings(
     maxMembers: MAX_GROUP,
     serializeBy: externalReferenceKey,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.span,
     work: (tx, bookings: readonly Booking[]) =>
       withIdempotencyEach(tx, bookings, (fresh) => bookEach(tx, fresh, deps)),
   });

@@ -5,26 +5,33 @@ import type { TransportServer } from "../connections/transport-server.ts";
 import type { ApiDescription } from "./api-description.ts";
 import { createBoundedServer } from "./bounded-server.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
-import type { DashboardFiles } from "./dashboard-files.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { SignInPages } from "./sign-in.ts";
+import type { StaticFiles } from "./static-files.ts";
+
+/** What answers requests that are not for the API. */
+interface OutsideApi {
+  readonly probes: Probes;
+  readonly apiDescription: ApiDescription;
+  readonly signInPages: SignInPages;
+  readonly docs?: StaticFiles;
+  readonly dashboard?: StaticFiles | undefined;
+}
 
 /**
  * Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs.
  * Without `dashboard`, browsers get a page that says what runs here.
  */
-export function createHttpServer(options: {
-  readonly serviceNames: readonly string[];
-  readonly handleRpc: RpcHandler;
-  readonly gateway: JsonGateway;
-  readonly probes: Probes;
-  readonly apiDescription: ApiDescription;
-  readonly signInPages: SignInPages;
-  readonly dashboard?: DashboardFiles | undefined;
-  readonly limits?: Partial<ConnectionLimits>;
-}): TransportServer {
+export function createHttpServer(
+  options: OutsideApi & {
+    readonly serviceNames: readonly string[];
+    readonly handleRpc: RpcHandler;
+    readonly gateway: JsonGateway;
+    readonly limits?: Partial<ConnectionLimits>;
+  },
+): TransportServer {
   const { handleRpc, gateway, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const answerOutsideApi = createOutsideApi(options);
@@ -36,19 +43,17 @@ export function createHttpServer(options: {
   }, limits);
 }
 
-/** Builds the answers to probes, browsers and readers of the API's description; they are false when the request is for the API. */
-function createOutsideApi(options: {
-  readonly probes: Probes;
-  readonly apiDescription: ApiDescription;
-  readonly signInPages: SignInPages;
-  readonly dashboard?: DashboardFiles | undefined;
-}): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { probes, apiDescription, signInPages, dashboard } = options;
+/** Builds the answers to probes, browsers and readers of documents; they are false when the request is for the API. */
+function createOutsideApi(
+  answers: OutsideApi,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { probes, apiDescription, signInPages, docs, dashboard } = answers;
   return (request, response) => {
     if (signInPages(request, response)) return true;
     const requestId = requestIdOf(request);
     if (probes(request, response, requestId)) return true;
     if (apiDescription(request, response, requestId)) return true;
+    if (docs?.(request, response, requestId)) return true;
     if (dashboard?.(request, response, requestId)) return true;
     if (request.url !== "/" || !prefersPage(request)) return false;
     sendPage(response, dashboard === undefined ? "start" : "unbuilt", requestId);
