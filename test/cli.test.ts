@@ -37,6 +37,7 @@ test("help exits with 0", async () => {
 const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [
   ["PORT", "abc", "must be a whole number from 0 to 65535"],
   ["GRPC_PORT", "65536", "must be a whole number from 0 to 65535"],
+  ["OPERATIONS_PORT", "-1", "must be a whole number from 0 to 65535"],
   ["DASHBOARD", "yes", "must be on or off"],
   ["LOG_LEVEL", "loud", "must be fatal, error, warn, info, debug, trace or silent"],
   ["LOG_FORMAT", "xml", "must be json or text"],
@@ -47,6 +48,11 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "must be an address such as postgres://user:password@host:5432/database",
   ],
   ["PUBLIC_URL", "https://x.example/path", "must be an origin such as https://book.example.org"],
+  [
+    "TRUSTED_PROXIES",
+    "127.0.0.1, 10.0.0.0/33",
+    '"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8',
+  ],
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
@@ -67,10 +73,19 @@ test.each(["postgres://user:100%@host/db", "postgres://host:port/db", "postgres:
   },
 );
 
-test("one port for both servers is refused", async () => {
-  const { code, stderr } = await runCommand(["serve"], { PORT: "8080", GRPC_PORT: "8080" });
-  const sentence = "PORT and GRPC_PORT are both 8080: give them different ports\n";
-  expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+test.each([
+  [{ GRPC_PORT: "8080" }, "PORT and GRPC_PORT are both 8080"],
+  [{ OPERATIONS_PORT: "9090" }, "GRPC_PORT and OPERATIONS_PORT are both 9090"],
+  [
+    { GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" },
+    "PORT and GRPC_PORT and OPERATIONS_PORT are all 1",
+  ],
+])("one port for two servers is refused: %j", async (environment, sentence) => {
+  const { code, stderr } = await runCommand(["serve"], environment);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `${sentence}: give them different ports\n`,
+  });
 });
 
 test("a part of what signing in by OIDC needs is refused, with the name of each other part", async () => {

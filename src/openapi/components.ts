@@ -1,5 +1,3 @@
-import type { RefusalReason } from "../domain/refusal.ts";
-import { REFUSAL_STATUS } from "../pipeline/refusal-status.ts";
 import { SESSION_COOKIES } from "../pipeline/session-cookie.ts";
 import type { Json } from "./options.ts";
 
@@ -86,7 +84,7 @@ function apiKey(where: string, name: string, description: string): Json {
 }
 
 /** The body of every refusal. */
-export const ERROR: Json = {
+export const REFUSAL: Json = {
   type: "object",
   description: "Why a call was refused.",
   required: ["message", "errors"],
@@ -103,60 +101,36 @@ export const ERROR: Json = {
   },
 };
 
-/** The headers that go with some statuses of refusals, besides the request's id. */
-const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
-  401: ["WWW-Authenticate"],
-  409: ["Retry-After"],
-  429: ["RateLimit-Policy", "RateLimit", "Retry-After"],
-  503: ["Retry-After"],
-};
+/** The zones in which deliveries are served. */
+export const COVERAGE = coverage();
 
-/** A refusal of each status, as the service says it. */
-const EXAMPLES: Readonly<Record<number, Json>> = {
-  400: example("The body is not valid JSON.", "body"),
-  401: example(
-    "The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
-  ),
-  403: example("CreateWorkspace needs the role operator; yours is viewer."),
-  404: example("There is no such shipment."),
-  409: example(
-    "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
-    "etag",
-  ),
-  413: example("The body is larger than 64 KiB.", "body"),
-  415: example("The body must be JSON: send it with Content-Type: application/json.", "body"),
-  422: example("weight_kg must be greater than or equal to 0.01.", "weight_kg"),
-  429: example("The workspace has used up its read calls; try again in 1 s."),
-  500: example("The service failed; report this with the request id."),
-  503: example("The service is starting; try again in a moment."),
-  504: example("The caller's deadline passed before the answer."),
-};
-
-function example(message: string, subject?: string): Json {
-  return { message, errors: subject === undefined ? {} : { [subject]: [message] } };
+function coverage(): Json {
+  const polygon = listOf(listOf(listOf({ type: "number" })));
+  const geometry = (type: string, coordinates: Json) =>
+    members({ type: { const: type }, coordinates });
+  return {
+    description: "The zones in which deliveries are served, as GeoJSON.",
+    ...members({
+      type: { const: "FeatureCollection" },
+      features: listOf(
+        members({
+          type: { const: "Feature" },
+          id: { type: "string", description: "Stays the same as long as the zone does." },
+          properties: members({ name: { type: "string", description: "The name of the zone." } }),
+          geometry: {
+            oneOf: [geometry("Polygon", polygon), geometry("MultiPolygon", listOf(polygon))],
+          },
+        }),
+      ),
+    }),
+  };
 }
 
-/**
- * A refusal with each status, as `#/components/responses/Refused422`, with the reasons that have it;
- * but for 405, which no operation answers with.
- */
-export function refusals(): Json {
-  const statuses = Object.entries(REFUSAL_STATUS) as [RefusalReason, { httpStatus: number }][];
-  const reasons = Map.groupBy(statuses, ([, { httpStatus }]) => httpStatus);
-  reasons.delete(REFUSAL_STATUS.METHOD_NOT_ALLOWED.httpStatus);
-  return Object.fromEntries(
-    [...reasons].map(([status, entries]) => [
-      `Refused${status}`,
-      {
-        description: `Refused with one of these reasons: ${entries.map(([reason]) => `\`${reason}\``).join(", ")}.`,
-        headers: headers("X-Request-Id", ...(REFUSAL_HEADERS[status] ?? [])),
-        content: {
-          "application/json": {
-            schema: { $ref: "#/components/schemas/Error" },
-            example: EXAMPLES[status],
-          },
-        },
-      },
-    ]),
-  );
+function listOf(items: Json): Json {
+  return { type: "array", items };
+}
+
+/** An object with all of these members. */
+function members(properties: Json): Json {
+  return { type: "object", required: Object.keys(properties), properties };
 }

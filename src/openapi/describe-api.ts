@@ -1,7 +1,8 @@
 import type { DescService, FileRegistry } from "@bufbuild/protobuf";
-import { ERROR, HEADERS, PARAMETERS, refusals, SECURITY_SCHEMES } from "./components.ts";
+import { COVERAGE, HEADERS, PARAMETERS, REFUSAL, SECURITY_SCHEMES } from "./components.ts";
 import { operationsOf } from "./operations.ts";
 import { createOptions, descriptionOf, type Json } from "./options.ts";
+import { createRefusals } from "./refusals.ts";
 import { createSchemas } from "./schemas.ts";
 import { webhooksOf } from "./webhooks.ts";
 
@@ -21,13 +22,18 @@ const ABOUT = `The JSON API. What holds for all of it:
 export function describeApi(registry: FileRegistry, version: string): Json {
   const options = createOptions(registry);
   const schemas = createSchemas(options, registry);
+  const refusals = createRefusals(options);
   const services = [...registry.files]
     .filter((file) => file.proto.package.startsWith("shipments."))
     .flatMap((file) => file.services);
   const paths: Record<string, Record<string, Json>> = {};
   const ids = new Set<string>();
   for (const method of services.flatMap((it) => it.methods)) {
-    for (const { path, httpMethod, operation } of operationsOf(method, schemas, options)) {
+    for (const { path, httpMethod, operation } of operationsOf(method, {
+      schemas,
+      refusals,
+      options,
+    })) {
       if (ids.has(operation.operationId)) throw new Error(`two are named ${operation.operationId}`);
       ids.add(operation.operationId);
       (paths[path] ??= {})[httpMethod] = operation;
@@ -47,8 +53,8 @@ export function describeApi(registry: FileRegistry, version: string): Json {
     paths: sorted(paths),
     webhooks,
     components: {
-      schemas: sorted({ ...schemas.components, Error: ERROR }),
-      responses: refusals(),
+      schemas: sorted({ ...schemas.components, Refusal: REFUSAL, Coverage: COVERAGE }),
+      responses: refusals.components(),
       parameters: PARAMETERS,
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,

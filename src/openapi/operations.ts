@@ -1,8 +1,11 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
+import { audienceOf } from "../pipeline/audience-of.ts";
+import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
 import { descriptionOf, type Json, type Options } from "./options.ts";
+import type { Refusals } from "./refusals.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** One way to call a method by JSON. */
@@ -13,15 +16,23 @@ export interface Operation {
   readonly operation: Json & { readonly operationId: string };
 }
 
+/** What operations are described with. */
+interface Parts {
+  readonly schemas: Schemas;
+  readonly refusals: Refusals;
+  readonly options: Options;
+}
+
 /** Describes every way to call a method by JSON; none where it has no path. */
-export function operationsOf(method: DescMethod, schemas: Schemas, options: Options): Operation[] {
+export function operationsOf(method: DescMethod, deps: Parts): Operation[] {
+  const { options } = deps;
   const rule = options<HttpRule>(method, "google.api.http");
   if (rule === undefined) return [];
   return [rule, ...rule.additionalBindings].map((it, i) => {
     const path = it.pattern.value as string;
     const bound = boundFields(path);
     const operationId = idOf(method) + (i === 0 ? "" : `By${bound.map(pascal).join("And")}`);
-    const operation = { operationId, ...describe(method, it, bound, { schemas, options }) };
+    const operation = { operationId, ...describe(method, it, bound, deps) };
     return { path, httpMethod: it.pattern.case!, operation };
   });
 }
@@ -30,12 +41,14 @@ function describe(
   method: DescMethod,
   { body }: HttpRule,
   bound: readonly string[],
-  { schemas, options }: { readonly schemas: Schemas; readonly options: Options },
+  { schemas, refusals, options }: Parts,
 ): Json {
   const { input } = method;
   const { description = "" } = descriptionOf(method);
   const isReadOnly = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   const isDocument = documentField(method) !== undefined;
+  const audience = audienceOf(method);
+  const isRepeatable = !isReadOnly && audience !== "person";
   const parameter = (field: DescField) => ({
     name: field.name,
     in: bound.includes(field.name) ? "path" : "query",
@@ -48,31 +61,31 @@ function describe(
     tags: [method.parent.name],
     summary: /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description,
     description,
-    security: SECURITY[method.parent.file.proto.package]!.map((name) => ({ [name]: [] })),
+    security: SECURITY[audience].map((name) => ({ [name]: [] })),
     parameters: [
       ...input.fields.filter(isParameter).map(parameter),
       ...parameterRefs("X-Request-Id", "Connect-Timeout-Ms"),
-      ...(isReadOnly ? [] : parameterRefs("Idempotency-Key")),
+      ...(isRepeatable ? parameterRefs("Idempotency-Key") : []),
       ...(isDocument ? parameterRefs("If-None-Match") : []),
     ],
     ...requestBody(method, body, bound, schemas),
     responses: {
       [options<number>(method, "shipments.v1.success_status") ?? 200]: answer(
         method,
-        isReadOnly,
+        isRepeatable,
         schemas,
       ),
       ...(isDocument ? { 304: notModified() } : {}),
-      ...refusalRefs(method, body, bound, isReadOnly),
+      ...refusals.of(method, { audience, readOnly: isReadOnly, hasBody: body !== "" }),
     },
   };
 }
 
-/** By what the services of a package are called. */
-const SECURITY: Readonly<Record<string, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
-  "shipments.v1": ["workspaceBearer", "workspaceKey"],
-  "shipments.admin.v1": ["operatorBearer", "operatorKey"],
-  "shipments.account.v1": ["session"],
+/** What the calls of each audience carry. */
+const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  workspace: ["workspaceBearer", "workspaceKey"],
+  operator: ["operatorBearer", "operatorKey"],
+  person: ["session"],
 };
 
 function idOf({ localName, parent }: DescMethod): string {
@@ -125,21 +138,28 @@ function documentField({ output }: DescMethod): DescField | undefined {
   return output.fields.find((it) => it.scalar === ScalarType.BYTES && it.name === "geojson");
 }
 
-function answer(method: DescMethod, isReadOnly: boolean, schemas: Schemas): Json {
+function answer(method: DescMethod, isRepeatable: boolean, schemas: Schemas): Json {
   const common = ["X-Request-Id", "RateLimit-Policy", "RateLimit"];
   const document = documentField(method);
   if (document !== undefined) {
     return {
       description: "The document.",
       headers: headers(...common, "ETag", "Cache-Control"),
-      content: { "application/geo+json": { schema: descriptionOf(document) } },
+      content: { "application/geo+json": { schema: documentSchema(document) } },
     };
   }
   return {
     description: "Done.",
-    headers: headers(...common, ...(isReadOnly ? [] : ["Idempotency-Replayed"])),
+    headers: headers(...common, ...(isRepeatable ? ["Idempotency-Replayed"] : [])),
     content: { "application/json": { schema: schemas.message(method.output, "answer") } },
   };
+}
+
+/** Only the coverage is the service's own; other documents are as they were uploaded. */
+function documentSchema(field: DescField): Json {
+  return field.parent.name === "GetCoverageResponse"
+    ? { $ref: "#/components/schemas/Coverage" }
+    : descriptionOf(field);
 }
 
 function notModified(): Json {
@@ -147,32 +167,4 @@ function notModified(): Json {
     description: "The caller has the document already.",
     headers: headers("X-Request-Id", "RateLimit-Policy", "RateLimit", "ETag", "Cache-Control"),
   };
-}
-
-function refusalRefs(
-  { input }: DescMethod,
-  body: string,
-  bound: readonly string[],
-  isReadOnly: boolean,
-): Json {
-  const namesAnother = input.fields.some((it) => it.name.endsWith("_version"));
-  const mayMiss = bound.length > 0 || namesAnother || input.name === "GetTariffInForceRequest";
-  const statuses = [
-    401,
-    403,
-    ...(body === "*" ? [400] : []),
-    ...(mayMiss ? [404] : []),
-    ...(isReadOnly ? [] : [409]),
-    ...(body === "" ? [] : [413, 415]),
-    422,
-    429,
-    500,
-    503,
-    504,
-  ];
-  return Object.fromEntries(statuses.map((it) => [it, refusalRef(it)]));
-}
-
-function refusalRef(status: number): Json {
-  return { $ref: `#/components/responses/Refused${status}` };
 }

@@ -38,13 +38,18 @@ export function ruleKeywords(rules: ReflectMessage): Json {
     const part = PARTS[field.name];
     if (keyword !== undefined) keywords[keyword] = plain(value);
     else if (field.name === "email") keywords["format"] = "email";
-    else if (part !== undefined) keywords[part] = ruleKeywords(value as ReflectMessage);
+    else if (part !== undefined) keywords[part] = partKeywords(part, value as ReflectMessage);
     else if (isReflectMessage(value)) Object.assign(keywords, ruleKeywords(value));
     else if (!SAID_ELSEWHERE.has(field.name)) {
       throw new Error(`the rule ${field.toString()} has no form in the OpenAPI document`);
     }
   }
   return keywords;
+}
+
+/** The names of properties are text; client generators need to be told. */
+function partKeywords(part: string, rules: ReflectMessage): Json {
+  return { ...(part === "propertyNames" ? { type: "string" } : {}), ...ruleKeywords(rules) };
 }
 
 function plain(value: unknown): unknown {

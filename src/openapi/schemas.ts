@@ -50,7 +50,8 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     const keywords = rules === undefined ? {} : ruleKeywords(rules);
     const schema = withKeywords(typed(desc, element(desc, form)), keywords);
     const nonBlank = isRequired(rules) && desc.scalar === ScalarType.STRING ? { minLength: 1 } : {};
-    const whole = form === "answer" && mayBeUnset(desc) ? orNull(schema) : schema;
+    const isNullable = form === "answer" && mayBeUnset(desc) && !isRequired(rules);
+    const whole = isNullable ? orNull(schema) : schema;
     return { ...whole, ...nonBlank, ...descriptionOf(desc) };
   }
 
@@ -90,12 +91,21 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
   };
 }
 
-/** `shipments.admin.v1.GetWorkspaceResponse` is `admin.GetWorkspaceResponse`. */
+/**
+ * `shipments.admin.v1.GetWorkspaceResponse` is `admin.GetWorkspaceResponse`. The package is not said
+ * twice: `shipments.admin.v1.AdminWorkspace` is `admin.Workspace`.
+ */
 function componentName(typeName: string): string {
-  return typeName.replace(/^shipments\./, "").replace(/(^|\.)v1\./, "$1");
+  const name = typeName.replace(/^shipments\./, "").replace(/(^|\.)v1\./, "$1");
+  return name.replace(/^(\w+)\.(\w+?)(?=[A-Z])/, (whole, pack: string, first: string) =>
+    first.toLowerCase() === pack ? `${pack}.` : whole,
+  );
 }
 
-/** The data of an answer is always there; of other messages the descriptor does not say. */
+/**
+ * Whether an answer may go without the field, as far as its type says; a rule can require it. The
+ * data of an answer is always there.
+ */
 function mayBeUnset(field: DescField): boolean {
   if (field.fieldKind !== "message") return field.proto.proto3Optional;
   return field.name !== "data" || !field.parent.name.endsWith("Response");

@@ -1,8 +1,9 @@
+import type { ClientAddress } from "../domain/client-address.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "./call.ts";
 import { assertSameSite } from "./assert-same-site.ts";
 import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
-import { createUnknownKeys } from "./unknown-keys.ts";
+import { createFailedAttempts } from "./failed-attempts.ts";
 
 /**
  * Finds out who makes a call, at once where the key is in memory: by the secret key that it carries,
@@ -15,22 +16,27 @@ import { createUnknownKeys } from "./unknown-keys.ts";
  */
 export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
 
+/** How often an address may send well-formed keys that turn out to be unknown: each costs a look-up. */
+const UNKNOWN_KEYS = { rate: 100, burst: 1_000 };
+
 /** Builds the step that authenticates calls. */
 export function createAuthenticate({
   keys,
   sessions,
+  clientAddress,
 }: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
+  readonly clientAddress: ClientAddress;
 }): Authenticate {
-  const unknownKeys = createUnknownKeys(() => performance.now());
+  const unknownKeys = createFailedAttempts(() => performance.now(), UNKNOWN_KEYS, "unknown keys");
 
   async function lookUp(
     audience: Audience,
     call: ReceivedCall,
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
-    const address = call.peer.remoteAddress ?? "";
+    const address = clientAddress(call.peer.remoteAddress, call.headers.forwardedFor);
     unknownKeys.assertFew(address);
     try {
       const found = await find();

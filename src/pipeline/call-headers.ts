@@ -23,8 +23,14 @@ export interface CallHeaders {
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
+  /** `X-Forwarded-For`: the addresses that proxies were called from, joined by commas. */
+  readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** `traceparent` as received; empty when it came more than once, and so counts as malformed. */
+  readonly traceparent: string | undefined;
+  /** Every `tracestate` value, joined by commas. */
+  readonly tracestate: string | undefined;
 }
 
 const VISIBLE = /^[\x21-\x7e]{1,128}$/;
@@ -54,6 +60,9 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     fetchSite: undefined,
     origin: undefined,
     host: undefined,
+    forwardedFor: undefined,
+    traceparent: undefined,
+    tracestate: undefined,
   };
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     pick(picked, (rawHeaders[i] as string).toLowerCase(), rawHeaders[i + 1] as string);
@@ -100,8 +109,18 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       return void (picked.fetchSite ??= value);
     case "origin":
       return void (picked.origin ??= value);
+    case "x-forwarded-for":
+      picked.forwardedFor =
+        picked.forwardedFor === undefined ? value : `${picked.forwardedFor},${value}`;
+      return;
     case "host":
     case ":authority":
       return void (picked.host ??= value);
+    case "traceparent":
+      return void (picked.traceparent = picked.traceparent === undefined ? value : "");
+    case "tracestate": {
+      const { tracestate } = picked;
+      return void (picked.tracestate = tracestate === undefined ? value : `${tracestate},${value}`);
+    }
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
 import type { ReceivedCall } from "./call.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
+import type { Rpc } from "./rpc.ts";
 
 /** Tells which refusal an error stands for. */
 export type RefusalOf = (error: unknown, requestId: string) => Refusal;
@@ -34,11 +35,24 @@ export function createRefusalOf(
   };
 }
 
-/** Builds the same for calls. */
-export function createRefusalFor(refusalOf: RefusalOf): RefusalFor {
+/**
+ * Builds the same for calls. A reason that the method does not declare is a defect of its definition,
+ * which is logged: callers rely on what is declared.
+ */
+export function createRefusalFor(
+  refusalOf: RefusalOf,
+  rpcs: readonly Pick<Rpc, "name" | "refusalReasons">[],
+  log: Logger,
+): RefusalFor {
+  const declared = new Map(rpcs.map(({ name, refusalReasons }) => [name, refusalReasons]));
   return (error, call) => {
     const refusal = refusalOf(error, call.headers.requestId);
-    call.code = REFUSAL_STATUS[refusal.reason].code;
+    const { reason } = refusal;
+    const { method } = call;
+    if (declared.get(method ?? "")?.has(reason) === false) {
+      log.error({ requestId: call.headers.requestId, method, reason }, "undeclared refusal");
+    }
+    call.code = REFUSAL_STATUS[reason].code;
     return refusal;
   };
 }

@@ -18,12 +18,15 @@ import {
   LimitClass as LimitClassOption,
   max_request_bytes,
   minimum_member_role,
+  refusal_reasons,
 } from "../../gen/shipments/v1/options_pb.js";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { Answer } from "./answer.ts";
 import type { AnyCall, Audience, Call } from "./call.ts";
+import { audienceOf } from "./audience-of.ts";
+import { commonReasons } from "./common-reasons.ts";
 
 /**
  * The function behind an RPC: takes a request that follows every rule of its descriptor and gives
@@ -67,6 +70,8 @@ interface RpcRules {
   readonly limitClass: LimitClass;
   /** The largest request, in bytes. */
   readonly maxRequestBytes: number;
+  /** Every reason why a call of it may be refused. */
+  readonly refusalReasons: ReadonlySet<string>;
 }
 
 /** An RPC and its function, without the types of its messages, so that all RPCs fit one list. */
@@ -115,21 +120,18 @@ function named<Run>(method: DescMethod, functions: object): RpcRules & { run: Ru
   return { name, ...rulesOf(method), run };
 }
 
-/** Whom the services of a package are for; those of others are for workspaces. */
-const AUDIENCES: Readonly<Record<string, Audience>> = {
-  "shipments.admin.v1": "operator",
-  "shipments.account.v1": "person",
-};
-
 function rulesOf(method: DescMethod): Omit<RpcRules, "name"> {
+  const audience = audienceOf(method);
+  const common = commonReasons({ audience, readOnly: isReadOnly(method), hasBody: true });
   return {
-    audience: AUDIENCES[method.parent.file.proto.package] ?? "workspace",
+    audience,
     minimumRole: minimumRoleOf(method),
     minimumMemberRole: minimumMemberRoleOf(method),
     limitClass: limitClassOf(method),
     maxRequestBytes: hasOption(method, max_request_bytes)
       ? getOption(method, max_request_bytes)
       : MAX_REQUEST_BYTES,
+    refusalReasons: new Set([...common, ...getOption(method, refusal_reasons)]),
   };
 }
 

@@ -191,9 +191,11 @@ test("a key with a typo is refused without a query", async () => {
     authenticate: createAuthenticate({
       keys: { workspace: lookUp, operator: lookUp },
       sessions: { find: async () => undefined },
+      clientAddress: () => "",
     }),
     closedBecause: () => undefined,
     places: { assertSome: () => undefined },
+    onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
   });
   const admit = async (key: string) =>

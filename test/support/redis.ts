@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { freePort } from "./free-port.ts";
 
 /** Whether this machine has a Redis that tests can start. */
 export const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined;
@@ -21,13 +21,4 @@ export async function startRedis() {
     await ended;
   };
   return { url: `redis://127.0.0.1:${port}`, stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -28,6 +28,8 @@ export interface TestOperator {
 export interface TestService extends Endpoints {
   readonly app: App;
   readonly databaseUrl: string;
+  /** Where operators are served, if they are given a server of their own. */
+  readonly operationsUrl: string | undefined;
   /** Makes a workspace, with the manual payment provider unless told otherwise. */
   addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
   /** Makes an operator; an owner unless told otherwise. */
@@ -68,8 +70,12 @@ interface ServiceOptions {
   readonly maxEventDelaySeconds?: number;
   /** The port of the HTTP server; any free one unless told otherwise. */
   readonly port?: number;
+  /** The port of a server for operators; there is none unless given. */
+  readonly operationsPort?: number;
   /** Where browsers reach the service. */
   readonly publicUrl?: string;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
   /** The identity provider at which people may sign in. */
   readonly oidc?: OidcConfig;
   /** Whether the dashboard is served; it is not unless told otherwise. */
@@ -82,26 +88,29 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
-  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc } = options;
+  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc, trustedProxies } = options;
   const { dashboard = false } = options;
   const config = {
     host: "127.0.0.1",
     port: options.port ?? 0,
     grpcPort: 0,
+    operationsPort: options.operationsPort,
     databaseUrl,
     webhookAllowLoopbackHttp,
     redisUrl,
     eventRetentionDays,
     publicUrl,
+    trustedProxies,
     oidc,
     dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
   };
-  const app = createApp(config, pino({ level: "silent" }), {
+  const { log, undeclared } = watchForUndeclared();
+  const app = createApp(config, log, {
     ...options.outside,
     ...(options.now === undefined ? {} : { now: options.now }),
   });
-  const { http, grpc } = await app.listen();
+  const { http, grpc, operations } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   await publishDocument(app.em, tariff);
   await app.prepare();
@@ -109,11 +118,24 @@ export async function startReplica(
     ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
     databaseUrl,
+    operationsUrl: operations && `http://127.0.0.1:${operations.port}`,
     addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
       makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),
-    close: () => app.close(),
+    async close() {
+      await app.close();
+      if (undeclared.length > 0) throw new Error(`undeclared refusals: ${undeclared.join("")}`);
+    },
   };
+}
+
+/** A log that is dropped but for refusals that their methods do not declare. */
+function watchForUndeclared() {
+  const undeclared: string[] = [];
+  const write = (line: string) => {
+    if (line.includes('"undeclared refusal"')) undeclared.push(line);
+  };
+  return { log: pino({ level: "error" }, { write }), undeclared };
 }
 
 async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {

@@ -65,7 +65,59 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   current: boolean;
 };
 
-export declare type ApiKeyValid = ApiKey;
+/**
+ * A secret key of a workspace, without the secret: that is shown once, when the key is made.
+ *
+ * @generated from message shipments.v1.ApiKey
+ */
+export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
+  /**
+   * `key_` and 24 characters. Not secret.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * What it is for, as its maker calls it; absent when nobody named it.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * The last four characters of the secret.
+   *
+   * @generated from field: string last4 = 3;
+   */
+  last4: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * When a call last came with it, to within some seconds; absent when none has.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 5;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * When it stops working; absent when that is not settled.
+   *
+   * @generated from field: google.protobuf.Timestamp ends_at = 6;
+   */
+  endsAt?: Timestamp | undefined;
+
+  /**
+   * Whether this call came with it.
+   *
+   * @generated from field: bool current = 7;
+   */
+  current: boolean;
+};
 
 /**
  * Describes the message shipments.v1.ApiKey.

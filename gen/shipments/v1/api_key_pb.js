@@ -3,13 +3,14 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file shipments/v1/api_key.proto.
  */
 export const file_shipments_v1_api_key = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvYXBpX2tleS5wcm90bxIMc2hpcG1lbnRzLnYxIt8BCgZBcGlLZXkSCgoCaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEg0KBWxhc3Q0GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHZW5kc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgHIAEoCEIHCgVfbmFtZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvYXBpX2tleS5wcm90bxIMc2hpcG1lbnRzLnYxIucBCgZBcGlLZXkSCgoCaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEg0KBWxhc3Q0GAMgASgJEjYKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESMAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdlbmRzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAcgASgIQgcKBV9uYW1lYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message shipments.v1.ApiKey.

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { ApiKey } from "./api_key_pb.js";
+import type { ApiKey, ApiKeyValid } from "./api_key_pb.js";
 
 /**
  * Describes the file shipments/v1/api_key_service.proto.
@@ -42,7 +42,22 @@ export declare type ListApiKeysResponse = Message<"shipments.v1.ListApiKeysRespo
   nextPageToken: string;
 };
 
-export declare type ListApiKeysResponseValid = ListApiKeysResponse;
+/**
+ * @generated from message shipments.v1.ListApiKeysResponse
+ */
+export declare type ListApiKeysResponseValid = Message<"shipments.v1.ListApiKeysResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.ApiKey data = 1;
+   */
+  data: ApiKeyValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListApiKeysResponse.
@@ -97,7 +112,22 @@ export declare type CreateApiKeyResponse = Message<"shipments.v1.CreateApiKeyRes
   apiKey: string;
 };
 
-export declare type CreateApiKeyResponseValid = CreateApiKeyResponse;
+/**
+ * @generated from message shipments.v1.CreateApiKeyResponse
+ */
+export declare type CreateApiKeyResponseValid = Message<"shipments.v1.CreateApiKeyResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKeyValid | undefined;
+
+  /**
+   * `shp_` and 36 characters.
+   *
+   * @generated from field: string api_key = 2;
+   */
+  apiKey: string;
+};
 
 /**
  * Describes the message shipments.v1.CreateApiKeyResponse.
@@ -168,7 +198,24 @@ export declare type RotateApiKeyResponse = Message<"shipments.v1.RotateApiKeyRes
   apiKey: string;
 };
 
-export declare type RotateApiKeyResponseValid = RotateApiKeyResponse;
+/**
+ * @generated from message shipments.v1.RotateApiKeyResponse
+ */
+export declare type RotateApiKeyResponseValid = Message<"shipments.v1.RotateApiKeyResponse"> & {
+  /**
+   * The new key.
+   *
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKeyValid | undefined;
+
+  /**
+   * `shp_` and 36 characters.
+   *
+   * @generated from field: string api_key = 2;
+   */
+  apiKey: string;
+};
 
 /**
  * Describes the message shipments.v1.RotateApiKeyResponse.

@@ -5,8 +5,8 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Shipment } from "./shipment_pb.js";
-import type { Webhook } from "./webhook_pb.js";
+import type { Shipment, ShipmentValid } from "./shipment_pb.js";
+import type { Webhook, WebhookValid } from "./webhook_pb.js";
 
 /**
  * Describes the file shipments/v1/event.proto.
@@ -75,7 +75,67 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   actor?: string | undefined;
 };
 
-export declare type EventValid = Event;
+/**
+ * Something that happened. Events are never changed or removed; those of one shipment are numbered 1, 2, 3, ...
+ *
+ * @generated from message shipments.v1.Event
+ */
+export declare type EventValid = Message<"shipments.v1.Event"> & {
+  /**
+   * Unique; the same whenever and however the event is delivered.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `shipment.created`, `shipment.updated`, `shipment.paid`, `shipment.awaiting_pickup`, `shipment.in_transit`,
+   * `shipment.delivered`, `shipment.cancelled`, `shipment.refunded`, `webhook.disabled` or `webhook.test`.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp timestamp = 3;
+   */
+  timestamp: Timestamp;
+
+  /**
+   * The reference of the shipment that it happened to; absent for webhook events.
+   *
+   * @generated from field: optional string shipment = 4;
+   */
+  shipment?: string | undefined;
+
+  /**
+   * Counts the events of the shipment, or of the webhook, from 1 without gaps.
+   *
+   * @generated from field: int32 number = 5;
+   */
+  number: number;
+
+  /**
+   * The shipment as the change left it; absent for webhook events.
+   *
+   * @generated from field: shipments.v1.Shipment data = 6;
+   */
+  data?: ShipmentValid | undefined;
+
+  /**
+   * The webhook as the event left it; absent for shipment events.
+   *
+   * @generated from field: shipments.v1.Webhook webhook = 7;
+   */
+  webhook?: WebhookValid | undefined;
+
+  /**
+   * The email of the member who did it; absent when it was done with an API key, or by nobody.
+   *
+   * @generated from field: optional string actor = 8;
+   */
+  actor?: string | undefined;
+};
 
 /**
  * Describes the message shipments.v1.Event.

@@ -3,6 +3,7 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_shipments_v1_shipment } from "./shipment_pb.js";
 import { file_shipments_v1_webhook } from "./webhook_pb.js";
@@ -11,7 +12,7 @@ import { file_shipments_v1_webhook } from "./webhook_pb.js";
  * Describes the file shipments/v1/event.proto.
  */
 export const file_shipments_v1_event = /*@__PURE__*/
-  fileDesc("ChhzaGlwbWVudHMvdjEvZXZlbnQucHJvdG8SDHNoaXBtZW50cy52MSLwAQoFRXZlbnQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRItCgl0aW1lc3RhbXAYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKCHNoaXBtZW50GAQgASgJSACIAQESDgoGbnVtYmVyGAUgASgFEiQKBGRhdGEYBiABKAsyFi5zaGlwbWVudHMudjEuU2hpcG1lbnQSJgoHd2ViaG9vaxgHIAEoCzIVLnNoaXBtZW50cy52MS5XZWJob29rEhIKBWFjdG9yGAggASgJSAGIAQFCCwoJX3NoaXBtZW50QggKBl9hY3RvcmIGcHJvdG8z", [file_google_protobuf_timestamp, file_shipments_v1_shipment, file_shipments_v1_webhook]);
+  fileDesc("ChhzaGlwbWVudHMvdjEvZXZlbnQucHJvdG8SDHNoaXBtZW50cy52MSL4AQoFRXZlbnQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRI1Cgl0aW1lc3RhbXAYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESFQoIc2hpcG1lbnQYBCABKAlIAIgBARIOCgZudW1iZXIYBSABKAUSJAoEZGF0YRgGIAEoCzIWLnNoaXBtZW50cy52MS5TaGlwbWVudBImCgd3ZWJob29rGAcgASgLMhUuc2hpcG1lbnRzLnYxLldlYmhvb2sSEgoFYWN0b3IYCCABKAlIAYgBAUILCglfc2hpcG1lbnRCCAoGX2FjdG9yYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_shipments_v1_shipment, file_shipments_v1_webhook]);
 
 /**
  * Describes the message shipments.v1.Event.

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Event } from "./event_pb.js";
+import type { Event, EventValid } from "./event_pb.js";
 
 /**
  * Describes the file shipments/v1/event_service.proto.
@@ -86,7 +86,22 @@ export declare type ListShipmentEventsResponse = Message<"shipments.v1.ListShipm
   nextPageToken: string;
 };
 
-export declare type ListShipmentEventsResponseValid = ListShipmentEventsResponse;
+/**
+ * @generated from message shipments.v1.ListShipmentEventsResponse
+ */
+export declare type ListShipmentEventsResponseValid = Message<"shipments.v1.ListShipmentEventsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.Event data = 1;
+   */
+  data: EventValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListShipmentEventsResponse.
@@ -152,7 +167,29 @@ export declare type ListEventsResponse = Message<"shipments.v1.ListEventsRespons
   hasMore: boolean;
 };
 
-export declare type ListEventsResponseValid = ListEventsResponse;
+/**
+ * @generated from message shipments.v1.ListEventsResponse
+ */
+export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.Event data = 1;
+   */
+  data: EventValid[];
+
+  /**
+   * Where this page ends: send it as `after` to go on, now or later. Empty as long as nothing has happened at all.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * Whether more has happened already.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
 
 /**
  * Describes the message shipments.v1.ListEventsResponse.
@@ -214,7 +251,25 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
   cursor: string;
 };
 
-export declare type WatchEventsResponseValid = WatchEventsResponse;
+/**
+ * @generated from message shipments.v1.WatchEventsResponse
+ */
+export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEventsResponse"> & {
+  /**
+   * Absent at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
+   * that the stream is alive.
+   *
+   * @generated from field: shipments.v1.Event data = 1;
+   */
+  data?: EventValid | undefined;
+
+  /**
+   * Send it as `after` to go on from here.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
 
 /**
  * Describes the message shipments.v1.WatchEventsResponse.

@@ -52,7 +52,46 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   lastSignedInAt?: Timestamp | undefined;
 };
 
-export declare type MemberValid = Member;
+/**
+ * A person who may act for a workspace.
+ *
+ * @generated from message shipments.v1.Member
+ */
+export declare type MemberValid = Message<"shipments.v1.Member"> & {
+  /**
+   * The person's id.
+   *
+   * @generated from field: int64 person = 1;
+   */
+  person: bigint;
+
+  /**
+   * @generated from field: string email = 2;
+   */
+  email: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: shipments.v1.MemberRole role = 4;
+   */
+  role: MemberRole;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 5;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * When the person last signed in; absent when they never have.
+   *
+   * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
+   */
+  lastSignedInAt?: Timestamp | undefined;
+};
 
 /**
  * Describes the message shipments.v1.Member.

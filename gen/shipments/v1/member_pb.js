@@ -3,13 +3,14 @@
 /* eslint-disable */
 
 import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file shipments/v1/member.proto.
  */
 export const file_shipments_v1_member = /*@__PURE__*/
-  fileDesc("ChlzaGlwbWVudHMvdjEvbWVtYmVyLnByb3RvEgxzaGlwbWVudHMudjEixAEKBk1lbWJlchIOCgZwZXJzb24YASABKAMSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRImCgRyb2xlGAQgASgOMhguc2hpcG1lbnRzLnYxLk1lbWJlclJvbGUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoRbGFzdF9zaWduZWRfaW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKnAKCk1lbWJlclJvbGUSGwoXTUVNQkVSX1JPTEVfVU5TUEVDSUZJRUQQABIWChJNRU1CRVJfUk9MRV9WSUVXRVIQARIWChJNRU1CRVJfUk9MRV9NRU1CRVIQAhIVChFNRU1CRVJfUk9MRV9BRE1JThADYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("ChlzaGlwbWVudHMvdjEvbWVtYmVyLnByb3RvEgxzaGlwbWVudHMudjEizAEKBk1lbWJlchIOCgZwZXJzb24YASABKAMSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRImCgRyb2xlGAQgASgOMhguc2hpcG1lbnRzLnYxLk1lbWJlclJvbGUSNgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBrpIA8gBARI1ChFsYXN0X3NpZ25lZF9pbl9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAqcAoKTWVtYmVyUm9sZRIbChdNRU1CRVJfUk9MRV9VTlNQRUNJRklFRBAAEhYKEk1FTUJFUl9ST0xFX1ZJRVdFUhABEhYKEk1FTUJFUl9ST0xFX01FTUJFUhACEhUKEU1FTUJFUl9ST0xFX0FETUlOEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message shipments.v1.Member.

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Member, MemberRole } from "./member_pb.js";
+import type { Member, MemberRole, MemberValid } from "./member_pb.js";
 
 /**
  * Describes the file shipments/v1/member_service.proto.
@@ -42,7 +42,22 @@ export declare type ListMembersResponse = Message<"shipments.v1.ListMembersRespo
   nextPageToken: string;
 };
 
-export declare type ListMembersResponseValid = ListMembersResponse;
+/**
+ * @generated from message shipments.v1.ListMembersResponse
+ */
+export declare type ListMembersResponseValid = Message<"shipments.v1.ListMembersResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.Member data = 1;
+   */
+  data: MemberValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListMembersResponse.
@@ -121,7 +136,22 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
   signInPath: string;
 };
 
-export declare type InviteMemberResponseValid = InviteMemberResponse;
+/**
+ * @generated from message shipments.v1.InviteMemberResponse
+ */
+export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemberResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Member data = 1;
+   */
+  data?: MemberValid | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   *
+   * @generated from field: string sign_in_path = 2;
+   */
+  signInPath: string;
+};
 
 /**
  * Describes the message shipments.v1.InviteMemberResponse.
@@ -179,7 +209,15 @@ export declare type UpdateMemberResponse = Message<"shipments.v1.UpdateMemberRes
   data?: Member | undefined;
 };
 
-export declare type UpdateMemberResponseValid = UpdateMemberResponse;
+/**
+ * @generated from message shipments.v1.UpdateMemberResponse
+ */
+export declare type UpdateMemberResponseValid = Message<"shipments.v1.UpdateMemberResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Member data = 1;
+   */
+  data?: MemberValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.UpdateMemberResponse.

@@ -3,7 +3,7 @@
 /* eslint-disable */
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
-import type { MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { FieldOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
 import type { MemberRole } from "./member_pb.js";
 
 /**
@@ -77,4 +77,19 @@ export declare const max_request_bytes: GenExtension<MethodOptions, number>;
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
 export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole>;
+
+/**
+ * Why the method may refuse a call, besides what may be the reason whatever the method: `reason`s of
+ * google.rpc.ErrorInfo.
+ *
+ * @generated from extension: repeated string refusal_reasons = 50205;
+ */
+export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
+
+/**
+ * Whether the field holds a secret, such as a new key.
+ *
+ * @generated from extension: optional bool secret = 50206;
+ */
+export declare const secret: GenExtension<FieldOptions, boolean>;
 

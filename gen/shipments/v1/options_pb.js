@@ -10,7 +10,7 @@ import { file_shipments_v1_member } from "./member_pb.js";
  * Describes the file shipments/v1/options.proto.
  */
 export const file_shipments_v1_options = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBAWIGcHJvdG8z", [file_google_protobuf_descriptor, file_shipments_v1_member]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczo6CgZzZWNyZXQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGJ6IAyABKAhSBnNlY3JldIgBAWIGcHJvdG8z", [file_google_protobuf_descriptor, file_shipments_v1_member]);
 
 /**
  * Describes the enum shipments.v1.LimitClass.
@@ -58,4 +58,21 @@ export const max_request_bytes = /*@__PURE__*/
  */
 export const minimum_member_role = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 3);
+
+/**
+ * Why the method may refuse a call, besides what may be the reason whatever the method: `reason`s of
+ * google.rpc.ErrorInfo.
+ *
+ * @generated from extension: repeated string refusal_reasons = 50205;
+ */
+export const refusal_reasons = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 4);
+
+/**
+ * Whether the field holds a secret, such as a new key.
+ *
+ * @generated from extension: optional bool secret = 50206;
+ */
+export const secret = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 5);
 

@@ -49,7 +49,43 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
   refundedAt?: Timestamp | undefined;
 };
 
-export declare type PaymentValid = Payment;
+/**
+ * The payment of a shipment.
+ *
+ * @generated from message shipments.v1.Payment
+ */
+export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
+  /**
+   * Through whom it was paid: `manual`.
+   *
+   * @generated from field: string provider = 1;
+   */
+  provider: string;
+
+  /**
+   * In major units of the currency.
+   *
+   * @generated from field: double amount = 2;
+   */
+  amount: number;
+
+  /**
+   * @generated from field: string currency = 3;
+   */
+  currency: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp paid_at = 4;
+   */
+  paidAt: Timestamp;
+
+  /**
+   * Absent until the money went back.
+   *
+   * @generated from field: google.protobuf.Timestamp refunded_at = 5;
+   */
+  refundedAt?: Timestamp | undefined;
+};
 
 /**
  * Describes the message shipments.v1.Payment.

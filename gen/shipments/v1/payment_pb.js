@@ -3,13 +3,14 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file shipments/v1/payment.proto.
  */
 export const file_shipments_v1_payment = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvcGF5bWVudC5wcm90bxIMc2hpcG1lbnRzLnYxIpsBCgdQYXltZW50EhAKCHByb3ZpZGVyGAEgASgJEg4KBmFtb3VudBgCIAEoARIQCghjdXJyZW5jeRgDIAEoCRIrCgdwYWlkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWZ1bmRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvcGF5bWVudC5wcm90bxIMc2hpcG1lbnRzLnYxIqMBCgdQYXltZW50EhAKCHByb3ZpZGVyGAEgASgJEg4KBmFtb3VudBgCIAEoARIQCghjdXJyZW5jeRgDIAEoCRIzCgdwYWlkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEi8KC3JlZnVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message shipments.v1.Payment.

@@ -42,7 +42,37 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
   totals?: OverviewTotals | undefined;
 };
 
-export declare type OverviewValid = Overview;
+/**
+ * What was booked on each of some days, all of them days in UTC. A shipment is counted on the day on which it was
+ * booked, whatever becomes of it later: its payment and its cancellation change the figures of that day.
+ *
+ * @generated from message shipments.v1.Overview
+ */
+export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
+  /**
+   * The first and the last day, as `2026-11-01`.
+   *
+   * @generated from field: string from_date = 1;
+   */
+  fromDate: string;
+
+  /**
+   * @generated from field: string to_date = 2;
+   */
+  toDate: string;
+
+  /**
+   * Every day in order, those without bookings too.
+   *
+   * @generated from field: repeated shipments.v1.OverviewDay days = 3;
+   */
+  days: OverviewDayValid[];
+
+  /**
+   * @generated from field: shipments.v1.OverviewTotals totals = 4;
+   */
+  totals: OverviewTotalsValid;
+};
 
 /**
  * Describes the message shipments.v1.Overview.

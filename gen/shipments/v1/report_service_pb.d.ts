@@ -4,9 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { RateLimit } from "./workspace_service_pb.js";
+import type { RateLimit, RateLimitValid } from "./workspace_service_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Overview } from "./report_pb.js";
+import type { Overview, OverviewValid } from "./report_pb.js";
 
 /**
  * Describes the file shipments/v1/report_service.proto.
@@ -37,7 +37,15 @@ export declare type GetUsageResponse = Message<"shipments.v1.GetUsageResponse"> 
   data?: Usage | undefined;
 };
 
-export declare type GetUsageResponseValid = GetUsageResponse;
+/**
+ * @generated from message shipments.v1.GetUsageResponse
+ */
+export declare type GetUsageResponseValid = Message<"shipments.v1.GetUsageResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Usage data = 1;
+   */
+  data?: UsageValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.GetUsageResponse.
@@ -75,7 +83,35 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
   hours: UsageHour[];
 };
 
-export declare type UsageValid = Usage;
+/**
+ * How much a workspace calls, and how much it may. Calls that were refused for a limit, or before the limits were
+ * looked at, are not counted.
+ *
+ * @generated from message shipments.v1.Usage
+ */
+export declare type UsageValid = Message<"shipments.v1.Usage"> & {
+  /**
+   * @generated from field: shipments.v1.RateLimit quote = 1;
+   */
+  quote: RateLimitValid;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit read = 2;
+   */
+  read: RateLimitValid;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit write = 3;
+   */
+  write: RateLimitValid;
+
+  /**
+   * The last 24 hours in order, those without calls too; the last is the one that goes on.
+   *
+   * @generated from field: repeated shipments.v1.UsageHour hours = 4;
+   */
+  hours: UsageHourValid[];
+};
 
 /**
  * Describes the message shipments.v1.Usage.
@@ -110,7 +146,32 @@ export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
   write: bigint;
 };
 
-export declare type UsageHourValid = UsageHour;
+/**
+ * The calls of one hour, by class.
+ *
+ * @generated from message shipments.v1.UsageHour
+ */
+export declare type UsageHourValid = Message<"shipments.v1.UsageHour"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp starts_at = 1;
+   */
+  startsAt: Timestamp;
+
+  /**
+   * @generated from field: int64 quote = 2;
+   */
+  quote: bigint;
+
+  /**
+   * @generated from field: int64 read = 3;
+   */
+  read: bigint;
+
+  /**
+   * @generated from field: int64 write = 4;
+   */
+  write: bigint;
+};
 
 /**
  * Describes the message shipments.v1.UsageHour.
@@ -155,7 +216,15 @@ export declare type GetOverviewResponse = Message<"shipments.v1.GetOverviewRespo
   data?: Overview | undefined;
 };
 
-export declare type GetOverviewResponseValid = GetOverviewResponse;
+/**
+ * @generated from message shipments.v1.GetOverviewResponse
+ */
+export declare type GetOverviewResponseValid = Message<"shipments.v1.GetOverviewResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Overview data = 1;
+   */
+  data?: OverviewValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.GetOverviewResponse.

@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Customer } from "./customer_pb.js";
+import type { Customer, CustomerValid } from "./customer_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -166,7 +166,159 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   etag: string;
 };
 
-export declare type ShipmentValid = Shipment;
+/**
+ * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked.
+ *
+ * @generated from message shipments.v1.Shipment
+ */
+export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
+  /**
+   * `SHP-` and twelve Crockford base32 characters; names the shipment within its workspace.
+   *
+   * @generated from field: string reference = 1;
+   */
+  reference: string;
+
+  /**
+   * @generated from field: shipments.v1.ShipmentStatus status = 2;
+   */
+  status: ShipmentStatus;
+
+  /**
+   * @generated from field: shipments.v1.PaymentStatus payment_status = 3;
+   */
+  paymentStatus: PaymentStatus;
+
+  /**
+   * The person who booked it; absent for shipments booked with an API key.
+   *
+   * @generated from field: optional string created_by = 4;
+   */
+  createdBy?: string | undefined;
+
+  /**
+   * @generated from field: string pickup_address = 5;
+   */
+  pickupAddress: string;
+
+  /**
+   * @generated from field: double pickup_lat = 6;
+   */
+  pickupLat: number;
+
+  /**
+   * @generated from field: double pickup_lng = 7;
+   */
+  pickupLng: number;
+
+  /**
+   * @generated from field: string dropoff_address = 8;
+   */
+  dropoffAddress: string;
+
+  /**
+   * @generated from field: double dropoff_lat = 9;
+   */
+  dropoffLat: number;
+
+  /**
+   * @generated from field: double dropoff_lng = 10;
+   */
+  dropoffLng: number;
+
+  /**
+   * @generated from field: double weight_kg = 11;
+   */
+  weightKg: number;
+
+  /**
+   * @generated from field: double distance_km = 12;
+   */
+  distanceKm: number;
+
+  /**
+   * @generated from field: double distance_fee = 13;
+   */
+  distanceFee: number;
+
+  /**
+   * @generated from field: double weight_fee = 14;
+   */
+  weightFee: number;
+
+  /**
+   * @generated from field: double base_fee = 15;
+   */
+  baseFee: number;
+
+  /**
+   * @generated from field: double subtotal = 16;
+   */
+  subtotal: number;
+
+  /**
+   * @generated from field: double total = 17;
+   */
+  total: number;
+
+  /**
+   * @generated from field: string currency = 18;
+   */
+  currency: string;
+
+  /**
+   * @generated from field: shipments.v1.Customer customer = 19;
+   */
+  customer: CustomerValid;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 20;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp updated_at = 21;
+   */
+  updatedAt: Timestamp;
+
+  /**
+   * Absent until cancelled.
+   *
+   * @generated from field: google.protobuf.Timestamp cancelled_at = 22;
+   */
+  cancelledAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: optional shipments.v1.CancelReason cancel_reason = 23;
+   */
+  cancelReason?: CancelReason | undefined;
+
+  /**
+   * @generated from field: optional string cancel_note = 24;
+   */
+  cancelNote?: string | undefined;
+
+  /**
+   * The caller's own name for it; unique in the workspace.
+   *
+   * @generated from field: optional string external_reference = 25;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * The caller's own notes.
+   *
+   * @generated from field: map<string, string> metadata = 26;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * Changes with every change of the shipment; send it with an update to refuse a lost one.
+   *
+   * @generated from field: string etag = 27;
+   */
+  etag: string;
+};
 
 /**
  * Describes the message shipments.v1.Shipment.

@@ -4,9 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus } from "./shipment_pb.js";
+import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid } from "./shipment_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Payment } from "./payment_pb.js";
+import type { Payment, PaymentValid } from "./payment_pb.js";
 import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
 
 /**
@@ -252,7 +252,15 @@ export declare type CreateShipmentResponse = Message<"shipments.v1.CreateShipmen
   data?: Shipment | undefined;
 };
 
-export declare type CreateShipmentResponseValid = CreateShipmentResponse;
+/**
+ * @generated from message shipments.v1.CreateShipmentResponse
+ */
+export declare type CreateShipmentResponseValid = Message<"shipments.v1.CreateShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.CreateShipmentResponse.
@@ -300,7 +308,15 @@ export declare type GetShipmentResponse = Message<"shipments.v1.GetShipmentRespo
   data?: Shipment | undefined;
 };
 
-export declare type GetShipmentResponseValid = GetShipmentResponse;
+/**
+ * @generated from message shipments.v1.GetShipmentResponse
+ */
+export declare type GetShipmentResponseValid = Message<"shipments.v1.GetShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.GetShipmentResponse.
@@ -388,7 +404,22 @@ export declare type ListShipmentsResponse = Message<"shipments.v1.ListShipmentsR
   nextPageToken: string;
 };
 
-export declare type ListShipmentsResponseValid = ListShipmentsResponse;
+/**
+ * @generated from message shipments.v1.ListShipmentsResponse
+ */
+export declare type ListShipmentsResponseValid = Message<"shipments.v1.ListShipmentsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.Shipment data = 1;
+   */
+  data: ShipmentValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListShipmentsResponse.
@@ -576,7 +607,15 @@ export declare type UpdateShipmentResponse = Message<"shipments.v1.UpdateShipmen
   data?: Shipment | undefined;
 };
 
-export declare type UpdateShipmentResponseValid = UpdateShipmentResponse;
+/**
+ * @generated from message shipments.v1.UpdateShipmentResponse
+ */
+export declare type UpdateShipmentResponseValid = Message<"shipments.v1.UpdateShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.UpdateShipmentResponse.
@@ -624,7 +663,15 @@ export declare type AdvanceShipmentResponse = Message<"shipments.v1.AdvanceShipm
   data?: Shipment | undefined;
 };
 
-export declare type AdvanceShipmentResponseValid = AdvanceShipmentResponse;
+/**
+ * @generated from message shipments.v1.AdvanceShipmentResponse
+ */
+export declare type AdvanceShipmentResponseValid = Message<"shipments.v1.AdvanceShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.AdvanceShipmentResponse.
@@ -705,7 +752,20 @@ export declare type RecordPaymentResponse = Message<"shipments.v1.RecordPaymentR
   payment?: Payment | undefined;
 };
 
-export declare type RecordPaymentResponseValid = RecordPaymentResponse;
+/**
+ * @generated from message shipments.v1.RecordPaymentResponse
+ */
+export declare type RecordPaymentResponseValid = Message<"shipments.v1.RecordPaymentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+
+  /**
+   * @generated from field: shipments.v1.Payment payment = 2;
+   */
+  payment: PaymentValid;
+};
 
 /**
  * Describes the message shipments.v1.RecordPaymentResponse.
@@ -758,7 +818,20 @@ export declare type RecordRefundResponse = Message<"shipments.v1.RecordRefundRes
   payment?: Payment | undefined;
 };
 
-export declare type RecordRefundResponseValid = RecordRefundResponse;
+/**
+ * @generated from message shipments.v1.RecordRefundResponse
+ */
+export declare type RecordRefundResponseValid = Message<"shipments.v1.RecordRefundResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+
+  /**
+   * @generated from field: shipments.v1.Payment payment = 2;
+   */
+  payment: PaymentValid;
+};
 
 /**
  * Describes the message shipments.v1.RecordRefundResponse.
@@ -830,7 +903,15 @@ export declare type CancelShipmentResponse = Message<"shipments.v1.CancelShipmen
   data?: Shipment | undefined;
 };
 
-export declare type CancelShipmentResponseValid = CancelShipmentResponse;
+/**
+ * @generated from message shipments.v1.CancelShipmentResponse
+ */
+export declare type CancelShipmentResponseValid = Message<"shipments.v1.CancelShipmentResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.CancelShipmentResponse.

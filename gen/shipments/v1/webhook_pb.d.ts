@@ -64,7 +64,58 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   updatedAt?: Timestamp | undefined;
 };
 
-export declare type WebhookValid = Webhook;
+/**
+ * An address of the workspace's that events are sent to.
+ *
+ * @generated from message shipments.v1.Webhook
+ */
+export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * The types of events that are sent; `*` alone stands for all of them.
+   *
+   * @generated from field: repeated string types = 3;
+   */
+  types: string[];
+
+  /**
+   * @generated from field: bool enabled = 4;
+   */
+  enabled: boolean;
+
+  /**
+   * Absent while enabled.
+   *
+   * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
+   */
+  disabledReason?: WebhookDisabledReason | undefined;
+
+  /**
+   * Since when no attempt has succeeded; absent while they do.
+   *
+   * @generated from field: google.protobuf.Timestamp failing_since = 6;
+   */
+  failingSince?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp updated_at = 8;
+   */
+  updatedAt: Timestamp;
+};
 
 /**
  * Describes the message shipments.v1.Webhook.
@@ -134,7 +185,67 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   endedAt?: Timestamp | undefined;
 };
 
-export declare type WebhookDeliveryValid = WebhookDelivery;
+/**
+ * The sending of one event to one webhook, with as many attempts as it takes.
+ *
+ * @generated from message shipments.v1.WebhookDelivery
+ */
+export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * The webhook's id.
+   *
+   * @generated from field: string webhook = 2;
+   */
+  webhook: string;
+
+  /**
+   * The event's id, which is also the header webhook-id.
+   *
+   * @generated from field: string event = 3;
+   */
+  event: string;
+
+  /**
+   * @generated from field: string type = 4;
+   */
+  type: string;
+
+  /**
+   * @generated from field: shipments.v1.WebhookDeliveryStatus status = 5;
+   */
+  status: WebhookDeliveryStatus;
+
+  /**
+   * How many attempts were made.
+   *
+   * @generated from field: int32 attempts = 6;
+   */
+  attempts: number;
+
+  /**
+   * When the next attempt is due; absent when there will be none.
+   *
+   * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
+   */
+  nextAttemptAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * When it was delivered or given up.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 9;
+   */
+  endedAt?: Timestamp | undefined;
+};
 
 /**
  * Describes the message shipments.v1.WebhookDelivery.
@@ -187,7 +298,50 @@ export declare type WebhookAttempt = Message<"shipments.v1.WebhookAttempt"> & {
   answer?: string | undefined;
 };
 
-export declare type WebhookAttemptValid = WebhookAttempt;
+/**
+ * One attempt at a delivery.
+ *
+ * @generated from message shipments.v1.WebhookAttempt
+ */
+export declare type WebhookAttemptValid = Message<"shipments.v1.WebhookAttempt"> & {
+  /**
+   * Counts the attempts of a delivery from 1.
+   *
+   * @generated from field: int32 number = 1;
+   */
+  number: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt: Timestamp;
+
+  /**
+   * @generated from field: int32 duration_ms = 3;
+   */
+  durationMs: number;
+
+  /**
+   * The HTTP status of the answer; absent when there was none.
+   *
+   * @generated from field: optional int32 status = 4;
+   */
+  status?: number | undefined;
+
+  /**
+   * Why there was no answer.
+   *
+   * @generated from field: optional string error = 5;
+   */
+  error?: string | undefined;
+
+  /**
+   * The first KiB of the answer's body.
+   *
+   * @generated from field: optional string answer = 6;
+   */
+  answer?: string | undefined;
+};
 
 /**
  * Describes the message shipments.v1.WebhookAttempt.

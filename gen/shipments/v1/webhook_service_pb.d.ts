@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryStatus } from "./webhook_pb.js";
+import type { Webhook, WebhookAttempt, WebhookAttemptValid, WebhookDelivery, WebhookDeliveryStatus, WebhookDeliveryValid, WebhookValid } from "./webhook_pb.js";
 
 /**
  * Describes the file shipments/v1/webhook_service.proto.
@@ -72,7 +72,22 @@ export declare type CreateWebhookResponse = Message<"shipments.v1.CreateWebhookR
   secret: string;
 };
 
-export declare type CreateWebhookResponseValid = CreateWebhookResponse;
+/**
+ * @generated from message shipments.v1.CreateWebhookResponse
+ */
+export declare type CreateWebhookResponseValid = Message<"shipments.v1.CreateWebhookResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Webhook data = 1;
+   */
+  data?: WebhookValid | undefined;
+
+  /**
+   * `whsec_` and base64; what arrives is signed with it.
+   *
+   * @generated from field: string secret = 2;
+   */
+  secret: string;
+};
 
 /**
  * Describes the message shipments.v1.CreateWebhookResponse.
@@ -111,7 +126,22 @@ export declare type ListWebhooksResponse = Message<"shipments.v1.ListWebhooksRes
   nextPageToken: string;
 };
 
-export declare type ListWebhooksResponseValid = ListWebhooksResponse;
+/**
+ * @generated from message shipments.v1.ListWebhooksResponse
+ */
+export declare type ListWebhooksResponseValid = Message<"shipments.v1.ListWebhooksResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.Webhook data = 1;
+   */
+  data: WebhookValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListWebhooksResponse.
@@ -159,7 +189,15 @@ export declare type GetWebhookResponse = Message<"shipments.v1.GetWebhookRespons
   data?: Webhook | undefined;
 };
 
-export declare type GetWebhookResponseValid = GetWebhookResponse;
+/**
+ * @generated from message shipments.v1.GetWebhookResponse
+ */
+export declare type GetWebhookResponseValid = Message<"shipments.v1.GetWebhookResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Webhook data = 1;
+   */
+  data?: WebhookValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.GetWebhookResponse.
@@ -245,7 +283,15 @@ export declare type UpdateWebhookResponse = Message<"shipments.v1.UpdateWebhookR
   data?: Webhook | undefined;
 };
 
-export declare type UpdateWebhookResponseValid = UpdateWebhookResponse;
+/**
+ * @generated from message shipments.v1.UpdateWebhookResponse
+ */
+export declare type UpdateWebhookResponseValid = Message<"shipments.v1.UpdateWebhookResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Webhook data = 1;
+   */
+  data?: WebhookValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.UpdateWebhookResponse.
@@ -358,7 +404,22 @@ export declare type RotateWebhookSecretResponse = Message<"shipments.v1.RotateWe
   secret: string;
 };
 
-export declare type RotateWebhookSecretResponseValid = RotateWebhookSecretResponse;
+/**
+ * @generated from message shipments.v1.RotateWebhookSecretResponse
+ */
+export declare type RotateWebhookSecretResponseValid = Message<"shipments.v1.RotateWebhookSecretResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Webhook data = 1;
+   */
+  data?: WebhookValid | undefined;
+
+  /**
+   * `whsec_` and base64; what arrives is signed with it.
+   *
+   * @generated from field: string secret = 2;
+   */
+  secret: string;
+};
 
 /**
  * Describes the message shipments.v1.RotateWebhookSecretResponse.
@@ -406,7 +467,15 @@ export declare type TestWebhookResponse = Message<"shipments.v1.TestWebhookRespo
   data?: WebhookDelivery | undefined;
 };
 
-export declare type TestWebhookResponseValid = TestWebhookResponse;
+/**
+ * @generated from message shipments.v1.TestWebhookResponse
+ */
+export declare type TestWebhookResponseValid = Message<"shipments.v1.TestWebhookResponse"> & {
+  /**
+   * @generated from field: shipments.v1.WebhookDelivery data = 1;
+   */
+  data?: WebhookDeliveryValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.TestWebhookResponse.
@@ -468,7 +537,15 @@ export declare type RedeliverEventResponse = Message<"shipments.v1.RedeliverEven
   data?: WebhookDelivery | undefined;
 };
 
-export declare type RedeliverEventResponseValid = RedeliverEventResponse;
+/**
+ * @generated from message shipments.v1.RedeliverEventResponse
+ */
+export declare type RedeliverEventResponseValid = Message<"shipments.v1.RedeliverEventResponse"> & {
+  /**
+   * @generated from field: shipments.v1.WebhookDelivery data = 1;
+   */
+  data?: WebhookDeliveryValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.RedeliverEventResponse.
@@ -561,7 +638,22 @@ export declare type ListWebhookDeliveriesResponse = Message<"shipments.v1.ListWe
   nextPageToken: string;
 };
 
-export declare type ListWebhookDeliveriesResponseValid = ListWebhookDeliveriesResponse;
+/**
+ * @generated from message shipments.v1.ListWebhookDeliveriesResponse
+ */
+export declare type ListWebhookDeliveriesResponseValid = Message<"shipments.v1.ListWebhookDeliveriesResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.WebhookDelivery data = 1;
+   */
+  data: WebhookDeliveryValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListWebhookDeliveriesResponse.
@@ -630,7 +722,22 @@ export declare type ListWebhookAttemptsResponse = Message<"shipments.v1.ListWebh
   nextPageToken: string;
 };
 
-export declare type ListWebhookAttemptsResponseValid = ListWebhookAttemptsResponse;
+/**
+ * @generated from message shipments.v1.ListWebhookAttemptsResponse
+ */
+export declare type ListWebhookAttemptsResponseValid = Message<"shipments.v1.ListWebhookAttemptsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.WebhookAttempt data = 1;
+   */
+  data: WebhookAttemptValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.v1.ListWebhookAttemptsResponse.

@@ -34,7 +34,15 @@ export declare type GetWorkspaceResponse = Message<"shipments.v1.GetWorkspaceRes
   data?: Workspace | undefined;
 };
 
-export declare type GetWorkspaceResponseValid = GetWorkspaceResponse;
+/**
+ * @generated from message shipments.v1.GetWorkspaceResponse
+ */
+export declare type GetWorkspaceResponseValid = Message<"shipments.v1.GetWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Workspace data = 1;
+   */
+  data?: WorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.GetWorkspaceResponse.
@@ -78,7 +86,41 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   bookingBlockers: BookingBlocker[];
 };
 
-export declare type WorkspaceValid = Workspace;
+/**
+ * A team account.
+ *
+ * @generated from message shipments.v1.Workspace
+ */
+export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Through whom it is paid, such as `manual`; absent while no provider is connected, and then nothing can be booked.
+   *
+   * @generated from field: optional string payment_provider = 3;
+   */
+  paymentProvider?: string | undefined;
+
+  /**
+   * @generated from field: shipments.v1.Limits limits = 4;
+   */
+  limits: LimitsValid;
+
+  /**
+   * What stands in the way of every booking now; empty when nothing does.
+   *
+   * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
+   */
+  bookingBlockers: BookingBlocker[];
+};
 
 /**
  * Describes the message shipments.v1.Workspace.
@@ -136,7 +178,55 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
   write?: RateLimit | undefined;
 };
 
-export declare type LimitsValid = Limits;
+/**
+ * What a workspace may ask for, in one call and over time.
+ *
+ * @generated from message shipments.v1.Limits
+ */
+export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
+  /**
+   * The largest request body or message, in bytes.
+   *
+   * @generated from field: int32 request_bytes = 1;
+   */
+  requestBytes: number;
+
+  /**
+   * The most results of one page.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The most routes of one batch quote.
+   *
+   * @generated from field: int32 batch_routes = 3;
+   */
+  batchRoutes: number;
+
+  /**
+   * The most notes on one shipment.
+   *
+   * @generated from field: int32 metadata_keys = 4;
+   */
+  metadataKeys: number;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit quote = 5;
+   */
+  quote: RateLimitValid;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit read = 6;
+   */
+  read: RateLimitValid;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit write = 7;
+   */
+  write: RateLimitValid;
+};
 
 /**
  * Describes the message shipments.v1.Limits.

@@ -1,6 +1,5 @@
-import { sql } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
-import { hashKey, lastFour, mintKey, mintKeyId } from "../../domain/secret-key.ts";
+import { newKey } from "../credentials/change-keys.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /** A new key, and its secret, which cannot be read again: only its hash is stored. */
@@ -19,17 +18,7 @@ export async function addKey(
   workspaceId: number,
   name: string | null,
 ): Promise<AddedKey> {
-  const secret = mintKey("shp_");
-  const hash = hashKey(secret);
-  await tx.insert(ApiKey, {
-    hash,
-    id: mintKeyId(),
-    workspace: workspaceId,
-    name,
-    last4: lastFour(secret),
-    // The database's clock: later changes are told from earlier ones by it.
-    createdAt: sql`now()`,
-    changedAt: sql`clock_timestamp()`,
-  });
-  return { key: await tx.findOneOrFail(ApiKey, hash), secret };
+  const { secret, stored } = newKey("shp_");
+  await tx.insert(ApiKey, { ...stored, workspace: workspaceId, name });
+  return { key: await tx.findOneOrFail(ApiKey, stored.hash), secret };
 }

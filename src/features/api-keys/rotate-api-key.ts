@@ -13,7 +13,7 @@ import { lockWorkspace } from "../workspaces/lock-workspace.ts";
 import { addKey } from "./add-key.ts";
 import { apiKeyMessage } from "./api-key-message.ts";
 import { assertRoomForKey } from "./assert-room-for-key.ts";
-import { endKeys } from "./end-keys.ts";
+import { endApiKeys } from "./end-api-keys.ts";
 import { findWorkingKeys, pickKey } from "./working-keys.ts";
 
 /**
@@ -34,7 +34,7 @@ export async function rotateApiKey(
     await lockWorkspace(tx, workspaceId);
     const working = await findWorkingKeys(tx, workspaceId);
     const old = pickKey(working, request.key);
-    const [ended] = await endKeys(tx, [old], overlapSeconds);
+    const [ended] = await endApiKeys(tx, [old], overlapSeconds);
     // Those read before, of which `old` has its new end by now.
     assertRoomForKey(overlapSeconds > 0 ? working : working.filter((key) => key !== old));
     const { key, secret } = await addKey(tx, workspaceId, old.name ?? null);

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import type { DescMessage } from "@bufbuild/protobuf";
+import { getOption, hasOption, type DescMessage } from "@bufbuild/protobuf";
+import { secret } from "../../../gen/shipments/v1/options_pb.js";
 
 /**
  * What a sealed response is sealed for. Whoever has the database has all of it but the secret key,
@@ -71,15 +72,16 @@ function deriveKey(salt: Uint8Array, { secretKey, idempotencyKey }: SealedFor) {
 
 const secretsKnown = new WeakMap<DescMessage, boolean>();
 
-/** Whether a kind of message has a field for a secret, marked `debug_redact`, however deep. */
+/** Whether a kind of message has a field for a secret, marked `secret`, however deep. */
 export function holdsSecret(message: DescMessage): boolean {
   const known = secretsKnown.get(message);
   if (known !== undefined) return known;
   // For a message that holds itself.
   secretsKnown.set(message, false);
   const holds = message.fields.some(
-    ({ proto, message: nested }) =>
-      proto.options?.debugRedact === true || (nested !== undefined && holdsSecret(nested)),
+    (field) =>
+      (hasOption(field, secret) && getOption(field, secret)) ||
+      (field.message !== undefined && holdsSecret(field.message)),
   );
   secretsKnown.set(message, holds);
   return holds;

@@ -1,18 +1,10 @@
-import { sql } from "@mikro-orm/postgresql";
-import { announceChange } from "../../db/announce-change.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { hashKey, lastFour, mintKey, mintKeyId } from "../../domain/secret-key.ts";
+import { endKeys, newKey } from "../credentials/change-keys.ts";
 import { isWorking } from "../credentials/is-working.ts";
 import { OperatorKey } from "./operator-key.entity.ts";
 
 /** How many keys of an operator can work at the same time; beyond that the oldest end at once. */
 export const MAX_OPERATOR_KEYS = 20;
-
-/**
- * The database's clock, by which later changes are told from earlier ones, in the whole milliseconds
- * that are stored. Not the time at which the transaction began: it may have waited for another.
- */
-const now = () => sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 
 /** A key that was just made. */
 export interface NewOperatorKey {
@@ -23,17 +15,9 @@ export interface NewOperatorKey {
 
 /** Gives an operator a new key, in the caller's transaction. */
 export async function addOperatorKey(tx: EntityManager, operator: number): Promise<NewOperatorKey> {
-  const secret = mintKey("sho_");
-  const id = mintKeyId();
-  await tx.insert(OperatorKey, {
-    hash: hashKey(secret),
-    operator,
-    id,
-    last4: lastFour(secret),
-    createdAt: now(),
-    changedAt: now(),
-  });
-  return { secret, id };
+  const { secret, stored } = newKey("sho_");
+  await tx.insert(OperatorKey, { ...stored, operator });
+  return { secret, id: stored.id };
 }
 
 /** The keys of some operators that work, oldest first, by the database's clock. */
@@ -49,32 +33,12 @@ export async function workingKeys(
   return Map.groupBy(keys, ({ operator }) => operator);
 }
 
-/**
- * Ends the keys of an operator after some seconds; those that were to end sooner still do. Call
- * `evictKeys` after it.
- *
- * @param keys which of them, by id; all when not given
- */
-export async function endKeys(
+/** Ends keys of operators, as `endKeys` does. */
+export function endOperatorKeys(
   tx: EntityManager,
-  operator: number,
+  keys: readonly OperatorKey[],
   afterSeconds: number,
-  keys?: readonly string[],
 ): Promise<void> {
-  const end = sql`${now()} + make_interval(secs => ${afterSeconds})`;
-  await tx.nativeUpdate(
-    OperatorKey,
-    {
-      operator,
-      ...(keys === undefined ? {} : { id: { $in: [...keys] } }),
-      $or: [{ endsAt: null }, { endsAt: { $gt: end } }],
-    },
-    { endsAt: end },
-  );
-}
-
-/** Has every process read an operator anew, with whom its keys are cached, when the transaction commits. */
-export async function evictKeys(tx: EntityManager, operator: number): Promise<void> {
-  await tx.nativeUpdate(OperatorKey, { operator }, { changedAt: now() });
-  await announceChange(tx);
+  const hashes = keys.map(({ hash }) => hash);
+  return endKeys(tx, "operator_key", hashes, afterSeconds);
 }

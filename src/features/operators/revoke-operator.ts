@@ -12,7 +12,7 @@ import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findToChange } from "./find-operator.ts";
 import { assertAnotherOwner } from "./last-owner.ts";
-import { endKeys, evictKeys } from "./operator-keys.ts";
+import { endOperatorKeys, workingKeys } from "./operator-keys.ts";
 import { Operator } from "./operator.entity.ts";
 import { readOperator } from "./read-operator.ts";
 
@@ -33,8 +33,7 @@ export async function revokeOperator(
     await assertAnotherOwner(tx, operator);
     const { id } = operator;
     await tx.nativeUpdate(Operator, { id }, { revokedAt: sql`now()` });
-    await endKeys(tx, id, 0);
-    await evictKeys(tx, id);
+    await endOperatorKeys(tx, (await workingKeys(tx, [id])).get(id) ?? [], 0);
     const data = await readOperator(tx, id);
     const revokedAt = (await tx.findOneOrFail(Operator, id)).revokedAt;
     const changes = changesBetween({}, { revoked_at: revokedAt });

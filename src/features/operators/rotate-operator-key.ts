@@ -12,8 +12,7 @@ import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findToChange } from "./find-operator.ts";
 import {
   addOperatorKey,
-  endKeys,
-  evictKeys,
+  endOperatorKeys,
   MAX_OPERATOR_KEYS,
   workingKeys,
 } from "./operator-keys.ts";
@@ -36,15 +35,11 @@ export async function rotateOperatorKey(
   const { rotateOperatorKey: method } = OperatorService.method;
   return withIdempotency(em, method, request, call, async (tx) => {
     const { id } = await findToChange(tx, request.operator);
-    await endKeys(tx, id, overlapSeconds);
     const older = (await workingKeys(tx, [id])).get(id) ?? [];
-    const surplus = older.slice(0, Math.max(0, older.length - (MAX_OPERATOR_KEYS - 1)));
-    if (surplus.length > 0) {
-      const ids = surplus.map((key) => key.id);
-      await endKeys(tx, id, 0, ids);
-    }
+    const surplus = older.splice(0, Math.max(0, older.length - (MAX_OPERATOR_KEYS - 1)));
+    await endOperatorKeys(tx, surplus, 0);
+    await endOperatorKeys(tx, older, overlapSeconds);
     const key = await addOperatorKey(tx, id);
-    await evictKeys(tx, id);
     const changes = changesBetween({}, { key: key.id, overlap_seconds: overlapSeconds });
     await recordChange(tx, call, { subject: `operator/${id}`, changes });
     const data = await readOperator(tx, id);

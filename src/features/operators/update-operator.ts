@@ -8,11 +8,11 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { evictKeys } from "../credentials/change-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findToChange } from "./find-operator.ts";
 import { assertAnotherOwner } from "./last-owner.ts";
 import { assertEmailFree } from "./operator-email.ts";
-import { evictKeys } from "./operator-keys.ts";
 import { roleOf } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
 import { readOperator } from "./read-operator.ts";
@@ -43,7 +43,7 @@ export async function updateOperator(
       if (after.role !== "owner") await assertAnotherOwner(tx, operator);
       if (request.email !== undefined) await assertEmailFree(tx, request.email, id);
       await tx.nativeUpdate(Operator, { id }, after);
-      await evictKeys(tx, id);
+      await evictKeys(tx, "operator_key", id);
       await recordChange(tx, call, { subject: `operator/${id}`, changes });
     }
     return create(UpdateOperatorResponseSchema, { data: await readOperator(tx, id) });

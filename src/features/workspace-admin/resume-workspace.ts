@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../api-keys/evict-keys.ts";
+import { evictKeys } from "../credentials/change-keys.ts";
 import { changeWorkspace } from "./change-workspace.ts";
 
 /**
@@ -24,6 +24,6 @@ export async function resumeWorkspace(
     if (!workspace.suspendedAt) return;
     workspace.suspendedAt = null;
     await tx.flush();
-    await evictKeys(tx, workspace.id);
+    await evictKeys(tx, "api_key", workspace.id);
   });
 }

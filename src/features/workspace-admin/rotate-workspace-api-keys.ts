@@ -10,7 +10,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { addKey } from "../api-keys/add-key.ts";
 import { apiKeyMessage } from "../api-keys/api-key-message.ts";
 import { assertRoomForKey } from "../api-keys/assert-room-for-key.ts";
-import { endKeys } from "../api-keys/end-keys.ts";
+import { endApiKeys } from "../api-keys/end-api-keys.ts";
 import { findWorkingKeys } from "../api-keys/working-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
@@ -33,7 +33,7 @@ export async function rotateWorkspaceApiKeys(
   return withIdempotency(em, method, request, call, async (tx) => {
     const { id: workspaceId } = await findWorkspace(tx, request.workspace, "lock");
     const others = await findWorkingKeys(tx, workspaceId);
-    const ended = await endKeys(tx, others, overlapSeconds);
+    const ended = await endApiKeys(tx, others, overlapSeconds);
     assertRoomForKey(overlapSeconds > 0 ? others : []);
     const { key, secret } = await addKey(tx, workspaceId, null);
     const ends = (end: (it: (typeof ended)[number]) => Date | null) =>

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../api-keys/evict-keys.ts";
+import { evictKeys } from "../credentials/change-keys.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { changeWorkspace } from "./change-workspace.ts";
 
@@ -26,6 +26,6 @@ export async function suspendWorkspace(
     if (workspace.suspendedAt) return;
     await tx.nativeUpdate(Workspace, workspace.id, { suspendedAt: sql`now()` });
     await tx.refresh(workspace);
-    await evictKeys(tx, workspace.id);
+    await evictKeys(tx, "api_key", workspace.id);
   });
 }

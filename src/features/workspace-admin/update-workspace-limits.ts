@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../api-keys/evict-keys.ts";
+import { evictKeys } from "../credentials/change-keys.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 import { changeWorkspace } from "./change-workspace.ts";
 
@@ -35,6 +35,6 @@ export async function updateWorkspaceLimits(
     if (limits.length === 0) return;
     for (const limit of limits) await tx.upsert(WorkspaceLimit, { workspace, ...limit });
     // Limits are cached with the keys of the workspace.
-    await evictKeys(tx, workspace);
+    await evictKeys(tx, "api_key", workspace);
   });
 }

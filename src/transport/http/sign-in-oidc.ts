@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ClientAddress } from "../../domain/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { readCallHeaders } from "../../pipeline/call-headers.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
-import type { UnknownKeys } from "../../pipeline/unknown-keys.ts";
+import type { FailedAttempts } from "../../pipeline/failed-attempts.ts";
 import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
 import { sendJson } from "./send-json.ts";
 import { ownPath, redirect, sendRefusal, sessionCookie } from "./sign-in-answers.ts";
@@ -38,7 +39,7 @@ interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly query: string;
-  readonly requestId: string;
+  readonly headers: CallHeaders;
 }
 
 /** What the answers work with. */
@@ -46,8 +47,9 @@ interface OidcPagesOptions {
   /** Undefined when no provider is configured. */
   readonly oidc: OidcSignIn | undefined;
   readonly isHttps: boolean;
+  readonly clientAddress: ClientAddress;
   /** Counts what was refused, with that of links. */
-  readonly attempts: UnknownKeys;
+  readonly attempts: FailedAttempts;
   readonly refusalFor: (error: unknown, requestId: string) => Refusal;
 }
 
@@ -62,8 +64,10 @@ export function createOidcPages(
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const { oidc, isHttps, refusalFor } = options;
   const pages: Readonly<Record<string, (visit: Visit) => void | Promise<void>>> = {
-    "/sign-in/options": ({ response, requestId }) =>
-      sendJson(response, 200, requestId, { oidc: oidc === undefined ? null : { name: oidc.name } }),
+    "/sign-in/options": ({ response, headers }) =>
+      sendJson(response, 200, headers.requestId, {
+        oidc: oidc === undefined ? null : { name: oidc.name },
+      }),
     ...(oidc === undefined
       ? {}
       : {
@@ -75,14 +79,14 @@ export function createOidcPages(
     try {
       await pages[path]!(visit);
     } catch (error) {
-      showRefusal(visit, refusalFor(error, visit.requestId), isHttps);
+      showRefusal(visit, refusalFor(error, visit.headers.requestId), isHttps);
     }
   };
   return (request, response) => {
     const [path, query] = splitAtQuery(request.url ?? "");
     if (request.method !== "GET" || !Object.hasOwn(pages, path)) return false;
-    const { requestId } = readCallHeaders(request.rawHeaders);
-    void answer({ request, response, query, requestId }, path);
+    const headers = readCallHeaders(request.rawHeaders);
+    void answer({ request, response, query, headers }, path);
     return true;
   };
 }
@@ -96,16 +100,16 @@ async function begin(oidc: OidcSignIn, isHttps: boolean, visit: Visit): Promise<
   const returnTo = ownPath(new URLSearchParams(visit.query).get("return_to"));
   const { url, attempt } = await oidc.begin(returnTo);
   const setCookie = attemptCookie(attempt, oidc.attemptSeconds, isHttps);
-  redirect(visit.response, visit.requestId, url, setCookie);
+  redirect(visit.response, visit.headers.requestId, url, setCookie);
 }
 
 async function finish(
   oidc: OidcSignIn,
-  { attempts, isHttps }: OidcPagesOptions,
+  { attempts, isHttps, clientAddress }: OidcPagesOptions,
   visit: Visit,
 ): Promise<void> {
-  const { request, query } = visit;
-  const address = request.socket.remoteAddress ?? "";
+  const { request, query, headers } = visit;
+  const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
   attempts.assertFew(address);
   const userAgent = request.headers["user-agent"] ?? "";
   const signedIn = await oidc.finish(query, readAttempt(request.headers.cookie), userAgent);
@@ -134,12 +138,12 @@ function goOn(visit: Visit, path: string, session: string, isHttps: boolean): vo
 
 /** An attempt that was refused is over: the browser drops it. */
 function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
-  const { request, response, requestId } = visit;
+  const { request, response, headers } = visit;
   if (response.headersSent || response.destroyed) return;
   const dropAttempt = attemptCookie("", 0, isHttps);
   if (!prefersPage(request)) {
     response.setHeader("set-cookie", dropAttempt);
-    return sendRefusal(response, requestId, refusal);
+    return sendRefusal(response, headers.requestId, refusal);
   }
   const content = `<p>${escapeHtml(refusal.message)}</p>\n<p><a href="/sign-in">Sign in</a></p>`;
   showPage(visit, REFUSAL_STATUS[refusal.reason].httpStatus, page("Sign in", content), {
@@ -149,15 +153,15 @@ function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
 }
 
 function showPage(
-  { response, requestId }: Visit,
+  { response, headers: { requestId } }: Visit,
   status: number,
   content: Buffer,
-  headers: Readonly<Record<string, string | string[]>>,
+  extraHeaders: Readonly<Record<string, string | string[]>>,
 ): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     ...PAGE_HEADERS,
-    ...headers,
+    ...extraHeaders,
     "cache-control": "no-store",
     "content-length": content.length,
     "x-request-id": requestId,

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ClientAddress } from "../../domain/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/assert-same-site.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
-import { createUnknownKeys, type UnknownKeys } from "../../pipeline/unknown-keys.ts";
+import { createFailedAttempts, type FailedAttempts } from "../../pipeline/failed-attempts.ts";
 import { readBody } from "./read-body.ts";
 import { ownPath, redirect, sendRefusal, sessionCookie } from "./sign-in-answers.ts";
 import { createOidcPages, type OidcSignIn } from "./sign-in-oidc.ts";
@@ -41,10 +42,11 @@ const ATTEMPTS = { rate: 1, burst: 20 };
 export function createSignInPages(options: {
   readonly signIn: SignIn;
   readonly isHttps: boolean;
+  readonly clientAddress: ClientAddress;
   readonly refusalFor: (error: unknown, requestId: string) => Refusal;
 }): SignInPages {
-  const { signIn, isHttps, refusalFor } = options;
-  const attempts = createUnknownKeys(() => performance.now(), ATTEMPTS);
+  const { signIn, isHttps, clientAddress, refusalFor } = options;
+  const attempts = createFailedAttempts(() => performance.now(), ATTEMPTS, "attempts to sign in");
   const forms: Readonly<Record<string, (form: Form) => Promise<Answer>>> = {
     "/sign-in": (form) => enter(signIn, attempts, form),
     "/sign-out": (form) => leave(signIn, form),
@@ -58,7 +60,9 @@ export function createSignInPages(options: {
     const failed = (error: unknown) =>
       sendRefusal(response, headers.requestId, refusalFor(error, headers.requestId));
     const answer = async (body: Buffer) => {
-      const { session, leadsTo } = await forms[path]!(readForm(request, headers, body));
+      const { session, leadsTo } = await forms[path]!(
+        readForm(request, headers, body, clientAddress),
+      );
       redirect(response, headers.requestId, leadsTo, sessionCookie(session, isHttps));
     };
     try {
@@ -86,7 +90,7 @@ interface Answer {
   readonly leadsTo: string;
 }
 
-async function enter(signIn: SignIn, attempts: UnknownKeys, form: Form): Promise<Answer> {
+async function enter(signIn: SignIn, attempts: FailedAttempts, form: Form): Promise<Answer> {
   attempts.assertFew(form.address);
   const token = form.fields.get("token") ?? "";
   const session = await signIn.byLink(token, form.userAgent);
@@ -102,11 +106,16 @@ async function leave(signIn: SignIn, { headers }: Form): Promise<Answer> {
   return { session: undefined, leadsTo: "/sign-in" };
 }
 
-function readForm(request: IncomingMessage, headers: CallHeaders, body: Buffer): Form {
+function readForm(
+  request: IncomingMessage,
+  headers: CallHeaders,
+  body: Buffer,
+  clientAddress: ClientAddress,
+): Form {
   return {
     headers,
     fields: new URLSearchParams(body.toString("utf8")),
-    address: request.socket.remoteAddress ?? "",
+    address: clientAddress(request.socket.remoteAddress, headers.forwardedFor),
     userAgent: request.headers["user-agent"] ?? "",
   };
 }

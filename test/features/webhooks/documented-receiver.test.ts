@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { book } from "../../support/bookings.ts";
+import { freePort } from "../../support/free-port.ts";
 import { startService } from "../../support/service.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../../support/webhooks.ts";
@@ -18,7 +17,7 @@ test("the webhook receiver in the documentation accepts signed messages, and not
 
   const folder = makeTemporaryFolder("receiver");
   const file = join(folder, "receiver.ts");
-  writeFileSync(file, `${receiverOfReadme().replace("3000", String(port))}\nconsole.log("ready");`);
+  writeFileSync(file, receiverOfGuide().replace("3000", String(port)));
   const receiver = spawn(process.execPath, [file], {
     env: { ...process.env, WEBHOOK_SECRET: secret },
     stdio: ["ignore", "pipe", "inherit"],
@@ -49,17 +48,8 @@ test("the webhook receiver in the documentation accepts signed messages, and not
   }
 });
 
-function receiverOfReadme(): string {
-  const readme = readFileSync(new URL("../../../src/docs/webhooks.md", import.meta.url), "utf8");
-  const section = readme.slice(readme.indexOf("## A receiver"));
+function receiverOfGuide(): string {
+  const guide = readFileSync(new URL("../../../src/docs/webhooks.md", import.meta.url), "utf8");
+  const section = guide.slice(guide.indexOf("## A receiver"));
   return /```ts\n([^]*?)```/.exec(section)![1]!;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

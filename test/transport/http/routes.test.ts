@@ -48,6 +48,7 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     minimumRole: "operator",
     minimumMemberRole: "member",
     maxRequestBytes: 65_536,
+    refusalReasons: new Set(),
     limitClass: "write",
     run: () => create(method.output),
   };
@@ -65,6 +66,7 @@ describe("routes are read from the RPCs' options", () => {
       {
         rpc: get,
         httpMethod: "GET",
+        template: "/v1/parcels/{parcel}",
         segments: [
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },
@@ -76,6 +78,7 @@ describe("routes are read from the RPCs' options", () => {
       {
         rpc: make,
         httpMethod: "POST",
+        template: "/v1/parcels",
         segments: [
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },

@@ -141,7 +141,52 @@ export declare type Session = Message<"shipments.account.v1.Session"> & {
   current: boolean;
 };
 
-export declare type SessionValid = Session;
+/**
+ * A browser in which a person has signed in.
+ *
+ * @generated from message shipments.account.v1.Session
+ */
+export declare type SessionValid = Message<"shipments.account.v1.Session"> & {
+  /**
+   * Not secret.
+   *
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * When a call last came with it, to within a minute.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen_at = 3;
+   */
+  lastSeenAt: Timestamp;
+
+  /**
+   * When it ends at the latest; it ends earlier when it is not used for 12 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp ends_at = 4;
+   */
+  endsAt: Timestamp;
+
+  /**
+   * What the browser said of itself.
+   *
+   * @generated from field: string user_agent = 5;
+   */
+  userAgent: string;
+
+  /**
+   * Whether this call came with it.
+   *
+   * @generated from field: bool current = 6;
+   */
+  current: boolean;
+};
 
 /**
  * Describes the message shipments.account.v1.Session.
@@ -260,7 +305,22 @@ export declare type ListSessionsResponse = Message<"shipments.account.v1.ListSes
   nextPageToken: string;
 };
 
-export declare type ListSessionsResponseValid = ListSessionsResponse;
+/**
+ * @generated from message shipments.account.v1.ListSessionsResponse
+ */
+export declare type ListSessionsResponseValid = Message<"shipments.account.v1.ListSessionsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.account.v1.Session data = 1;
+   */
+  data: SessionValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.account.v1.ListSessionsResponse.

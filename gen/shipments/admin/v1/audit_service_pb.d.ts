@@ -103,7 +103,62 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   requestId?: string | undefined;
 };
 
-export declare type AuditEntryValid = AuditEntry;
+/**
+ * One administrative change. It was written in the transaction of the change, so neither exists without the other.
+ *
+ * @generated from message shipments.admin.v1.AuditEntry
+ */
+export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * @generated from field: shipments.admin.v1.AuditActor actor = 3;
+   */
+  actor: AuditActorValid;
+
+  /**
+   * The method that made the change, such as `PublishTariff`.
+   *
+   * @generated from field: string action = 4;
+   */
+  action: string;
+
+  /**
+   * What was changed, such as `tariff_version/7`, `workspace/12` or `operator/3`.
+   *
+   * @generated from field: string subject = 5;
+   */
+  subject: string;
+
+  /**
+   * The workspace that it concerns; absent when it concerns none.
+   *
+   * @generated from field: optional int64 workspace = 6;
+   */
+  workspace?: bigint | undefined;
+
+  /**
+   * Never holds a secret.
+   *
+   * @generated from field: repeated shipments.admin.v1.AuditChange changes = 7;
+   */
+  changes: AuditChangeValid[];
+
+  /**
+   * The id of the call that made the change; absent for the command line and the service itself.
+   *
+   * @generated from field: optional string request_id = 8;
+   */
+  requestId?: string | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.AuditEntry.
@@ -233,7 +288,22 @@ export declare type ListAuditEntriesResponse = Message<"shipments.admin.v1.ListA
   nextPageToken: string;
 };
 
-export declare type ListAuditEntriesResponseValid = ListAuditEntriesResponse;
+/**
+ * @generated from message shipments.admin.v1.ListAuditEntriesResponse
+ */
+export declare type ListAuditEntriesResponseValid = Message<"shipments.admin.v1.ListAuditEntriesResponse"> & {
+  /**
+   * @generated from field: repeated shipments.admin.v1.AuditEntry data = 1;
+   */
+  data: AuditEntryValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.ListAuditEntriesResponse.

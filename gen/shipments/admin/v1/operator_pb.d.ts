@@ -64,7 +64,58 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   keys: OperatorKey[];
 };
 
-export declare type OperatorValid = Operator;
+/**
+ * Somebody, or some program, that runs the platform.
+ *
+ * @generated from message shipments.admin.v1.Operator
+ */
+export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Always given for a person.
+   *
+   * @generated from field: optional string email = 3;
+   */
+  email?: string | undefined;
+
+  /**
+   * @generated from field: shipments.admin.v1.OperatorKind kind = 4;
+   */
+  kind: OperatorKind;
+
+  /**
+   * @generated from field: shipments.admin.v1.OperatorRole role = 5;
+   */
+  role: OperatorRole;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 6;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * When it was revoked; absent for one that can call.
+   *
+   * @generated from field: google.protobuf.Timestamp revoked_at = 7;
+   */
+  revokedAt?: Timestamp | undefined;
+
+  /**
+   * The keys that work, the oldest first.
+   *
+   * @generated from field: repeated shipments.admin.v1.OperatorKey keys = 8;
+   */
+  keys: OperatorKeyValid[];
+};
 
 /**
  * Describes the message shipments.admin.v1.Operator.
@@ -112,7 +163,45 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
   endsAt?: Timestamp | undefined;
 };
 
-export declare type OperatorKeyValid = OperatorKey;
+/**
+ * A secret key of an operator, without the secret: that is shown once, when the key is made.
+ *
+ * @generated from message shipments.admin.v1.OperatorKey
+ */
+export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey"> & {
+  /**
+   * `key_` and 24 characters. Not secret.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The last four characters of the secret.
+   *
+   * @generated from field: string last4 = 2;
+   */
+  last4: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * When a call last came with it, to within some seconds; absent when none has.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 4;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * When it stops working; absent when that is not settled.
+   *
+   * @generated from field: google.protobuf.Timestamp ends_at = 5;
+   */
+  endsAt?: Timestamp | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.OperatorKey.

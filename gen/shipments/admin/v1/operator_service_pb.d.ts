@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Operator, OperatorKind, OperatorRole } from "./operator_pb.js";
+import type { Operator, OperatorKind, OperatorRole, OperatorValid } from "./operator_pb.js";
 
 /**
  * Describes the file shipments/admin/v1/operator_service.proto.
@@ -35,7 +35,15 @@ export declare type GetSelfResponse = Message<"shipments.admin.v1.GetSelfRespons
   data?: Operator | undefined;
 };
 
-export declare type GetSelfResponseValid = GetSelfResponse;
+/**
+ * @generated from message shipments.admin.v1.GetSelfResponse
+ */
+export declare type GetSelfResponseValid = Message<"shipments.admin.v1.GetSelfResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetSelfResponse.
@@ -94,7 +102,22 @@ export declare type ListOperatorsResponse = Message<"shipments.admin.v1.ListOper
   nextPageToken: string;
 };
 
-export declare type ListOperatorsResponseValid = ListOperatorsResponse;
+/**
+ * @generated from message shipments.admin.v1.ListOperatorsResponse
+ */
+export declare type ListOperatorsResponseValid = Message<"shipments.admin.v1.ListOperatorsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.admin.v1.Operator data = 1;
+   */
+  data: OperatorValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.ListOperatorsResponse.
@@ -142,7 +165,15 @@ export declare type GetOperatorResponse = Message<"shipments.admin.v1.GetOperato
   data?: Operator | undefined;
 };
 
-export declare type GetOperatorResponseValid = GetOperatorResponse;
+/**
+ * @generated from message shipments.admin.v1.GetOperatorResponse
+ */
+export declare type GetOperatorResponseValid = Message<"shipments.admin.v1.GetOperatorResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetOperatorResponse.
@@ -231,7 +262,22 @@ export declare type CreateOperatorResponse = Message<"shipments.admin.v1.CreateO
   operatorKey: string;
 };
 
-export declare type CreateOperatorResponseValid = CreateOperatorResponse;
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorResponse
+ */
+export declare type CreateOperatorResponseValid = Message<"shipments.admin.v1.CreateOperatorResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+
+  /**
+   * `sho_` and 36 characters.
+   *
+   * @generated from field: string operator_key = 2;
+   */
+  operatorKey: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.CreateOperatorResponse.
@@ -313,7 +359,15 @@ export declare type UpdateOperatorResponse = Message<"shipments.admin.v1.UpdateO
   data?: Operator | undefined;
 };
 
-export declare type UpdateOperatorResponseValid = UpdateOperatorResponse;
+/**
+ * @generated from message shipments.admin.v1.UpdateOperatorResponse
+ */
+export declare type UpdateOperatorResponseValid = Message<"shipments.admin.v1.UpdateOperatorResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.UpdateOperatorResponse.
@@ -382,7 +436,22 @@ export declare type RotateOperatorKeyResponse = Message<"shipments.admin.v1.Rota
   operatorKey: string;
 };
 
-export declare type RotateOperatorKeyResponseValid = RotateOperatorKeyResponse;
+/**
+ * @generated from message shipments.admin.v1.RotateOperatorKeyResponse
+ */
+export declare type RotateOperatorKeyResponseValid = Message<"shipments.admin.v1.RotateOperatorKeyResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+
+  /**
+   * `sho_` and 36 characters.
+   *
+   * @generated from field: string operator_key = 2;
+   */
+  operatorKey: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.RotateOperatorKeyResponse.
@@ -437,7 +506,22 @@ export declare type CreateOperatorSignInLinkResponse = Message<"shipments.admin.
   signInPath: string;
 };
 
-export declare type CreateOperatorSignInLinkResponseValid = CreateOperatorSignInLinkResponse;
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorSignInLinkResponse
+ */
+export declare type CreateOperatorSignInLinkResponseValid = Message<"shipments.admin.v1.CreateOperatorSignInLinkResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   *
+   * @generated from field: string sign_in_path = 2;
+   */
+  signInPath: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.CreateOperatorSignInLinkResponse.
@@ -485,7 +569,15 @@ export declare type RevokeOperatorResponse = Message<"shipments.admin.v1.RevokeO
   data?: Operator | undefined;
 };
 
-export declare type RevokeOperatorResponseValid = RevokeOperatorResponse;
+/**
+ * @generated from message shipments.admin.v1.RevokeOperatorResponse
+ */
+export declare type RevokeOperatorResponseValid = Message<"shipments.admin.v1.RevokeOperatorResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.RevokeOperatorResponse.

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Overview, Revenue } from "../../v1/report_pb.js";
+import type { Overview, OverviewValid, Revenue } from "../../v1/report_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -56,7 +56,22 @@ export declare type GetPlatformOverviewResponse = Message<"shipments.admin.v1.Ge
   topWorkspaces: WorkspaceBookings[];
 };
 
-export declare type GetPlatformOverviewResponseValid = GetPlatformOverviewResponse;
+/**
+ * @generated from message shipments.admin.v1.GetPlatformOverviewResponse
+ */
+export declare type GetPlatformOverviewResponseValid = Message<"shipments.admin.v1.GetPlatformOverviewResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Overview data = 1;
+   */
+  data?: OverviewValid | undefined;
+
+  /**
+   * The ten with the most bookings on these days, the first the one with the most.
+   *
+   * @generated from field: repeated shipments.admin.v1.WorkspaceBookings top_workspaces = 2;
+   */
+  topWorkspaces: WorkspaceBookingsValid[];
+};
 
 /**
  * Describes the message shipments.admin.v1.GetPlatformOverviewResponse.
@@ -130,7 +145,15 @@ export declare type GetHealthResponse = Message<"shipments.admin.v1.GetHealthRes
   data?: PlatformHealth | undefined;
 };
 
-export declare type GetHealthResponseValid = GetHealthResponse;
+/**
+ * @generated from message shipments.admin.v1.GetHealthResponse
+ */
+export declare type GetHealthResponseValid = Message<"shipments.admin.v1.GetHealthResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.PlatformHealth data = 1;
+   */
+  data?: PlatformHealthValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetHealthResponse.
@@ -179,7 +202,46 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
   events?: EventHealth | undefined;
 };
 
-export declare type PlatformHealthValid = PlatformHealth;
+/**
+ * How the platform is at one moment.
+ *
+ * @generated from message shipments.admin.v1.PlatformHealth
+ */
+export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHealth"> & {
+  /**
+   * By the database's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp checked_at = 1;
+   */
+  checkedAt: Timestamp;
+
+  /**
+   * Those that were seen within a day, the one that started last first. One that ended in order is not listed.
+   *
+   * @generated from field: repeated shipments.admin.v1.Replica replicas = 2;
+   */
+  replicas: ReplicaValid[];
+
+  /**
+   * @generated from field: shipments.admin.v1.DatabaseHealth database = 3;
+   */
+  database: DatabaseHealthValid;
+
+  /**
+   * @generated from field: shipments.admin.v1.TariffHealth tariff = 4;
+   */
+  tariff: TariffHealthValid;
+
+  /**
+   * @generated from field: shipments.admin.v1.WebhookHealth webhooks = 5;
+   */
+  webhooks: WebhookHealthValid;
+
+  /**
+   * @generated from field: shipments.admin.v1.EventHealth events = 6;
+   */
+  events: EventHealthValid;
+};
 
 /**
  * Describes the message shipments.admin.v1.PlatformHealth.
@@ -235,7 +297,53 @@ export declare type Replica = Message<"shipments.admin.v1.Replica"> & {
   up: boolean;
 };
 
-export declare type ReplicaValid = Replica;
+/**
+ * A process that serves calls. Each says every 5 seconds that it is there.
+ *
+ * @generated from message shipments.admin.v1.Replica
+ */
+export declare type ReplicaValid = Message<"shipments.admin.v1.Replica"> & {
+  /**
+   * Made up when the process starts.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string host_name = 2;
+   */
+  hostName: string;
+
+  /**
+   * Of the service.
+   *
+   * @generated from field: string version = 3;
+   */
+  version: string;
+
+  /**
+   * @generated from field: string node_version = 4;
+   */
+  nodeVersion: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 5;
+   */
+  startedAt: Timestamp;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp seen_at = 6;
+   */
+  seenAt: Timestamp;
+
+  /**
+   * Whether it was seen within 15 seconds.
+   *
+   * @generated from field: bool up = 7;
+   */
+  up: boolean;
+};
 
 /**
  * Describes the message shipments.admin.v1.Replica.
@@ -267,7 +375,29 @@ export declare type DatabaseHealth = Message<"shipments.admin.v1.DatabaseHealth"
   migrations: AppliedMigration[];
 };
 
-export declare type DatabaseHealthValid = DatabaseHealth;
+/**
+ * @generated from message shipments.admin.v1.DatabaseHealth
+ */
+export declare type DatabaseHealthValid = Message<"shipments.admin.v1.DatabaseHealth"> & {
+  /**
+   * Of PostgreSQL, such as `18.4`.
+   *
+   * @generated from field: string version = 1;
+   */
+  version: string;
+
+  /**
+   * @generated from field: int64 size_bytes = 2;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * In the order in which they were applied.
+   *
+   * @generated from field: repeated shipments.admin.v1.AppliedMigration migrations = 3;
+   */
+  migrations: AppliedMigrationValid[];
+};
 
 /**
  * Describes the message shipments.admin.v1.DatabaseHealth.
@@ -292,7 +422,22 @@ export declare type AppliedMigration = Message<"shipments.admin.v1.AppliedMigrat
   appliedAt?: Timestamp | undefined;
 };
 
-export declare type AppliedMigrationValid = AppliedMigration;
+/**
+ * A change of the schema.
+ *
+ * @generated from message shipments.admin.v1.AppliedMigration
+ */
+export declare type AppliedMigrationValid = Message<"shipments.admin.v1.AppliedMigration"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp applied_at = 2;
+   */
+  appliedAt: Timestamp;
+};
 
 /**
  * Describes the message shipments.admin.v1.AppliedMigration.

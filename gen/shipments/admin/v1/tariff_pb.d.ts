@@ -153,7 +153,65 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   updatedAt?: Timestamp | undefined;
 };
 
-export declare type TariffDraftValid = TariffDraft;
+/**
+ * A tariff that is being prepared. It can have faults; they are found by CheckTariff.
+ *
+ * @generated from message shipments.admin.v1.TariffDraft
+ */
+export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The name of the operator who made it.
+   *
+   * @generated from field: string author = 3;
+   */
+  author: string;
+
+  /**
+   * @generated from field: shipments.admin.v1.TariffFees fees = 4;
+   */
+  fees: TariffFeesValid;
+
+  /**
+   * How many bytes of zones (GeoJSON) it has.
+   *
+   * @generated from field: int64 zones_bytes = 5;
+   */
+  zonesBytes: bigint;
+
+  /**
+   * The version that it was copied from; absent when it began empty.
+   *
+   * @generated from field: optional int32 from_version = 6;
+   */
+  fromVersion?: number | undefined;
+
+  /**
+   * Changes with every change of the draft.
+   *
+   * @generated from field: string etag = 7;
+   */
+  etag: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp updated_at = 9;
+   */
+  updatedAt: Timestamp;
+};
 
 /**
  * Describes the message shipments.admin.v1.TariffDraft.
@@ -237,7 +295,81 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   calledOffAt?: Timestamp | undefined;
 };
 
-export declare type TariffVersionValid = TariffVersion;
+/**
+ * A published tariff. Never changed.
+ *
+ * @generated from message shipments.admin.v1.TariffVersion
+ */
+export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersion"> & {
+  /**
+   * Counts from 1.
+   *
+   * @generated from field: int32 version = 1;
+   */
+  version: number;
+
+  /**
+   * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
+   */
+  state: TariffVersionState;
+
+  /**
+   * @generated from field: shipments.admin.v1.TariffFees fees = 3;
+   */
+  fees: TariffFeesValid;
+
+  /**
+   * How many zones it has.
+   *
+   * @generated from field: int32 zones = 4;
+   */
+  zones: number;
+
+  /**
+   * Why, for those who read it later.
+   *
+   * @generated from field: optional string note = 5;
+   */
+  note?: string | undefined;
+
+  /**
+   * The name of who published it; absent for versions from before names were kept.
+   *
+   * @generated from field: optional string author = 6;
+   */
+  author?: string | undefined;
+
+  /**
+   * The version that was in force when it was published; absent for the first.
+   *
+   * @generated from field: optional int32 replaces = 7;
+   */
+  replaces?: number | undefined;
+
+  /**
+   * The earlier version that it repeats, when it was published by rolling back.
+   *
+   * @generated from field: optional int32 repeats = 8;
+   */
+  repeats?: number | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp published_at = 9;
+   */
+  publishedAt: Timestamp;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp effective_at = 10;
+   */
+  effectiveAt: Timestamp;
+
+  /**
+   * Absent unless it was called off.
+   *
+   * @generated from field: google.protobuf.Timestamp called_off_at = 11;
+   */
+  calledOffAt?: Timestamp | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.TariffVersion.

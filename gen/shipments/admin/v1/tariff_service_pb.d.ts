@@ -4,8 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { TariffDraft, TariffFault, TariffVersion } from "./tariff_pb.js";
-import type { QuoteShipmentRequest, QuoteShipmentRequestValid, QuoteShipmentResponse } from "../../v1/quote_pb.js";
+import type { TariffDraft, TariffDraftValid, TariffFault, TariffVersion, TariffVersionValid } from "./tariff_pb.js";
+import type { QuoteShipmentRequest, QuoteShipmentRequestValid, QuoteShipmentResponse, QuoteShipmentResponseValid } from "../../v1/quote_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -81,7 +81,15 @@ export declare type CreateTariffDraftResponse = Message<"shipments.admin.v1.Crea
   data?: TariffDraft | undefined;
 };
 
-export declare type CreateTariffDraftResponseValid = CreateTariffDraftResponse;
+/**
+ * @generated from message shipments.admin.v1.CreateTariffDraftResponse
+ */
+export declare type CreateTariffDraftResponseValid = Message<"shipments.admin.v1.CreateTariffDraftResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffDraft data = 1;
+   */
+  data?: TariffDraftValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.CreateTariffDraftResponse.
@@ -236,7 +244,22 @@ export declare type ListTariffDraftsResponse = Message<"shipments.admin.v1.ListT
   nextPageToken: string;
 };
 
-export declare type ListTariffDraftsResponseValid = ListTariffDraftsResponse;
+/**
+ * @generated from message shipments.admin.v1.ListTariffDraftsResponse
+ */
+export declare type ListTariffDraftsResponseValid = Message<"shipments.admin.v1.ListTariffDraftsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.admin.v1.TariffDraft data = 1;
+   */
+  data: TariffDraftValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.ListTariffDraftsResponse.
@@ -284,7 +307,15 @@ export declare type GetTariffDraftResponse = Message<"shipments.admin.v1.GetTari
   data?: TariffDraft | undefined;
 };
 
-export declare type GetTariffDraftResponseValid = GetTariffDraftResponse;
+/**
+ * @generated from message shipments.admin.v1.GetTariffDraftResponse
+ */
+export declare type GetTariffDraftResponseValid = Message<"shipments.admin.v1.GetTariffDraftResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffDraft data = 1;
+   */
+  data?: TariffDraftValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetTariffDraftResponse.
@@ -370,7 +401,15 @@ export declare type UpdateTariffDraftResponse = Message<"shipments.admin.v1.Upda
   data?: TariffDraft | undefined;
 };
 
-export declare type UpdateTariffDraftResponseValid = UpdateTariffDraftResponse;
+/**
+ * @generated from message shipments.admin.v1.UpdateTariffDraftResponse
+ */
+export declare type UpdateTariffDraftResponseValid = Message<"shipments.admin.v1.UpdateTariffDraftResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffDraft data = 1;
+   */
+  data?: TariffDraftValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.UpdateTariffDraftResponse.
@@ -504,7 +543,15 @@ export declare type UploadTariffZonesResponse = Message<"shipments.admin.v1.Uplo
   data?: TariffDraft | undefined;
 };
 
-export declare type UploadTariffZonesResponseValid = UploadTariffZonesResponse;
+/**
+ * @generated from message shipments.admin.v1.UploadTariffZonesResponse
+ */
+export declare type UploadTariffZonesResponseValid = Message<"shipments.admin.v1.UploadTariffZonesResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffDraft data = 1;
+   */
+  data?: TariffDraftValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.UploadTariffZonesResponse.
@@ -725,7 +772,36 @@ export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTar
   routes: ReplayedRoute[];
 };
 
-export declare type ReplayTariffResponseValid = ReplayTariffResponse;
+/**
+ * @generated from message shipments.admin.v1.ReplayTariffResponse
+ */
+export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.ReplayTariffResponse"> & {
+  /**
+   * The etag of the draft that was replayed.
+   *
+   * @generated from field: string etag = 1;
+   */
+  etag: string;
+
+  /**
+   * The version that it was compared with.
+   *
+   * @generated from field: int32 in_force = 2;
+   */
+  inForce: number;
+
+  /**
+   * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
+   */
+  shipments: TariffReplayValid;
+
+  /**
+   * One for each route, in the order asked.
+   *
+   * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
+   */
+  routes: ReplayedRouteValid[];
+};
 
 /**
  * Describes the message shipments.admin.v1.ReplayTariffResponse.
@@ -922,7 +998,22 @@ export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> 
   draft?: QuoteShipmentResponse | undefined;
 };
 
-export declare type ReplayedRouteValid = ReplayedRoute;
+/**
+ * A route's price by both tariffs.
+ *
+ * @generated from message shipments.admin.v1.ReplayedRoute
+ */
+export declare type ReplayedRouteValid = Message<"shipments.admin.v1.ReplayedRoute"> & {
+  /**
+   * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
+   */
+  inForce: QuoteShipmentResponseValid;
+
+  /**
+   * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
+   */
+  draft: QuoteShipmentResponseValid;
+};
 
 /**
  * Describes the message shipments.admin.v1.ReplayedRoute.
@@ -1035,7 +1126,22 @@ export declare type PublishTariffResponse = Message<"shipments.admin.v1.PublishT
   published: boolean;
 };
 
-export declare type PublishTariffResponseValid = PublishTariffResponse;
+/**
+ * @generated from message shipments.admin.v1.PublishTariffResponse
+ */
+export declare type PublishTariffResponseValid = Message<"shipments.admin.v1.PublishTariffResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffVersion data = 1;
+   */
+  data?: TariffVersionValid | undefined;
+
+  /**
+   * Whether this made a version; false when the draft says the same as the tariff in force.
+   *
+   * @generated from field: bool published = 2;
+   */
+  published: boolean;
+};
 
 /**
  * Describes the message shipments.admin.v1.PublishTariffResponse.
@@ -1067,7 +1173,15 @@ export declare type GetTariffInForceResponse = Message<"shipments.admin.v1.GetTa
   data?: TariffVersion | undefined;
 };
 
-export declare type GetTariffInForceResponseValid = GetTariffInForceResponse;
+/**
+ * @generated from message shipments.admin.v1.GetTariffInForceResponse
+ */
+export declare type GetTariffInForceResponseValid = Message<"shipments.admin.v1.GetTariffInForceResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffVersion data = 1;
+   */
+  data?: TariffVersionValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetTariffInForceResponse.
@@ -1119,7 +1233,22 @@ export declare type ListTariffVersionsResponse = Message<"shipments.admin.v1.Lis
   nextPageToken: string;
 };
 
-export declare type ListTariffVersionsResponseValid = ListTariffVersionsResponse;
+/**
+ * @generated from message shipments.admin.v1.ListTariffVersionsResponse
+ */
+export declare type ListTariffVersionsResponseValid = Message<"shipments.admin.v1.ListTariffVersionsResponse"> & {
+  /**
+   * @generated from field: repeated shipments.admin.v1.TariffVersion data = 1;
+   */
+  data: TariffVersionValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.ListTariffVersionsResponse.
@@ -1163,7 +1292,15 @@ export declare type GetTariffVersionResponse = Message<"shipments.admin.v1.GetTa
   data?: TariffVersion | undefined;
 };
 
-export declare type GetTariffVersionResponseValid = GetTariffVersionResponse;
+/**
+ * @generated from message shipments.admin.v1.GetTariffVersionResponse
+ */
+export declare type GetTariffVersionResponseValid = Message<"shipments.admin.v1.GetTariffVersionResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffVersion data = 1;
+   */
+  data?: TariffVersionValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetTariffVersionResponse.
@@ -1270,7 +1407,22 @@ export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.
   zones?: ZoneDifferences | undefined;
 };
 
-export declare type CompareTariffVersionsResponseValid = CompareTariffVersionsResponse;
+/**
+ * @generated from message shipments.admin.v1.CompareTariffVersionsResponse
+ */
+export declare type CompareTariffVersionsResponseValid = Message<"shipments.admin.v1.CompareTariffVersionsResponse"> & {
+  /**
+   * The fees that differ.
+   *
+   * @generated from field: repeated shipments.admin.v1.FeeDifference fees = 1;
+   */
+  fees: FeeDifferenceValid[];
+
+  /**
+   * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
+   */
+  zones: ZoneDifferencesValid;
+};
 
 /**
  * Describes the message shipments.admin.v1.CompareTariffVersionsResponse.
@@ -1445,7 +1597,22 @@ export declare type RollBackTariffResponse = Message<"shipments.admin.v1.RollBac
   published: boolean;
 };
 
-export declare type RollBackTariffResponseValid = RollBackTariffResponse;
+/**
+ * @generated from message shipments.admin.v1.RollBackTariffResponse
+ */
+export declare type RollBackTariffResponseValid = Message<"shipments.admin.v1.RollBackTariffResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffVersion data = 1;
+   */
+  data?: TariffVersionValid | undefined;
+
+  /**
+   * Whether this made a version; false when the version says the same as the tariff in force.
+   *
+   * @generated from field: bool published = 2;
+   */
+  published: boolean;
+};
 
 /**
  * Describes the message shipments.admin.v1.RollBackTariffResponse.
@@ -1489,7 +1656,15 @@ export declare type CallOffTariffResponse = Message<"shipments.admin.v1.CallOffT
   data?: TariffVersion | undefined;
 };
 
-export declare type CallOffTariffResponseValid = CallOffTariffResponse;
+/**
+ * @generated from message shipments.admin.v1.CallOffTariffResponse
+ */
+export declare type CallOffTariffResponseValid = Message<"shipments.admin.v1.CallOffTariffResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.TariffVersion data = 1;
+   */
+  data?: TariffVersionValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.CallOffTariffResponse.

@@ -5,9 +5,9 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { RateLimit } from "../../v1/workspace_service_pb.js";
-import type { ApiKey } from "../../v1/api_key_pb.js";
-import type { Member, MemberRole } from "../../v1/member_pb.js";
+import type { RateLimit, RateLimitValid } from "../../v1/workspace_service_pb.js";
+import type { ApiKey, ApiKeyValid } from "../../v1/api_key_pb.js";
+import type { Member, MemberRole, MemberValid } from "../../v1/member_pb.js";
 
 /**
  * Describes the file shipments/admin/v1/workspace_admin_service.proto.
@@ -55,7 +55,46 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   limits?: WorkspaceRateLimits | undefined;
 };
 
-export declare type AdminWorkspaceValid = AdminWorkspace;
+/**
+ * A workspace as operators see it.
+ *
+ * @generated from message shipments.admin.v1.AdminWorkspace
+ */
+export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorkspace"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Absent while none is connected.
+   *
+   * @generated from field: optional string payment_provider = 3;
+   */
+  paymentProvider?: string | undefined;
+
+  /**
+   * Since when its calls are refused; absent while they are not.
+   *
+   * @generated from field: google.protobuf.Timestamp suspended_at = 4;
+   */
+  suspendedAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 5;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
+   */
+  limits: WorkspaceRateLimitsValid;
+};
 
 /**
  * Describes the message shipments.admin.v1.AdminWorkspace.
@@ -85,7 +124,27 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
   write?: RateLimit | undefined;
 };
 
-export declare type WorkspaceRateLimitsValid = WorkspaceRateLimits;
+/**
+ * How often a workspace may call methods of each class.
+ *
+ * @generated from message shipments.admin.v1.WorkspaceRateLimits
+ */
+export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
+  /**
+   * @generated from field: shipments.v1.RateLimit quote = 1;
+   */
+  quote: RateLimitValid;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit read = 2;
+   */
+  read: RateLimitValid;
+
+  /**
+   * @generated from field: shipments.v1.RateLimit write = 3;
+   */
+  write: RateLimitValid;
+};
 
 /**
  * Describes the message shipments.admin.v1.WorkspaceRateLimits.
@@ -154,7 +213,22 @@ export declare type CreateWorkspaceResponse = Message<"shipments.admin.v1.Create
   apiKey: string;
 };
 
-export declare type CreateWorkspaceResponseValid = CreateWorkspaceResponse;
+/**
+ * @generated from message shipments.admin.v1.CreateWorkspaceResponse
+ */
+export declare type CreateWorkspaceResponseValid = Message<"shipments.admin.v1.CreateWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+
+  /**
+   * `shp_` and 36 characters.
+   *
+   * @generated from field: string api_key = 2;
+   */
+  apiKey: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.CreateWorkspaceResponse.
@@ -220,7 +294,22 @@ export declare type ListWorkspacesResponse = Message<"shipments.admin.v1.ListWor
   nextPageToken: string;
 };
 
-export declare type ListWorkspacesResponseValid = ListWorkspacesResponse;
+/**
+ * @generated from message shipments.admin.v1.ListWorkspacesResponse
+ */
+export declare type ListWorkspacesResponseValid = Message<"shipments.admin.v1.ListWorkspacesResponse"> & {
+  /**
+   * @generated from field: repeated shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data: AdminWorkspaceValid[];
+
+  /**
+   * Leads to the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.ListWorkspacesResponse.
@@ -268,7 +357,15 @@ export declare type GetWorkspaceResponse = Message<"shipments.admin.v1.GetWorksp
   data?: AdminWorkspace | undefined;
 };
 
-export declare type GetWorkspaceResponseValid = GetWorkspaceResponse;
+/**
+ * @generated from message shipments.admin.v1.GetWorkspaceResponse
+ */
+export declare type GetWorkspaceResponseValid = Message<"shipments.admin.v1.GetWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.GetWorkspaceResponse.
@@ -330,7 +427,15 @@ export declare type RenameWorkspaceResponse = Message<"shipments.admin.v1.Rename
   data?: AdminWorkspace | undefined;
 };
 
-export declare type RenameWorkspaceResponseValid = RenameWorkspaceResponse;
+/**
+ * @generated from message shipments.admin.v1.RenameWorkspaceResponse
+ */
+export declare type RenameWorkspaceResponseValid = Message<"shipments.admin.v1.RenameWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.RenameWorkspaceResponse.
@@ -378,7 +483,15 @@ export declare type SuspendWorkspaceResponse = Message<"shipments.admin.v1.Suspe
   data?: AdminWorkspace | undefined;
 };
 
-export declare type SuspendWorkspaceResponseValid = SuspendWorkspaceResponse;
+/**
+ * @generated from message shipments.admin.v1.SuspendWorkspaceResponse
+ */
+export declare type SuspendWorkspaceResponseValid = Message<"shipments.admin.v1.SuspendWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.SuspendWorkspaceResponse.
@@ -426,7 +539,15 @@ export declare type ResumeWorkspaceResponse = Message<"shipments.admin.v1.Resume
   data?: AdminWorkspace | undefined;
 };
 
-export declare type ResumeWorkspaceResponseValid = ResumeWorkspaceResponse;
+/**
+ * @generated from message shipments.admin.v1.ResumeWorkspaceResponse
+ */
+export declare type ResumeWorkspaceResponseValid = Message<"shipments.admin.v1.ResumeWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.ResumeWorkspaceResponse.
@@ -484,7 +605,15 @@ export declare type ConnectPaymentProviderResponse = Message<"shipments.admin.v1
   data?: AdminWorkspace | undefined;
 };
 
-export declare type ConnectPaymentProviderResponseValid = ConnectPaymentProviderResponse;
+/**
+ * @generated from message shipments.admin.v1.ConnectPaymentProviderResponse
+ */
+export declare type ConnectPaymentProviderResponseValid = Message<"shipments.admin.v1.ConnectPaymentProviderResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.ConnectPaymentProviderResponse.
@@ -532,7 +661,15 @@ export declare type DisconnectPaymentProviderResponse = Message<"shipments.admin
   data?: AdminWorkspace | undefined;
 };
 
-export declare type DisconnectPaymentProviderResponseValid = DisconnectPaymentProviderResponse;
+/**
+ * @generated from message shipments.admin.v1.DisconnectPaymentProviderResponse
+ */
+export declare type DisconnectPaymentProviderResponseValid = Message<"shipments.admin.v1.DisconnectPaymentProviderResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.DisconnectPaymentProviderResponse.
@@ -658,7 +795,15 @@ export declare type UpdateWorkspaceLimitsResponse = Message<"shipments.admin.v1.
   data?: AdminWorkspace | undefined;
 };
 
-export declare type UpdateWorkspaceLimitsResponseValid = UpdateWorkspaceLimitsResponse;
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceLimitsResponse
+ */
+export declare type UpdateWorkspaceLimitsResponseValid = Message<"shipments.admin.v1.UpdateWorkspaceLimitsResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.admin.v1.UpdateWorkspaceLimitsResponse.
@@ -713,7 +858,22 @@ export declare type ListWorkspaceApiKeysResponse = Message<"shipments.admin.v1.L
   nextPageToken: string;
 };
 
-export declare type ListWorkspaceApiKeysResponseValid = ListWorkspaceApiKeysResponse;
+/**
+ * @generated from message shipments.admin.v1.ListWorkspaceApiKeysResponse
+ */
+export declare type ListWorkspaceApiKeysResponseValid = Message<"shipments.admin.v1.ListWorkspaceApiKeysResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.ApiKey data = 1;
+   */
+  data: ApiKeyValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.ListWorkspaceApiKeysResponse.
@@ -782,7 +942,22 @@ export declare type CreateWorkspaceApiKeyResponse = Message<"shipments.admin.v1.
   apiKey: string;
 };
 
-export declare type CreateWorkspaceApiKeyResponseValid = CreateWorkspaceApiKeyResponse;
+/**
+ * @generated from message shipments.admin.v1.CreateWorkspaceApiKeyResponse
+ */
+export declare type CreateWorkspaceApiKeyResponseValid = Message<"shipments.admin.v1.CreateWorkspaceApiKeyResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKeyValid | undefined;
+
+  /**
+   * `shp_` and 36 characters.
+   *
+   * @generated from field: string api_key = 2;
+   */
+  apiKey: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.CreateWorkspaceApiKeyResponse.
@@ -853,7 +1028,24 @@ export declare type RotateWorkspaceApiKeysResponse = Message<"shipments.admin.v1
   apiKey: string;
 };
 
-export declare type RotateWorkspaceApiKeysResponseValid = RotateWorkspaceApiKeysResponse;
+/**
+ * @generated from message shipments.admin.v1.RotateWorkspaceApiKeysResponse
+ */
+export declare type RotateWorkspaceApiKeysResponseValid = Message<"shipments.admin.v1.RotateWorkspaceApiKeysResponse"> & {
+  /**
+   * The new key.
+   *
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKeyValid | undefined;
+
+  /**
+   * `shp_` and 36 characters.
+   *
+   * @generated from field: string api_key = 2;
+   */
+  apiKey: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.RotateWorkspaceApiKeysResponse.
@@ -1006,7 +1198,22 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
   signInPath: string;
 };
 
-export declare type InviteWorkspaceMemberResponseValid = InviteWorkspaceMemberResponse;
+/**
+ * @generated from message shipments.admin.v1.InviteWorkspaceMemberResponse
+ */
+export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admin.v1.InviteWorkspaceMemberResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Member data = 1;
+   */
+  data?: MemberValid | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/sign-in#token=...`; put the address of the dashboard before it.
+   *
+   * @generated from field: string sign_in_path = 2;
+   */
+  signInPath: string;
+};
 
 /**
  * Describes the message shipments.admin.v1.InviteWorkspaceMemberResponse.

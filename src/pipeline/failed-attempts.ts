@@ -1,22 +1,30 @@
 import { fullBucket, isFull, takeCall, type Bucket, type RateLimit } from "../domain/rate-limit.ts";
 import { refuse } from "../domain/refusal.ts";
 
-/** How often an address may send well-formed keys that turn out to be unknown, unless told otherwise. */
-const LIMIT: RateLimit = { rate: 100, burst: 1_000 };
-/** How many addresses are counted before those that have not sent any lately are forgotten. */
+/** How many addresses are counted before those that have not failed lately are forgotten. */
 const MAX_ADDRESSES = 10_000;
 /** Counts the rest when there are that many addresses. */
 const ANY_ADDRESS = "";
 
-/** Counts unknown keys against the address they came from, since each costs a look-up. */
-export interface UnknownKeys {
-  /** @throws Refusal RATE_LIMITED when the address has sent too many */
+/** Counts what failed against the address it came from. */
+export interface FailedAttempts {
+  /** @throws Refusal RATE_LIMITED when too many of the address have failed */
   assertFew(address: string): void;
   count(address: string): void;
 }
 
-/** Builds the counter. `nowMs` never goes back. */
-export function createUnknownKeys(nowMs: () => number, limit: RateLimit = LIMIT): UnknownKeys {
+/**
+ * Builds the counter.
+ *
+ * @param nowMs never goes back
+ * @param limit how often an address may fail; at least once a second
+ * @param what has failed, for the words of the refusal ("unknown keys")
+ */
+export function createFailedAttempts(
+  nowMs: () => number,
+  limit: RateLimit,
+  what: string,
+): FailedAttempts {
   const buckets = new Map<string, Bucket>();
 
   function forgetFull(now: number): void {
@@ -35,7 +43,7 @@ export function createUnknownKeys(nowMs: () => number, limit: RateLimit = LIMIT)
       if (bucket === undefined) return;
       // Asks on a copy whether there is one left.
       if (takeCall({ ...bucket }, limit, nowMs()).allowed) return;
-      const text = "Too many unknown keys came from this address; try again in 1 s.";
+      const text = `Too many ${what} came from this address; try again in 1 s.`;
       throw refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 });
     },
     count(address) {

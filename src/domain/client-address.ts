@@ -1,0 +1,70 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * Gives the address that a request comes from.
+ *
+ * @param peer the other end of the connection
+ * @param forwardedFor the `X-Forwarded-For` header, its values joined by commas
+ */
+export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
+
+/** As a proxy may write it: an address in brackets, or with a port behind it. */
+const WRITTEN = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/;
+
+/**
+ * Builds the reading of `X-Forwarded-For`, to which each proxy appends the address that it was called
+ * from: of those, from the right, the first that is not a trusted proxy's. What is further left anybody
+ * can have made up, as all of it when the request does not come from a trusted proxy.
+ *
+ * @param trusted addresses and networks, as `trustedProxiesFault` accepts them
+ */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  if (trusted.length === 0) return (peer) => peer ?? "";
+  const networks = trusted.map(readNetwork);
+  const isProxy = (text: string) => {
+    const address = readAddress(text);
+    return networks.some((network) => address !== undefined && isWithin(network, address));
+  };
+  return (peer = "", forwardedFor = "") => {
+    let address = peer;
+    for (const text of forwardedFor.split(",").toReversed()) {
+      if (!isProxy(address)) break;
+      const [, bracketed, beforePort] = WRITTEN.exec(text.trim()) ?? [];
+      const before = bracketed ?? beforePort ?? text.trim();
+      if (readAddress(before) === undefined) break;
+      address = before;
+    }
+    return address;
+  };
+}
+
+/** What is wrong with the addresses and networks (`10.0.0.0/8`) of proxies; undefined when nothing is. */
+export function trustedProxiesFault(trusted: readonly string[]): string | undefined {
+  const wrong = trusted.find((text) => readNetwork(text) === undefined);
+  return wrong === undefined
+    ? undefined
+    : `${JSON.stringify(wrong)} is neither an IP address nor a network such as 10.0.0.0/8`;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = readonly [Address, bits: number];
+
+/** Undefined when it is none. Reads `::ffff:10.0.0.1` as the `10.0.0.1` that it stands for. */
+function readAddress(text: string): Address | undefined {
+  const isWhole = ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+  return isWhole ? ipaddr.process(text) : undefined;
+}
+
+function readNetwork(text: string): Network | undefined {
+  const [before = "", bits, ...rest] = text.split("/");
+  const address = readAddress(before);
+  if (address === undefined || rest.length > 0) return undefined;
+  const most = address.kind() === "ipv4" ? 32 : 128;
+  if (bits === undefined) return [address, most];
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? [address, Number(bits)] : undefined;
+}
+
+function isWithin(network: Network | undefined, address: Address): boolean {
+  if (network === undefined || network[0].kind() !== address.kind()) return false;
+  return (address as ipaddr.IPv4).match(network[0] as ipaddr.IPv4, network[1]);
+}

@@ -1,0 +1,128 @@
+import type { RefusalReason } from "../domain/refusal.ts";
+
+/** The body of a refusal. */
+interface RefusalBody {
+  readonly message: string;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A refusal for each reason, as the service words it. */
+export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
+  BODY_UNREADABLE: about("body", "The body is not valid JSON."),
+  BODY_NOT_JSON: about(
+    "body",
+    "The body must be JSON: send it with Content-Type: application/json.",
+  ),
+  BODY_TOO_LARGE: about("body", "The body is larger than 64 KiB."),
+  FIELD_INVALID: about("weight_kg", "weight_kg must be greater than or equal to 0.01."),
+  CREDENTIAL_REFUSED: says(
+    "The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+  ),
+  WORKSPACE_SUSPENDED: says(
+    "The workspace is suspended: its calls are refused until the platform resumes it.",
+  ),
+  ROLE_INSUFFICIENT: says("CreateWorkspace needs the role operator; yours is viewer."),
+  CROSS_SITE: says("Calls with a session are taken from pages of this site alone."),
+  SIGN_IN_REFUSED: about(
+    "token",
+    "This link does not work: it was used, is older than 15 minutes, or is not complete.",
+  ),
+  NOT_A_MEMBER: says("You are no member of a workspace with this id."),
+  NOT_AN_OPERATOR: says("Your account is not that of an operator of the platform."),
+  RATE_LIMITED: says("The workspace has used up its read calls; try again in 1 s."),
+  NO_SUCH_METHOD: says("There is nothing at this path."),
+  METHOD_NOT_ALLOWED: says("This path does not take that method; it takes GET, POST."),
+  SHIPMENT_NOT_FOUND: says("There is no such shipment."),
+  SHIPMENT_STATE: about(
+    "shipment",
+    "The shipment cannot be cancelled because it is already cancelled.",
+  ),
+  CUSTOMER_NOT_FOUND: says("There is no such customer."),
+  ETAG_STALE: about(
+    "etag",
+    "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
+  ),
+  EXTERNAL_REFERENCE_TAKEN: about(
+    "external_reference",
+    "external_reference belongs to the shipment SHP-7K3M9Q2XW8 already.",
+  ),
+  IDEMPOTENCY_KEY_IN_USE: about(
+    "idempotency_key",
+    "A call with this idempotency key is still running; try again in a moment.",
+  ),
+  IDEMPOTENCY_KEY_REUSED: about(
+    "idempotency_key",
+    "This idempotency key came with another request before; use a new key for every request.",
+  ),
+  PAYMENT_MISMATCH: about("amount", "amount must be the shipment's total, which is 21.5."),
+  PRICE_CHANGED: about(
+    "expected_total",
+    "expected_total is 20 USD, but the booking would cost 21.5 USD.",
+  ),
+  ROUTE_NOT_COVERED: about(
+    "coverage",
+    "The pickup point is outside the coverage zones, 1234 m from the nearest one.",
+  ),
+  WEIGHT_NOT_SERVED: about(
+    "weight_kg",
+    "No pricing tier covers 80 kg; weights above 0 kg and up to 50 kg are served.",
+  ),
+  PAYMENT_PROVIDER_NOT_CONNECTED: about(
+    "payment_provider",
+    "The workspace has no payment provider connected; connect one before booking.",
+  ),
+  EVENT_NOT_FOUND: says("There is no such event."),
+  WEBHOOK_NOT_FOUND: says("There is no such webhook."),
+  DELIVERY_NOT_FOUND: says("There is no such delivery."),
+  WEBHOOK_LIMIT: about("webhook", "The workspace has 20 webhooks, and no more fit."),
+  WEBHOOK_DISABLED: about("webhook", "The webhook is disabled; enable it first."),
+  API_KEY_NOT_FOUND: says("There is no such key."),
+  API_KEY_LIMIT: about("api_key", "The workspace has 10 keys, and no more fit: revoke one first."),
+  API_KEY_LAST: about("api_key", "This is the last key that works; create another first."),
+  MEMBER_NOT_FOUND: says("The workspace has no member with this id."),
+  MEMBER_LIMIT: about("member", "The workspace has 1000 members, and no more fit."),
+  MEMBER_LAST_ADMIN: about(
+    "person",
+    "This is the workspace's last admin; make somebody else an admin first.",
+  ),
+  SESSION_NOT_FOUND: says("You have no session with this id."),
+  SESSION_BOUND: says(
+    "This session is for one workspace alone, and others know you by this name too.",
+  ),
+  OPERATOR_NOT_FOUND: says("There is no such operator."),
+  OPERATOR_EMAIL_TAKEN: about("email", "Another operator has this email."),
+  OPERATOR_REVOKED: about("operator", "The operator was revoked, and cannot be changed."),
+  OPERATOR_LAST_OWNER: about("operator", "The operator is the last owner: make another one first."),
+  WORKSPACE_NOT_FOUND: says("There is no workspace 4711."),
+  TARIFF_VERSION_NOT_FOUND: says("There is no tariff version 99."),
+  TARIFF_DRAFT_NOT_FOUND: says("There is no such draft."),
+  TARIFF_DRAFT_LIMIT: about("tariff_draft", "There are 100 drafts, and no more fit; delete one."),
+  TARIFF_FAULTY: about(
+    "base_fee",
+    'base_fee must be a decimal of 0 or more in quotes, such as "5.00"; it is "free"',
+  ),
+  TARIFF_REPLACED: about(
+    "replaces",
+    "Version 3 is in force by now, not 2. Compare with it before you replace it.",
+  ),
+  TARIFF_SCHEDULED: about(
+    "tariff",
+    "Version 4 takes effect at 2026-12-01T00:00:00.000Z. Wait until then, or call it off.",
+  ),
+  TARIFF_NOT_SCHEDULED: about(
+    "version",
+    "Version 3 is in force; only one that is scheduled can be called off.",
+  ),
+  UNAVAILABLE: says("The service is starting; try again in a moment."),
+  DEADLINE_EXCEEDED: says("The caller's deadline passed before the answer."),
+  INTERNAL: says("The service failed; report this with the request id."),
+};
+
+/** A refusal that no field or subject is to blame for. */
+function says(message: string): RefusalBody {
+  return { message, errors: {} };
+}
+
+function about(subject: string, message: string): RefusalBody {
+  return { message, errors: { [subject]: [message] } };
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+/** A code block of a guide. */
+export interface GuideBlock {
+  /** The line on which it begins, from 1. */
+  readonly line: number;
+  readonly language: string;
+  /** What follows the language, which readers do not see: how the block is run. */
+  readonly note: string;
+  readonly text: string;
+  /** The text since the block before. */
+  readonly before: string;
+}
+
+/** A page for readers, with its code blocks in order. */
+export interface Guide {
+  readonly name: string;
+  readonly blocks: readonly GuideBlock[];
+}
+
+/** Reads README.md and every page of `src/docs`. */
+export function readGuides(): Guide[] {
+  const pages = readdirSync("src/docs").filter((it) => it.endsWith(".md"));
+  const paths = ["README.md", ...pages.map((it) => join("src/docs", it))];
+  return paths.map((path) => ({
+    name: basename(path),
+    blocks: blocksOf(readFileSync(path, "utf8")),
+  }));
+}
+
+function blocksOf(page: string): GuideBlock[] {
+  let end = 0;
+  return [...page.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((found) => {
+    const [whole, language, note, text] = found as unknown as [string, string, string, string];
+    const before = page.slice(end, found.index);
+    end = found.index + whole.length;
+    const line = page.slice(0, found.index).split("\n").length;
+    return { line, language, note, text, before };
+  });
+}

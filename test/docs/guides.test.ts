@@ -1,0 +1,229 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { BOOKING } from "../support/bookings.ts";
+import { createDatabase } from "../support/database.ts";
+import { HAS_GRPCIO } from "../support/foreign-client.ts";
+import { freePort } from "../support/free-port.ts";
+import { makeProtoRepository } from "../support/proto-repository.ts";
+import { runProgram } from "../support/run-program.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+import { readGuides, type Guide, type GuideBlock } from "./guide-blocks.ts";
+import { startShellSession, type ShellSession } from "./shell-session.ts";
+
+/*
+ * Every block of README.md and the guides is run, in the order of the page. A block of `sh` has to
+ * succeed; a `curl` in it fails when the answer is an error. What follows the language, which readers
+ * do not see, may say:
+ *
+ *     sh norun: <why>            is not run
+ *     sh background=<text>       goes on while later blocks run, once it has printed the text
+ *     sh prints=<text>           has the text printed, by itself or by what goes on
+ *     sh needs=<tool>            is run only where the tool is
+ *
+ * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name that the text before it gives, for
+ * blocks of `sh` to use; TypeScript is also checked. `json` and `yaml` have to be well-formed.
+ */
+
+const REPOSITORY = join(import.meta.dirname, "../..");
+
+/** What stands for a thing of its kind; the last one that was printed takes its place. */
+const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
+  "shp_...": /shp_\w{20,}/g,
+  "sho_...": /sho_\w{20,}/g,
+  XXXX: /(?<=\.\.\.)\w{4}(?= until)/g,
+  "key_...": /key_[0-9a-f]{24}/g,
+  "SHP-...": /SHP-[0-9A-Z]{12}/g,
+  "wh_...": /wh_[0-9a-f]{24}/g,
+  "whsec_...": /whsec_[\w+/=]{20,}/g,
+};
+
+/** What a tool is, and whether it is here. */
+const TOOLS: Readonly<Record<string, () => boolean>> = {
+  grpcio: () => HAS_GRPCIO && areOnPath("protoc", "grpc_python_plugin"),
+  go: () => areOnPath("go", "protoc-gen-go", "protoc-gen-go-grpc"),
+};
+
+function areOnPath(...programs: readonly string[]): boolean {
+  const found = programs.map((it) => spawnSync("sh", ["-c", `command -v ${it}`]).status === 0);
+  return !found.includes(false);
+}
+
+/** The folder in which a guide is read: like that of the repository, with files of the reader's own. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "guide-"));
+  for (const name of ["package.json", "package-lock.json", "node_modules", "src", "proto", "gen"]) {
+    symlinkSync(join(REPOSITORY, name), join(folder, name));
+  }
+  const { zones, ...fees } = SAMPLE_TARIFF as { zones: object };
+  writeFileSync(join(folder, "tariff.json"), JSON.stringify({ ...fees, base_fee: "6.00", zones }));
+  writeFileSync(join(folder, "zones.geojson"), JSON.stringify(zones));
+  return folder;
+}
+
+/** A reader of one guide: a shell, and what they put in place of what the guide leaves open. */
+interface Reader {
+  readonly shell: ShellSession;
+  /** A text as the reader would copy it. */
+  filledIn(text: string): string;
+  close(): Promise<void>;
+}
+
+async function startReader(folder: string): Promise<Reader> {
+  const database = await createDatabase();
+  const repository = makeProtoRepository(join(folder, "shipments.git"));
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const [port, grpcPort, receiverPort] = ports.map(String);
+  const bin = [join(import.meta.dirname, "bin"), join(REPOSITORY, "node_modules/.bin")];
+  const shell = startShellSession({
+    PATH: [...bin, process.env["PATH"]].join(":"),
+    HOME: folder,
+    REPOSITORY,
+    DATABASE_URL: database.url,
+    PORT: port,
+    GRPC_PORT: grpcPort,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+    NO_COLOR: "1",
+  });
+  await shell.run(`cd '${folder}'`);
+
+  function lastPrinted(placeholder: string, kind: RegExp): string {
+    const last = shell.printed().match(kind)?.at(-1);
+    if (last === undefined) throw new Error(`nothing was printed for ${placeholder}`);
+    return last;
+  }
+
+  return {
+    shell,
+    filledIn: (text) =>
+      Object.entries(PLACEHOLDERS)
+        .filter(([placeholder]) => text.includes(placeholder))
+        .reduce((it, [name, kind]) => it.replaceAll(name, lastPrinted(name, kind)), text)
+        .replaceAll(/(127\.0\.0\.1|localhost):8080/g, `127.0.0.1:${port}`)
+        .replaceAll("127.0.0.1:9090", `127.0.0.1:${grpcPort}`)
+        .replaceAll(/(listen\(|127\.0\.0\.1:)3000/g, `$1${receiverPort}`)
+        .replaceAll("postgres://...", database.url)
+        .replaceAll("https://git.example.org/shipments.git", repository)
+        .replaceAll("path/to/shipments", REPOSITORY),
+    async close() {
+      await shell.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What the README has its readers do first: the service runs, keys are set, a shipment is booked. */
+async function followReadme({ shell, filledIn }: Reader): Promise<void> {
+  await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "/admin/v1/workspaces");
+  await shell.run(filledIn("export SHIPMENTS_KEY=shp_... OPERATOR_KEY=sho_... PORT=0 GRPC_PORT=0"));
+  await shell.run(
+    filledIn(`curl -sS http://127.0.0.1:8080/v1/shipments -d '${JSON.stringify(BOOKING)}' \\
+      -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json'`),
+  );
+}
+
+/** Checks TypeScript as strictly as that of the project, among the packages of its folder. */
+async function expectStrict(folder: string, file: string): Promise<void> {
+  const config = {
+    extends: join(REPOSITORY, "tsconfig.json"),
+    compilerOptions: {
+      lib: ["esnext", "dom", "dom.iterable"],
+      typeRoots: [join(REPOSITORY, "node_modules/@types")],
+      // Generated clients hold enums.
+      erasableSyntaxOnly: false,
+    },
+    include: [file],
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
+  expect(await runProgram(tsc, ["-p", folder], { cwd: folder })).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "",
+  });
+}
+
+const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
+
+/** How a block is run, by what follows its language. */
+function notesOf({ note }: GuideBlock): Readonly<Partial<Record<string, string>>> {
+  return Object.fromEntries(
+    [...note.matchAll(/(\w+)=(\S+)/g)].map(([, name, text]) => [name, text]),
+  );
+}
+
+/** Blocks without a language are pictures and samples. */
+function isExample({ language }: GuideBlock): boolean {
+  return language !== "";
+}
+
+function hasExamples({ blocks }: Guide): boolean {
+  return blocks.some(isExample);
+}
+
+describe.each(readGuides().filter(hasExamples))(
+  "the examples of $name can be followed",
+  ({ name, blocks }) => {
+    const home = makeFolder();
+    const sources: { readonly folder: string; readonly file: string }[] = [];
+    let folder = home;
+    let reader: Reader;
+
+    beforeAll(async () => {
+      reader = await startReader(home);
+      if (name !== "README.md") await followReadme(reader);
+    });
+
+    afterAll(async () => {
+      await reader.close();
+      rmSync(home, { recursive: true });
+    });
+
+    async function enterFolder(before: string): Promise<void> {
+      if (/^## /m.test(before)) folder = home;
+      if (/\bin an empty\s+folder\b/i.test(before)) folder = mkdtempSync(join(home, "empty-"));
+      await reader.shell.run(`cd '${folder}'`);
+    }
+
+    function save({ language, before, text }: GuideBlock): void {
+      const file = /\b(?:Save this|and this)\s+as\s+`([^`]+)`/.exec(before)?.[1];
+      if (file === undefined) throw new Error("the text before does not say as what to save it");
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), reader.filledIn(text));
+      if (language === "ts") sources.push({ folder, file });
+    }
+
+    async function follow(block: GuideBlock): Promise<void> {
+      const { language, text } = block;
+      const { background, prints } = notesOf(block);
+      if (language === "json") JSON.parse(text);
+      if (language === "yaml") parse(text);
+      if (!["sh", "json"].includes(language)) save(block);
+      if (language !== "sh") return;
+      const { shell, filledIn } = reader;
+      if (background === undefined) await shell.run(filledIn(text), prints);
+      else await shell.start(filledIn(text), background);
+    }
+
+    for (const block of blocks.filter(isExample)) {
+      const { language, note, line } = block;
+      const { needs } = notesOf(block);
+      const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
+      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
+        expect(LANGUAGES).toContain(language);
+        expect(note).toMatch(/^((background|prints|needs)=\S+ ?)*$/);
+        await enterFolder(block.before);
+        await follow(block);
+      });
+    }
+
+    if (blocks.some(({ language }) => language === "ts")) {
+      test("its TypeScript is strict", async () => {
+        for (const { folder, file } of sources) await expectStrict(folder, file);
+      });
+    }
+  },
+);

@@ -1,0 +1,184 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { generateApi } from "swagger-typescript-api";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  ANY_TIME,
+  BOOKED_SHIPMENT,
+  BOOKING,
+  BOOKING_PRICE,
+  NO_REFERENCE,
+} from "../support/bookings.ts";
+import { runProgram } from "../support/run-program.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+const REPOSITORY = join(import.meta.dirname, "../..");
+
+/** What an integrator would write with the client. */
+const PROGRAM = `
+import { Api, type CreateShipmentRequest, type Refusal, type Shipment } from "./api.ts";
+
+const { BASE_URL, API_KEY, BOOKING, NO_REFERENCE } = process.env as Record<string, string>;
+const baseApiParams = { headers: { authorization: \`Bearer \${API_KEY}\` } };
+const { v1 } = new Api({ baseUrl: BASE_URL!, baseApiParams });
+const booking: CreateShipmentRequest = JSON.parse(BOOKING!);
+
+const quote = await v1.quoteShipment(booking);
+const key = { headers: { ...baseApiParams.headers, "idempotency-key": "order-4711" } };
+const booked = await v1.createShipment(booking, key);
+const again = await v1.createShipment(booking, key);
+const { reference } = booked.data.data;
+const found = await v1.getShipment(reference);
+const listed = await v1.listShipments({ payment_status: "awaiting_payment", page_size: 10 });
+const cancelled = await v1.cancelShipment(reference, { reason: "customer_request", note: "Moved" });
+
+/** What a call is refused with. */
+async function refusalOf(call: Promise<{ error: Refusal; status: number }>) {
+  const { status, error } = await call.then(
+    () => Promise.reject(new Error("the call was not refused")),
+    (thrown: Awaited<typeof call>) => thrown,
+  );
+  return { status, message: error.message, errors: error.errors };
+}
+
+console.log(
+  JSON.stringify({
+    quote: quote.data,
+    booked: [booked.status, booked.data],
+    again: [again.headers.get("idempotency-replayed"), again.data.data.reference === reference],
+    found: found.data.data.customer.email,
+    listed: listed.data.data.map((it) => it.reference === reference),
+    cancelled: cancelled.data.data satisfies Shipment,
+    missing: await refusalOf(v1.getShipment(NO_REFERENCE!)),
+    faulty: await refusalOf(v1.quoteShipment({ ...booking, weight_kg: 0 })),
+    anonymous: await refusalOf(new Api({ baseUrl: BASE_URL! }).v1.getWorkspace()),
+  }),
+);
+
+/** Each line is an error by the types; never called. */
+export async function mistakes() {
+  // @ts-expect-error a required field is missing
+  await v1.quoteShipment({ pickup_lat: 40 });
+  // @ts-expect-error text instead of a number
+  await v1.quoteShipment({ ...booking, weight_kg: "2" });
+  // @ts-expect-error no field of a quote
+  void quote.data.sum;
+  // @ts-expect-error no status of a shipment
+  void (found.data.data.status === "lost");
+  // @ts-expect-error no filter of the list
+  await v1.listShipments({ state: "pending" });
+  // @ts-expect-error may be null
+  void quote.data.message.length;
+  // @ts-expect-error no reason of a cancellation
+  await v1.cancelShipment(reference, { reason: "rain" });
+  // @ts-expect-error no field of a refusal
+  void quote.error.reason;
+  // @ts-expect-error no field of a zone
+  void (await v1.getCoverage()).data.features[0]!.properties.title;
+}
+`;
+
+/** The project's own, but for what a client meets in a project of its own. */
+const TSCONFIG = {
+  extends: join(REPOSITORY, "tsconfig.json"),
+  compilerOptions: {
+    lib: ["esnext", "dom", "dom.iterable"],
+    typeRoots: [join(REPOSITORY, "node_modules/@types")],
+    noEmit: false,
+    outDir: "built",
+    rootDir: ".",
+    rewriteRelativeImportExtensions: true,
+    // The generator writes these.
+    erasableSyntaxOnly: false,
+    noUnusedLocals: false,
+    verbatimModuleSyntax: false,
+  },
+  include: ["*.ts"],
+};
+
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  service = await startService();
+  folder = mkdtempSync(join(tmpdir(), "generated-client-"));
+  await generateApi({
+    input: join(REPOSITORY, "gen/openapi/openapi.json"),
+    output: folder,
+    fileName: "api.ts",
+    httpClientType: "fetch",
+    generateUnionEnums: true,
+    silent: true,
+  });
+  const api = readFileSync(join(folder, "api.ts"), "utf8");
+  writeFileSync(join(folder, "api.ts"), api.replace("// @ts-nocheck", ""));
+  writeFileSync(join(folder, "program.ts"), PROGRAM);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await service.close();
+});
+
+test("a client that swagger-typescript-api generates from the OpenAPI document has strict types, which find mistakes", async () => {
+  const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
+  expect(await runProgram(tsc, ["-p", "."], { cwd: folder })).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "",
+  });
+});
+
+test("only documents that are given back as they came have no type in the generated client", () => {
+  const api = readFileSync(join(folder, "api.ts"), "utf8");
+  const described = api.slice(0, api.indexOf("export type QueryParamsType"));
+  expect(described.match(/.*\b(any|unknown)\b[;[\]{>].*/g) ?? []).toEqual([]);
+  const untyped = [...api.matchAll(/^ {4}(\w+): \([^]*?this\.request<([^]*?)>\(\{/gm)]
+    .filter(([, , types]) => types!.startsWith("any"))
+    .map(([, name]) => name);
+  expect(untyped).toEqual(["adminGetTariffDraftZones", "adminGetTariffVersionZones"]);
+});
+
+test("the generated client quotes, books once, gets, lists and cancels, and reads refusals", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const env = {
+    BASE_URL: service.httpUrl,
+    API_KEY: apiKey,
+    BOOKING: JSON.stringify(BOOKING),
+    NO_REFERENCE,
+  };
+  const ended = await runProgram(process.execPath, ["built/program.js"], { cwd: folder, env });
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  const tooLight = "weight_kg must be greater than or equal to 0.01.";
+  expect(JSON.parse(ended.stdout)).toEqual({
+    quote: { covered: true, ...BOOKING_PRICE, message: null, failure_type: null },
+    booked: [201, { data: BOOKED_SHIPMENT }],
+    again: ["true", true],
+    found: BOOKING.customer_email,
+    listed: [true],
+    cancelled: {
+      ...BOOKED_SHIPMENT,
+      status: "cancelled",
+      payment_status: "voided",
+      etag: "2",
+      cancelled_at: ANY_TIME,
+      cancel_reason: "customer_request",
+      cancel_note: "Moved",
+    },
+    missing: { status: 404, message: "There is no such shipment.", errors: {} },
+    faulty: {
+      status: 422,
+      message: tooLight,
+      errors: { weight_kg: [tooLight] },
+    },
+    anonymous: {
+      status: 401,
+      message:
+        "The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+      errors: {},
+    },
+  });
+});

@@ -1,0 +1,75 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeProtoRepository } from "../support/proto-repository.ts";
+import { runProgram } from "../support/run-program.ts";
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "proto-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** What `npm run breaking` says of the definitions with one text in the place of another. */
+async function breakingAfter(file: string, from: string, to: string) {
+  const folder = makeFolder();
+  for (const name of ["proto", "buf.yaml", "package.json", "test/proto"]) {
+    cpSync(name, join(folder, name), { recursive: true });
+  }
+  const path = join(folder, "proto/shipments/v1", file);
+  const text = readFileSync(path, "utf8");
+  expect(text.split(from)).toHaveLength(2);
+  writeFileSync(path, text.replace(from, to));
+  const { code, stdout } = await runProgram("npm", ["run", "--silent", "breaking"], {
+    cwd: folder,
+    env: { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env["PATH"]}` },
+  });
+  return { code, said: stdout.replace(/^\S+:\d+:\d+:/gm, "") };
+}
+
+test("the definitions build from a Git URL, of a branch or a tag", async () => {
+  const folder = makeFolder();
+  const url = makeProtoRepository(join(folder, "shipments"));
+  const buf = join(process.cwd(), "node_modules/.bin/buf");
+  for (const ref of ["branch=main", "tag=v0.1.0"]) {
+    const input = `${url}#${ref},subdir=proto`;
+    const ended = await runProgram(buf, ["build", input], { cwd: folder });
+    expect(ended).toEqual({ code: 0, stdout: "", stderr: "" });
+  }
+});
+
+test("a change that breaks clients of the last release is refused", async () => {
+  const field = "string external_reference = 12";
+  const renumbered = await breakingAfter(
+    "shipment_service.proto",
+    field,
+    field.replace("12", "99"),
+  );
+  expect(renumbered).toEqual({
+    code: 100,
+    said: 'Previously present field "12" with name "external_reference" on message "CreateShipmentRequest" was deleted.\n',
+  });
+  const renamed = await breakingAfter(
+    "customer_service.proto",
+    "rpc GetCustomer(",
+    "rpc ReadCustomer(",
+  );
+  expect(renamed).toEqual({
+    code: 100,
+    said: 'Previously present RPC "GetCustomer" on service "CustomerService" was deleted.\n',
+  });
+});
+
+test("a new field and another comment break no client", async () => {
+  const last = "  string email = 3;\n";
+  const more = `${last}  // Another.\n  string phone = 99;\n`;
+  expect(await breakingAfter("customer.proto", last, more)).toEqual({ code: 0, said: "" });
+});
+
+test("the definitions of the last release, which the changelog and package.json name, are kept", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+  const [, released] = /^## (\d\S*) - /m.exec(readFileSync("CHANGELOG.md", "utf8"))!;
+  expect(version).toBe(released);
+  expect(existsSync(`test/proto/released-${version}.binpb.gz`)).toBe(true);
+});

@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Ended } from "./command.ts";
+
+/** How long a program may take, in milliseconds, before it is killed. */
+const PROGRAM_TIMEOUT_MS = 55_000;
+
+/** Runs a program to its end, while services in this process go on answering. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<Ended> {
+  const child = spawn(command, args, {
+    ...options,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: PROGRAM_TIMEOUT_MS,
+    killSignal: "SIGKILL",
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = await once(child, "close");
+  return { code: code as number | null, stdout, stderr };
+}
