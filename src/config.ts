@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { trustedProxiesFault } from "./domain/client-address.ts";
+import { databaseUrlFault } from "./db/database-url.ts";
+import { readTracing, TRACING_VARIABLES, type TracingConfig } from "./tracing-config.ts";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {
@@ -7,6 +9,11 @@ export interface Config {
   readonly port: number;
   /** The port of the gRPC server; 0 for any free one. */
   readonly grpcPort: number;
+  /**
+   * The port of the server for operators and their probes, 0 for any free one; undefined for none, so
+   * that the HTTP server serves the metrics.
+   */
+  readonly operationsPort: number | undefined;
   readonly host: string;
   /** Where browsers reach the service, such as `https://book.example.org`; undefined when not said. */
   readonly publicUrl: string | undefined;
@@ -14,7 +21,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** The identity provider at which people may sign in; undefined for none. */
   readonly oidc: OidcConfig | undefined;
-  /** A PostgreSQL of the operator's; undefined for the embedded one. */
+  /** A PostgreSQL of the operator's, perhaps of several hosts; undefined for the embedded one. */
   readonly databaseUrl: string | undefined;
   /** Where the embedded PostgreSQL keeps its files. */
   readonly dataDir: string;
@@ -33,6 +40,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How the log is written; undefined for text on a terminal and JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | undefined;
+  /** How calls are traced; undefined when they are not. */
+  readonly tracing: TracingConfig | undefined;
 }
 
 /** An identity provider, and as what this service is registered there. */
@@ -66,11 +75,13 @@ const port = wholeNumber(0, 65_535);
 const environment = z.object({
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
+  OPERATIONS_PORT: port.optional(),
   HOST: z.string().optional(),
   DATABASE_URL: z
     .string()
-    .refine(isDatabaseUrl, {
-      error: "must be an address such as postgres://user:password@host:5432/database",
+    .superRefine((text, { addIssue }) => {
+      const message = databaseUrlFault(text);
+      if (message !== undefined) addIssue({ code: "custom", message });
     })
     .optional(),
   PUBLIC_URL: z
@@ -108,19 +119,8 @@ const environment = z.object({
   DASHBOARD: oneOf(["on", "off"]).default("on"),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
+  ...TRACING_VARIABLES,
 });
-
-/** Whether it names a database, and the client can read it, percent signs included. */
-function isDatabaseUrl(text: string): boolean {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
-  const { username, password, pathname } = new URL(text);
-  try {
-    decodeURIComponent(`${username}${password}`);
-    return decodeURIComponent(pathname).length > "/".length;
-  } catch {
-    return false;
-  }
-}
 
 /** Whether it is the origin of a site: a scheme, a host, perhaps a port, and nothing more. */
 function isOrigin(text: string): boolean {
@@ -157,15 +157,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const faults = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
     throw new ConfigError(faults.join("\n"));
   }
-  const { PORT, GRPC_PORT, HOST, DATABASE_URL, DATA_DIR, REDIS_URL, LOG_LEVEL } = read.data;
-  const { WEBHOOK_ALLOW_LOOPBACK_HTTP, EVENT_RETENTION_DAYS, LOG_FORMAT } = read.data;
-  if (PORT === GRPC_PORT && PORT !== 0) {
-    throw new ConfigError(`PORT and GRPC_PORT are both ${PORT}: give them different ports`);
-  }
+  const { PORT, GRPC_PORT, OPERATIONS_PORT, HOST, DATABASE_URL, DATA_DIR } = read.data;
+  const { REDIS_URL, WEBHOOK_ALLOW_LOOPBACK_HTTP, EVENT_RETENTION_DAYS } = read.data;
+  assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT });
   const oidc = readOidc(read.data);
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
+    operationsPort: OPERATIONS_PORT,
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     publicUrl: read.data.PUBLIC_URL,
@@ -178,9 +177,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     eventRetentionDays: EVENT_RETENTION_DAYS,
     maxEventDelaySeconds: read.data.MAX_EVENT_DELAY_SECONDS,
     dashboard: read.data.DASHBOARD === "on",
-    logLevel: LOG_LEVEL,
-    logFormat: LOG_FORMAT,
+    logLevel: read.data.LOG_LEVEL,
+    logFormat: read.data.LOG_FORMAT,
+    tracing: readTracing(read.data),
   });
+}
+
+/** @throws ConfigError when two servers are given the same port, other than 0 */
+function assertPortsDiffer(ports: Readonly<Record<string, number | undefined>>): void {
+  const byPort = Map.groupBy(Object.keys(ports), (variable) => ports[variable]);
+  for (const [number, variables] of byPort) {
+    if (!number || variables.length === 1) continue;
+    const all = variables.length === 2 ? "both" : "all";
+    const names = variables.join(" and ");
+    throw new ConfigError(`${names} are ${all} ${number}: give them different ports`);
+  }
 }
 
 /** @throws ConfigError when only a part of what signing in by OIDC needs is set */

@@ -21,6 +21,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
   },
   server: {
-    proxy: { "^/(v1|admin|account|shipments\\.|healthz|sign-in/)": { target: SERVICE } },
+    proxy: { "^/(v1|admin|account|shipments\\.|healthz|sign-in/|docs)": { target: SERVICE } },
   },
 });

@@ -1,4 +1,4 @@
-import { createGroupQueue, type Waiting } from "./group-queue.ts";
+import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { settledOrAfter } from "./settled-or-after.ts";
 
@@ -16,13 +16,19 @@ const MAX_WITH_SLOW = 6;
  * of the current microtask queue, and then for as long as two statements are in flight.
  *
  * @param read gives a result for each key, in order
+ * @param observe called for each statement
  * @returns reads one key. Rejects when the statement that reads it fails, and with OverloadedError
  * when it is not sent within 2 seconds
  */
 export function batchReads<Key, Result>(
   read: (keys: readonly Key[]) => Promise<readonly Result[]>,
+  observe: ObserveGroup,
 ): (key: Key) => Promise<Result> {
-  const queue = createGroupQueue<Key, Result>(MAX_KEYS, () => undefined);
+  const queue = createGroupQueue<Key, Result>({
+    maxMembers: MAX_KEYS,
+    serializeBy: () => undefined,
+    observe,
+  });
   const fast = createSemaphore(MAX_IN_FLIGHT);
   const all = createSemaphore(MAX_WITH_SLOW);
   let isDraining = false;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
 import type { Logger } from "pino";
+import { createClient } from "./primary-client.ts";
 
 /** The channel on which processes tell each other that keys or the tariff changed. */
 export const CHANGES_CHANNEL = "shipments_changes";
@@ -61,8 +62,7 @@ async function followUntil(closed: AbortSignal, options: FollowOptions): Promise
 
 async function followOneConnection(closed: AbortSignal, options: FollowOptions): Promise<void> {
   const { databaseUrl, look, reconnected, others = {} } = options;
-  const client = new pg.Client({
-    connectionString: databaseUrl,
+  const client = createClient(databaseUrl, {
     connectionTimeoutMillis: QUERY_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     application_name: "shipments changes",

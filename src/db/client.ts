@@ -1,6 +1,10 @@
-import type { Socket } from "node:net";
 import pg, { type ClientConfig } from "pg";
-import { isQueryTimeout, isStalePlan } from "./database-error.ts";
+import {
+  isQueryTimeout,
+  isReadOnly,
+  isStalePlan,
+  UnreplicatedCommitError,
+} from "./database-error.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
 const MAX_PREPARED = 200;
@@ -29,14 +33,19 @@ export function allowSlow(text: string): void {
   slow.add(text);
 }
 
+/** The function of PostgreSQL in which a commit waits for standbys; notices name it untranslated. */
+const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
+
 /**
- * pg's client, with four differences. A statement that comes with values is prepared by name, and
+ * pg's client, with five differences. A statement that comes with values is prepared by name, and
  * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
  * `begin` counts as answered when it is sent, which saves each transaction a round trip. What is
- * sent in one tick goes out in one write. And a connection is closed when `begin` has failed, since
+ * sent in one tick goes out in one write. A connection is closed when `begin` has failed, since
  * the next statement would be a transaction of its own; when a query has timed out, since every
- * later query would wait behind that one; or when a migration has made a prepared statement stale,
- * since pg would send it again and again.
+ * later query would wait behind that one; when a migration has made a prepared statement stale,
+ * since pg would send it again and again; or when the server takes no writes any more. And a commit
+ * whose wait for a synchronous standby was cancelled fails: PostgreSQL only warns of that, and then
+ * confirms what a failover would lose.
  */
 export class DatabaseClient extends pg.Client {
   constructor(config?: string | ClientConfig) {
@@ -48,19 +57,26 @@ export class DatabaseClient extends pg.Client {
       const answer = query(...prepared(args));
       if (!(answer instanceof Promise)) return answer;
       answer.catch((error: unknown) => {
-        if (isBegin || isQueryTimeout(error) || isStalePlan(error)) this.#stream.destroy();
+        const isUseless = isQueryTimeout(error) || isStalePlan(error) || isReadOnly(error);
+        if (isBegin || isUseless) this.discard();
       });
       return isBegin ? Promise.resolve(BEGUN) : answer;
     }) as typeof this.query;
+    this.on("notice", ({ routine }) => {
+      if (routine !== WAIT_FOR_STANDBYS) return;
+      this.connection.emit("error", new UnreplicatedCommitError());
+      this.discard();
+    });
   }
 
-  get #stream(): Socket {
-    return (this as unknown as { connection: { stream: Socket } }).connection.stream;
+  /** Closes the connection at once. */
+  protected discard(): void {
+    this.connection.stream.destroy();
   }
 
   /** Until the end of the tick. */
   #holdWrites(): void {
-    const stream = this.#stream;
+    const { stream } = this.connection;
     stream.cork();
     process.nextTick(() => stream.uncork());
   }

@@ -1,4 +1,5 @@
 import { isTransientDatabaseError } from "./database-error.ts";
+import { placeOf } from "./database-url.ts";
 
 /** Why the database cannot be used, in one sentence for the operator. */
 export class ConnectionFault extends Error {
@@ -25,6 +26,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   "42501": "give the user of DATABASE_URL the right to create schemas and tables",
   ENOTFOUND: "correct the host in DATABASE_URL",
   ECONNREFUSED: "start PostgreSQL there, or correct DATABASE_URL",
+  "25006": "promote one, or correct DATABASE_URL",
 };
 
 /**
@@ -34,6 +36,32 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
  */
 export function connectionFault(error: unknown, databaseUrl: string): ConnectionFault {
   if (error instanceof ConnectionFault) return error;
+  const { reason, wayOut, mayPass } = explain(error, databaseUrl);
+  return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
+}
+
+/**
+ * Says why none of several servers can be used.
+ *
+ * @param failures what connecting to each ended with, in order, by its address
+ */
+export function noPrimaryFault(
+  failures: readonly { readonly url: string; readonly error: unknown }[],
+): ConnectionFault {
+  const explained = failures.map(({ url, error }) => explain(error, url));
+  const reasons = new Set(explained.map(({ reason }) => reason));
+  const mayPass = explained.some((one) => one.mayPass);
+  const { wayOut } = explained.findLast((one) => one.mayPass === mayPass)!;
+  const errors = failures.map(({ error }) => error);
+  return new ConnectionFault(
+    `${[...reasons].join(", ")}; ${wayOut}`,
+    mayPass,
+    new AggregateError(errors),
+  );
+}
+
+/** Why a server could not be used, what to do about it, and whether it may pass by itself. */
+function explain(error: unknown, databaseUrl: string) {
   const { code = "", message } = firstOf(error);
   const wayOut = WAYS_OUT[code] ?? "check DATABASE_URL";
   // The client's own words, which do not name the server.
@@ -42,7 +70,7 @@ export function connectionFault(error: unknown, databaseUrl: string): Connection
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
   const behaviour = timedOut ? "does not answer" : "closes the connection at once";
   const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : sayOf(error);
-  return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
+  return { reason, wayOut, mayPass };
 }
 
 /** @throws ConnectionFault when the version, as in `server_version_num`, is older than 15 */
@@ -76,10 +104,4 @@ interface SystemError extends Error {
 function firstOf(error: unknown): SystemError {
   if (error instanceof AggregateError) return firstOf(error.errors[0]);
   return error instanceof Error ? error : new Error(String(error));
-}
-
-/** The host and port of a database, without its password. */
-function placeOf(databaseUrl: string): string {
-  const { hostname, port } = new URL(databaseUrl);
-  return `${hostname || "localhost"}:${port || "5432"}`;
 }

@@ -23,6 +23,11 @@ export function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === "0A000" && /cached plan/.test((error as Error).message);
 }
 
+/** Whether a server refused to write, because it is a standby or was told to. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(error) === "25006";
+}
+
 /** How deep the chain of an error's causes is searched. */
 const MAX_DEPTH = 8;
 
@@ -30,6 +35,19 @@ const MAX_DEPTH = 8;
 export class OverloadedError extends Error {
   constructor() {
     super("the database has more to write than it can");
+  }
+}
+
+/** A server that was connected to takes no writes. */
+export class ReadOnlyServerError extends Error {
+  /** The SQLSTATE that its refusal of a write would have: read_only_sql_transaction. */
+  readonly code = "25006";
+}
+
+/** A commit took place on the primary and is on no synchronous standby yet: it may still be lost. */
+export class UnreplicatedCommitError extends Error {
+  constructor() {
+    super("the wait of a commit for a synchronous standby was cancelled");
   }
 }
 
@@ -47,9 +65,8 @@ function isTransientByItself(error: Error): boolean {
     if (TRANSIENT_SQLSTATE.test(code) || TRANSIENT_NODE_CODE.test(code)) return true;
   }
   if (error instanceof AggregateError && error.errors.some(isTransientDatabaseError)) return true;
-  return (
-    isStalePlan(error) || error instanceof OverloadedError || TRANSIENT_MESSAGE.test(error.message)
-  );
+  if (error instanceof OverloadedError || error instanceof UnreplicatedCommitError) return true;
+  return isStalePlan(error) || TRANSIENT_MESSAGE.test(error.message);
 }
 
 /** An error and the causes behind it, the outermost first. */

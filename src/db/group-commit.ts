@@ -4,10 +4,18 @@ import {
   type GroupWork,
   type Outcome,
 } from "./group-transaction.ts";
-import { createGroupQueue, isLate, rejectLate, type Waiting } from "./group-queue.ts";
+import {
+  createGroupQueue,
+  isLate,
+  rejectLate,
+  type ObserveGroup,
+  type ObserveGroups,
+  type Waiting,
+} from "./group-queue.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { settledOrAfter } from "./settled-or-after.ts";
+import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
 /** How many groups are written at a time: one does its work while the other is committed. */
 const GROUPS_IN_FLIGHT = 2;
@@ -21,6 +29,8 @@ const MAX_MEMBER_TRIES = 3;
 
 /** What a group needs to know about its members. */
 export interface GroupOptions<Member, Result> {
+  /** What its members are, for whoever observes groups. */
+  readonly name: string;
   /** How many members one transaction takes at most. */
   readonly maxMembers: number;
   /**
@@ -31,6 +41,8 @@ export interface GroupOptions<Member, Result> {
   /** When the caller of a member stops waiting, on the clock of `performance.now()`. */
   readonly deadlineMs: (member: Member) => number;
   readonly work: GroupWork<Member, Result>;
+  /** The span of the call that a member is for. */
+  readonly spanOf?: (member: Member) => TransactionParent | undefined;
 }
 
 /**
@@ -51,19 +63,20 @@ export type CreateGroup = <Member, Result>(
 ) => (member: Member) => Promise<Result>;
 
 /** Builds the group commits of one ORM, which share its connections. */
-export function createGroupCommit(em: EntityManager): CreateGroup {
+export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups): CreateGroup {
   const transactions = createSemaphore(MAX_TRANSACTIONS);
-  return (options) => createGroup(em, transactions, options);
+  return (options) =>
+    createGroup(em, transactions, { ...options, observe: observeGroups(options.name) });
 }
 
 function createGroup<Member, Result>(
   em: EntityManager,
   transactions: Semaphore,
-  options: GroupOptions<Member, Result>,
+  options: GroupOptions<Member, Result> & { readonly observe: ObserveGroup },
 ): (member: Member) => Promise<Result> {
-  const queue = createGroupQueue<Member, Result>(options.maxMembers, options.serializeBy);
+  const queue = createGroupQueue<Member, Result>(options);
   const groups = createSemaphore(GROUPS_IN_FLIGHT);
-  const writeGroup = createGroupWriter(em, transactions, options.work);
+  const writeGroup = createGroupWriter(em, transactions, options);
   let isDraining = false;
 
   async function drain(): Promise<void> {
@@ -103,14 +116,12 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
 function createGroupWriter<Member, Result>(
   em: EntityManager,
   transactions: Semaphore,
-  work: GroupWork<Member, Result>,
+  { work, spanOf = () => undefined }: Pick<GroupOptions<Member, Result>, "work" | "spanOf">,
 ): (group: Group<Member, Result>) => Promise<void> {
-  const write = (group: Group<Member, Result>) =>
-    writeTogether(
-      em,
-      group.map(({ member }) => member),
-      work,
-    );
+  const write = (group: Group<Member, Result>) => {
+    const members = group.map(({ member }) => member);
+    return traceTransaction(members.map(spanOf), () => writeTogether(em, members, work));
+  };
 
   async function writeGroup(group: Group<Member, Result>, tries = 1): Promise<void> {
     if (group.length === 0) return;

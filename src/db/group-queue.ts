@@ -8,6 +8,8 @@ const SWEEP_MS = 250;
 /** A member that waits to be written, and the promise of its result. */
 export interface Waiting<Member, Result> {
   readonly member: Member;
+  /** Since when it waits, on the clock of `performance.now()`. */
+  readonly sinceMs: number;
   /** When it has waited too long, on the clock of `performance.now()`. */
   readonly expiresAtMs: number;
   readonly resolve: (result: Result) => void;
@@ -15,14 +17,23 @@ export interface Waiting<Member, Result> {
 }
 
 /** Whether a member has waited too long. */
-export function isLate({ expiresAtMs }: Pick<Waiting<unknown, unknown>, "expiresAtMs">): boolean {
-  return expiresAtMs <= performance.now();
+export function isLate(
+  { expiresAtMs }: Pick<Waiting<unknown, unknown>, "expiresAtMs">,
+  nowMs = performance.now(),
+): boolean {
+  return expiresAtMs <= nowMs;
 }
 
 /** Rejects a member that has waited too long. */
 export function rejectLate({ reject }: Pick<Waiting<unknown, unknown>, "reject">): void {
   reject(new OverloadedError());
 }
+
+/** Called for each group that is taken: its size, and how long its first member waited. */
+export type ObserveGroup = (members: number, waitedMs: number) => void;
+
+/** Gives what is called for the groups of a name, such as "bookings". */
+export type ObserveGroups = (name: string) => ObserveGroup;
 
 /** Members that wait to be written, in the order in which they came. */
 export interface GroupQueue<Member, Result> {
@@ -44,13 +55,15 @@ export interface GroupQueue<Member, Result> {
 /**
  * Builds a queue.
  *
- * @param maxMembers how many a group takes
- * @param serializeBy members with the same key are never in flight at the same time
+ * @param options `maxMembers` is how many a group takes; members with the same key by `serializeBy`
+ * are never in flight at the same time
  */
-export function createGroupQueue<Member, Result>(
-  maxMembers: number,
-  serializeBy: (member: Member) => string | undefined,
-): GroupQueue<Member, Result> {
+export function createGroupQueue<Member, Result>(options: {
+  readonly maxMembers: number;
+  readonly serializeBy: (member: Member) => string | undefined;
+  readonly observe: ObserveGroup;
+}): GroupQueue<Member, Result> {
+  const { maxMembers, serializeBy, observe } = options;
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
   let sweeping: NodeJS.Timeout | undefined;
@@ -69,7 +82,7 @@ export function createGroupQueue<Member, Result>(
   }
 
   function sweep(): void {
-    const late = new Set(waiting.filter(isLate));
+    const late = new Set(waiting.filter((one) => isLate(one)));
     waiting = waiting.filter((one) => !late.has(one));
     late.forEach(rejectLate);
     sweeping = waiting.length === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
@@ -78,22 +91,25 @@ export function createGroupQueue<Member, Result>(
   return {
     hasMembers: () => waiting.length > 0,
     add(member, deadlineMs) {
-      const expiresAtMs = Math.min(deadlineMs, performance.now() + MAX_WAIT_MS);
+      const sinceMs = performance.now();
+      const expiresAtMs = Math.min(deadlineMs, sinceMs + MAX_WAIT_MS);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      waiting.push({ member, expiresAtMs, resolve, reject });
+      waiting.push({ member, sinceMs, expiresAtMs, resolve, reject });
       sweeping ??= setTimeout(sweep, SWEEP_MS);
       return promise;
     },
     takeGroup() {
       const group: typeof waiting = [];
       const left: typeof waiting = [];
+      const nowMs = performance.now();
       for (const one of waiting) {
         const key = serializeBy(one.member);
         const isHeldUp = key !== undefined && keysInFlight.has(key);
-        if (isHeldUp || isLate(one) || group.length === maxMembers) left.push(one);
+        if (isHeldUp || isLate(one, nowMs) || group.length === maxMembers) left.push(one);
         else group.push(holdKey(one, key));
       }
       waiting = left;
+      if (group.length > 0) observe(group.length, nowMs - group[0]!.sinceMs);
       return group;
     },
   };

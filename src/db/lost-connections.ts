@@ -10,10 +10,23 @@ type ConnectCallback = (
  * Makes a pool take back connections that are lost while they are in use. Kysely, below the ORM,
  * never releases a connection whose `begin` or `rollback` failed, so each would occupy a place in
  * the pool for ever.
+ *
+ * @param waited called with how long a connection was waited for, in milliseconds, had or not
  */
-export function reclaimLostConnections(pool: Pool): void {
+export function reclaimLostConnections(pool: Pool, waited: (ms: number) => void): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
-  const connectReleased = async () => releasedWhenLost(await connect());
+  const connectReleased = async () => {
+    if (pool.idleCount > 0) {
+      waited(0);
+      return releasedWhenLost(await connect());
+    }
+    const startedMs = performance.now();
+    try {
+      return releasedWhenLost(await connect());
+    } finally {
+      waited(performance.now() - startedMs);
+    }
+  };
   pool.connect = ((callback?: ConnectCallback) => {
     if (callback === undefined) return connectReleased();
     connectReleased().then(

@@ -1,7 +1,7 @@
-import pg from "pg";
 import { assertVersion, connectionFault } from "./connection-fault.ts";
 import { isForbidden } from "./database-error.ts";
 import { createOrm } from "./orm.ts";
+import { createClient } from "./primary-client.ts";
 
 /** Names this service's migrations among PostgreSQL's advisory locks. */
 const MIGRATION_LOCK = 0x5348_5001;
@@ -17,8 +17,7 @@ const LOCK_WAIT_MS = 120_000;
  * @throws when a migration fails; what had been applied before stays
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
-  const lock = new pg.Client({
-    connectionString: databaseUrl,
+  const lock = createClient(databaseUrl, {
     connectionTimeoutMillis: 5_000,
     lock_timeout: LOCK_WAIT_MS,
     query_timeout: LOCK_WAIT_MS,

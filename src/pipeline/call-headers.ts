@@ -27,6 +27,10 @@ export interface CallHeaders {
   readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** `traceparent` as received; empty when it came more than once, and so counts as malformed. */
+  readonly traceparent: string | undefined;
+  /** Every `tracestate` value, joined by commas. */
+  readonly tracestate: string | undefined;
 }
 
 const VISIBLE = /^[\x21-\x7e]{1,128}$/;
@@ -57,6 +61,8 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     origin: undefined,
     host: undefined,
     forwardedFor: undefined,
+    traceparent: undefined,
+    tracestate: undefined,
   };
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     pick(picked, (rawHeaders[i] as string).toLowerCase(), rawHeaders[i + 1] as string);
@@ -110,5 +116,11 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
     case "host":
     case ":authority":
       return void (picked.host ??= value);
+    case "traceparent":
+      return void (picked.traceparent = picked.traceparent === undefined ? value : "");
+    case "tracestate": {
+      const { tracestate } = picked;
+      return void (picked.tracestate = tracestate === undefined ? value : `${tracestate},${value}`);
+    }
   }
 }

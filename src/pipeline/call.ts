@@ -3,6 +3,7 @@ import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Problem } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
+import type { CallSpan } from "./tracer.ts";
 
 /**
  * Who may call an RPC: workspaces with an API key, operators of the platform with theirs, and people
@@ -131,6 +132,8 @@ export interface ReceivedCall {
   replayed: boolean;
   /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
   code: Code | 0 | undefined;
+  /** Undefined while tracing is off. */
+  span: CallSpan | undefined;
 }
 
 /** A call whose caller is known, may make it, and is within its limits. */
@@ -171,5 +174,6 @@ export function receivedCall(headers: CallHeaders, peer: Peer): ReceivedCall {
     idempotencyKey: undefined,
     replayed: false,
     code: undefined,
+    span: undefined,
   };
 }

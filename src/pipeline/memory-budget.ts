@@ -11,6 +11,8 @@ export interface MemoryBudget {
   reserve(call: ReceivedCall, bytes: number): void;
   /** Gives back what the call has, if it has any. */
   release(call: ReceivedCall): void;
+  /** How much all calls have, in bytes. */
+  reservedBytes(): number;
 }
 
 /** Builds a budget. `what` is what takes the memory, for a refusal: "requests". */
@@ -29,5 +31,6 @@ export function createMemoryBudget(maxBytes: number, what: string): MemoryBudget
       reserved -= bytesOf.get(call) ?? 0;
       bytesOf.delete(call);
     },
+    reservedBytes: () => reserved,
   };
 }

@@ -1,8 +1,10 @@
-import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
+import { Gauge, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { Caller, ReceivedCall } from "./call.ts";
+import { addCounter, addHistogram } from "./metric-series.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
+import { readTraceparent } from "./traceparent.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
@@ -40,6 +42,12 @@ function personOf(caller: Caller | undefined): number | undefined {
   return caller?.audience === "person" ? caller.personId : undefined;
 }
 
+/** The trace that the call is part of, whether or not it is traced here; undefined for none. */
+function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | undefined {
+  if (span !== undefined) return span.traceId;
+  return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;
+}
+
 function nameOf(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
 }
@@ -54,7 +62,7 @@ export function createObserver(
   let inFlight = 0;
   registry.registerMetric(
     new Gauge({
-      name: "shipments_requests_under_way",
+      name: "shipments_requests_in_flight",
       help: "Calls that have begun and not ended.",
       registers: [],
       collect() {
@@ -74,6 +82,7 @@ export function createObserver(
         workspace: caller?.audience === "workspace" ? caller.workspaceId : undefined,
         operator: caller?.audience === "operator" ? caller.name : undefined,
         person: personOf(caller),
+        traceId: traceIdOf(call),
         code: nameOf(code),
         status: httpStatus,
         durationMs: Math.round(durationMs * 1000) / 1000,
@@ -98,29 +107,26 @@ function createCounters(
   registry: Registry,
 ): (method: string, code: Code | 0, seconds: number) => void {
   const labelNames = ["method", "code"] as const;
-  const requests = new Counter({
+  const requests = addCounter(registry, {
     name: "shipments_requests_total",
     help: "Calls answered, by method and gRPC code.",
     labelNames,
-    registers: [registry],
   });
-  const durations = new Histogram({
+  const durations = addHistogram(registry, {
     name: "shipments_request_duration_seconds",
     help: "Time from a call's first line to its answer, by method and gRPC code.",
     labelNames,
     buckets: DURATION_BUCKETS,
-    registers: [registry],
   });
-  // Looking labels up costs more than counting; there are few pairs of them.
   const known = new Map<string, Map<Code | 0, (seconds: number) => void>>();
   return (method, code, seconds) => {
     const ofMethod = known.getOrInsertComputed(method, () => new Map());
     const count = ofMethod.getOrInsertComputed(code, () => {
-      const request = requests.labels(method, nameOf(code));
-      const duration = durations.labels(method, nameOf(code));
+      const countRequest = requests(method, nameOf(code));
+      const observeDuration = durations(method, nameOf(code));
       return (taken: number) => {
-        request.inc();
-        duration.observe(taken);
+        countRequest();
+        observeDuration(taken);
       };
     });
     count(seconds);

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
 import type { ClientAddress } from "../domain/client-address.ts";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import type { LimitClass } from "../domain/rate-limit.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { readCallHeaders } from "./call-headers.ts";
 import {
@@ -22,6 +23,7 @@ import type { Rpc, StreamRpc } from "./rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
 import { createExecuteStream, type ExecuteStream } from "./streams.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
+import type { CallSpan, Tracer } from "./tracer.ts";
 import { compileValidateRequest, type ValidateRequest } from "./validate-request.ts";
 
 /**
@@ -58,18 +60,27 @@ export interface Pipeline {
   /** Writes an answer together with the others of this tick; `write` must not throw. */
   answer(write: () => void): void;
   /**
-   * Ends the record of a call: its log line and metrics. Call once, when the answer has gone out or
+   * Ends the record of a call: its log line, metrics and span. Call once, when the answer has gone out or
    * the caller has gone.
    *
    * @param httpStatus 0 when there was no answer
    */
   finish(call: ReceivedCall, httpStatus: number): void;
+  /** How much memory large requests and large answers have taken, in bytes. */
+  reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
 
-/** How much memory large requests take together, in bytes: enough for two of the largest. */
-const MAX_LARGE_REQUEST_BYTES = 130 * 1024 * 1024;
-/** The same of large answers that are not shared by calls. */
-const MAX_LARGE_ANSWER_BYTES = 128 * 1024 * 1024;
+/** What takes memory of a budget. */
+export type LargeKind = "requests" | "answers";
+
+/**
+ * How much memory large requests take together, in bytes: enough for two of the largest; and large
+ * answers that are not shared by calls.
+ */
+export const MEMORY_BUDGET_BYTES: Readonly<Record<LargeKind, number>> = {
+  requests: 130 * 1024 * 1024,
+  answers: 128 * 1024 * 1024,
+};
 
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: {
@@ -83,29 +94,31 @@ export function createPipeline(options: {
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
   readonly transientMessage: (error: unknown) => string | undefined;
   readonly limiter: Limiter;
+  /** Called for each call that is refused for its limit. */
+  readonly onRateLimited: (limitClass: LimitClass) => void;
   readonly observer: Observer;
+  /** Undefined while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }): Pipeline {
-  const { observer, tickBatcher, countUsage } = options;
-  const validatorOf = compileValidators([...options.rpcs, ...options.streams]);
+  const { observer, tracer, tickBatcher, countUsage } = options;
+  const methods = [...options.rpcs, ...options.streams];
+  const validatorOf = compileValidators(methods);
   const places = createPlaces();
   const authenticate = createAuthenticate(options);
   const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
-  const refusalFor = createRefusalFor(
-    refusalOf,
-    [...options.rpcs, ...options.streams],
-    options.log,
-  );
-  const requests = createMemoryBudget(MAX_LARGE_REQUEST_BYTES, "requests");
-  const answers = createMemoryBudget(MAX_LARGE_ANSWER_BYTES, "answers");
+  const refusalFor = createRefusalFor(refusalOf, methods, options.log);
+  const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");
+  const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
   return {
     receive(rawHeaders, peer) {
       const call = receivedCall(readCallHeaders(rawHeaders), peer);
+      if (tracer !== undefined) call.span = tracer.begin(call);
       observer.begin();
       return call;
     },
@@ -124,9 +137,25 @@ export function createPipeline(options: {
       requests.release(call);
       answers.release(call);
       observer.end(call, httpStatus);
+      if (call.span !== undefined) endSpan(call, call.span, httpStatus, tickBatcher);
       countUsage(call);
     },
+    reservedBytes: () => ({
+      requests: requests.reservedBytes(),
+      answers: answers.reservedBytes(),
+    }),
   };
+}
+
+/** Ends the span of a call now, and works out what it says together with those of this tick. */
+function endSpan(
+  call: ReceivedCall,
+  span: CallSpan,
+  httpStatus: number,
+  tickBatcher: TickBatcher,
+): void {
+  const endedMs = performance.now();
+  tickBatcher.record(() => span.end(call, httpStatus, endedMs));
 }
 
 function compileValidators(

@@ -48,8 +48,10 @@ declare module "ioredis" {
 /**
  * Counts the calls of all replicas together, in Valkey or Redis, as one process counts them in
  * memory. When Redis fails, calls are let through, and the log says so.
+ *
+ * @param onFallback called for each call that is let through
  */
-export function createRedisLimiter(redisUrl: string, log: Logger): Limiter {
+export function createRedisLimiter(redisUrl: string, log: Logger, onFallback: () => void): Limiter {
   let loggedAtMs = -Infinity;
   function logFailure(error: unknown): void {
     if (performance.now() - loggedAtMs < LOG_INTERVAL_MS) return;
@@ -70,6 +72,7 @@ export function createRedisLimiter(redisUrl: string, log: Logger): Limiter {
         return verdictOf(allowed === 1, microCalls, limit);
       } catch (error) {
         logFailure(error);
+        onFallback();
         return { allowed: true, remaining: burst, resetSeconds: windowSeconds(limit) };
       }
     },

@@ -27,10 +27,13 @@ import { createRedisLimiter } from "../pipeline/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/validate-request.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
+import { createDatabaseFigures } from "./database-figures.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
+import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { createServers } from "./servers.ts";
 import { implementAccountServices } from "./account-service.ts";
 import { implementAdminServices, type AdminDeps } from "./admin-services.ts";
@@ -54,6 +57,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
       Config,
+      | "operationsPort"
       | "publicUrl"
       | "trustedProxies"
       | "oidc"
@@ -74,27 +78,26 @@ export interface Outside {
   readonly webhookTimeoutMs?: number;
   /** From 0 to 1; spreads retries. */
   readonly random?: () => number;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Wires the service together. Opens nothing yet. */
 export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
-  const { now = () => new Date(), random = Math.random } = outside;
-  const stores = createStores(config, log);
-  const { orm, em, tasks, tariffs, keys, people, createGroup } = stores;
-  const sender = createSender({
-    allowLoopbackHttp,
-    resolve: outside.resolve,
-    timeoutMs: outside.webhookTimeoutMs,
-  });
-  const limiter = createLimiter(redisUrl, log);
+  const { now = () => new Date(), tracing } = outside;
+  const registry = new Registry();
+  const instruments = createInstruments(registry);
+  const stores = createStores(config, log, instruments);
+  const { orm, em, tasks, tariffs, keys, people } = stores;
+  const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
+  const limiter = createLimiter(redisUrl, log, instruments.countFallback);
   const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
   const feedMonitor = createFeedMonitor({ em, log, maxDelaySeconds });
   const tariffVersion = tariffs.currentVersion;
   const readiness = createReadiness(tariffVersion, feedMonitor.stalledBecause);
-  const registry = new Registry();
-  addMetrics(registry, { orm, tariffVersion, eventDelaySeconds: feedMonitor.delaySeconds });
-  const { http, grpc, inFlight } = createServers({
+  const databaseFigures = createDatabaseFigures({ em, log, now });
+  const servers = createServers({
     ...implementAll({
       ...stores,
       now,
@@ -107,33 +110,55 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     readiness,
     limiter,
     countUsage: stores.usage.count,
+    onRateLimited: instruments.countRateLimited,
+    tracer: tracing?.tracer,
     log,
     registry,
   });
-  const deliver = { createGroup, now, random, sender, eventJson: createEventJson() };
+  addMetrics(registry, { readiness, tariffs, feedMonitor, databaseFigures, servers, now });
   const background = createBackground({
     ...stores,
+    ...instruments,
     databaseUrl,
     log,
     feedMonitor,
+    databaseFigures,
     deliver,
     eventRetentionDays: config.eventRetentionDays,
     shutdownSignal: readiness.shutdownSignal,
   });
   const lifecycle = createLifecycle({
     ...config,
-    http,
-    grpc,
+    ...servers,
     readiness,
     background,
-    inFlight,
     log,
-    disconnect: () => Promise.all([limiter.close(), orm.close(), sender.close()]),
+    disconnect: () => closeAll([limiter, orm, deliver.sender, tracing]),
   });
   const { closedBecause } = readiness;
-  const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   const hasTariff = () => tariffVersion() !== undefined;
+  const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
   return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
+}
+
+/** What sends webhooks. */
+function createDelivering(
+  { resolve, webhookTimeoutMs: timeoutMs, random = Math.random, tracing }: Outside,
+  deps: Pick<Stores, "createGroup"> &
+    Pick<Instruments, "countAttempt"> & {
+      readonly now: () => Date;
+      readonly allowLoopbackHttp: boolean;
+    },
+) {
+  const { createGroup, countAttempt, now, allowLoopbackHttp } = deps;
+  const sender = createSender({ allowLoopbackHttp, resolve, timeoutMs });
+  const { traceAttempt } = tracing ?? {};
+  const eventJson = createEventJson();
+  return { createGroup, now, random, sender, eventJson, countAttempt, traceAttempt };
+}
+
+async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
+  await Promise.all(all.map(async (each) => each?.close()));
 }
 
 /** Every RPC of every service, with its function. */
@@ -145,10 +170,13 @@ function implementAll(deps: ServiceDeps & AdminDeps) {
   };
 }
 
+type Stores = ReturnType<typeof createStores>;
+
 /** What reads and writes the database, or keeps a part of it in memory. */
-function createStores(config: AppConfig, log: Logger) {
+function createStores(config: AppConfig, log: Logger, instruments: Instruments) {
   const { databaseUrl } = config;
-  const orm = createOrm(databaseUrl, { entities: ENTITIES, log });
+  const { observeGroups, poolObserver } = instruments;
+  const orm = createOrm(databaseUrl, { entities: ENTITIES, log, poolObserver });
   const { em } = orm;
   const events = createEventSignal({ em, log });
   const tasks = createTariffTasks(databaseUrl);
@@ -162,7 +190,8 @@ function createStores(config: AppConfig, log: Logger) {
     coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
-    createGroup: createGroupCommit(em),
+    createGroup: createGroupCommit(em, observeGroups),
+    observeGroups,
     reader: createReader(orm),
     usage: createUsageCounter(),
     overviews: createSlowAnswers<Overview>(),
@@ -178,8 +207,8 @@ function createEventJson(): (event: EventContent) => string {
 }
 
 /** Counts calls in this process, or in Redis together with all replicas. */
-function createLimiter(redisUrl: string | undefined, log: Logger): Limiter {
+function createLimiter(redisUrl: string | undefined, log: Logger, onFallback: () => void): Limiter {
   return redisUrl === undefined
     ? createMemoryLimiter(() => performance.now())
-    : createRedisLimiter(redisUrl, log);
+    : createRedisLimiter(redisUrl, log, onFallback);
 }

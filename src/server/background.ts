@@ -14,7 +14,9 @@ import {
   type Deliveries,
   type RunDeps,
 } from "../features/webhooks/run-deliveries.ts";
+import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
+import type { Instruments } from "./instruments.ts";
 import { purgeRegularly } from "./purge-regularly.ts";
 
 /** What one process does besides answering calls. */
@@ -40,10 +42,12 @@ export interface BackgroundDeps {
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventSignal;
   readonly feedMonitor: FeedMonitor;
+  readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
   readonly deliver: Omit<RunDeps, "em" | "events">;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
+  readonly countPurge: Instruments["countPurge"];
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -87,6 +91,7 @@ export function createBackground(options: BackgroundDeps): Background {
       deliveries = runDeliveries(log, { ...options.deliver, em, events });
       void purgeRegularly({ ...options, now: options.deliver.now });
       void options.feedMonitor.run(shutdownSignal);
+      void options.databaseFigures.run(shutdownSignal);
       void keyUse.run(shutdownSignal);
       reporting.start(shutdownSignal);
     },

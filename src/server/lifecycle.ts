@@ -11,18 +11,29 @@ import type { Readiness } from "./readiness.ts";
 
 /** How a process that serves begins and ends. */
 export interface Lifecycle {
-  /** Opens both ports; calls are refused as unavailable until `prepare` has resolved. */
-  listen(): Promise<{ http: AddressInfo; grpc: AddressInfo }>;
+  /**
+   * Opens every port, that of operators first; calls are refused as unavailable until `prepare` has
+   * resolved.
+   */
+  listen(): Promise<ListeningAddresses>;
   /**
    * Migrates the database, waiting for it while it is away, and starts the background work. Resolves
    * when that is done; rejects when the database cannot be migrated or the service closes meanwhile.
    */
   prepare(): Promise<void>;
   /**
-   * Drains: readiness turns 503, calls in flight finish, both ports close. Takes at most 9 seconds,
-   * and at least half a second, so that a probe can see it.
+   * Drains: readiness turns 503, calls in flight finish, every port closes, that of operators last.
+   * Takes at most 9 seconds, and at least half a second, so that a probe can see it.
    */
   close(): Promise<void>;
+}
+
+/** Where the servers listen. */
+export interface ListeningAddresses {
+  readonly http: AddressInfo;
+  readonly grpc: AddressInfo;
+  /** Undefined when operators have no server of their own. */
+  readonly operations: AddressInfo | undefined;
 }
 
 /** How long calls in flight may take to finish after `close`, in milliseconds. */
@@ -31,6 +42,8 @@ const DRAIN_MS = 7_000;
 const LINGER_MS = 500;
 /** How long webhook deliveries may take to finish after `close`, in milliseconds. */
 const DELIVERIES_MS = 4_000;
+/** How long the answers to operators may take to be read at the end, in milliseconds. */
+const OPERATIONS_MS = 200;
 /** How long disconnecting from a database that may not answer takes at most, in milliseconds. */
 const DISCONNECT_MS = 1_000;
 /** How long to wait before trying an absent database again, in milliseconds. */
@@ -43,9 +56,11 @@ export function createLifecycle(options: {
   readonly host: string;
   readonly port: number;
   readonly grpcPort: number;
+  readonly operationsPort?: number | undefined;
   readonly databaseUrl: string;
   readonly http: TransportServer;
   readonly grpc: TransportServer;
+  readonly operations: TransportServer;
   readonly readiness: Readiness;
   readonly background: Background;
   /** How many calls are in flight. */
@@ -54,7 +69,7 @@ export function createLifecycle(options: {
   readonly disconnect: () => Promise<unknown>;
   readonly log: Logger;
 }): Lifecycle {
-  const { host, http, grpc, readiness, background, log } = options;
+  const { host, http, grpc, operations, operationsPort, readiness, background, log } = options;
   const { shutdownSignal } = readiness;
 
   async function untilCallsEnd(): Promise<void> {
@@ -65,7 +80,12 @@ export function createLifecycle(options: {
 
   return {
     async listen() {
+      const forOperators =
+        operationsPort === undefined
+          ? undefined
+          : await listenAs("OPERATIONS_PORT", host, operationsPort, operations.listen);
       return {
+        operations: forOperators,
         http: await listenAs("PORT", host, options.port, http.listen),
         grpc: await listenAs("GRPC_PORT", host, options.grpcPort, grpc.listen),
       };
@@ -87,6 +107,7 @@ export function createLifecycle(options: {
         delivered.then(() => background.close()).then(options.disconnect),
         sleep(leftMs, undefined, { ref: false }),
       ]);
+      await operations.close(OPERATIONS_MS);
     },
   };
 }

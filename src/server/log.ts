@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { destination, pino, type DestinationStream, type Logger } from "pino";
 import type { Config } from "../config.ts";
+import { cutKeys } from "../domain/secret-key.ts";
 
 /** A log on standard output, and what writes all that it holds back. */
 export interface Log {
@@ -15,7 +16,8 @@ export interface Log {
 export async function createLog(config: Pick<Config, "logLevel" | "logFormat">): Promise<Log> {
   const format = config.logFormat ?? (process.stdout.isTTY ? "text" : "json");
   const { stream, flush } = format === "text" ? await textOutput() : jsonOutput();
-  const hooks = { streamWrite: withoutKeys };
+  // A caller may have put a key where none belongs, such as in a request id.
+  const hooks = { streamWrite: cutKeys };
   return { log: pino({ level: config.logLevel, base: undefined, hooks }, stream), flush };
 }
 
@@ -49,27 +51,25 @@ async function textOutput(): Promise<Output> {
 }
 
 /** The fields of a call's line that its message tells. */
-const CALL_FIELDS = ["requestId", "method", "workspace", "code", "status", "durationMs"] as const;
+const CALL_FIELDS = [
+  "requestId",
+  "method",
+  "workspace",
+  "traceId",
+  "code",
+  "status",
+  "durationMs",
+] as const;
 type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
 
 /** The message, and of a call the method, HTTP status (0: no answer), gRPC code and duration. */
 function describe(line: CallLine, message: string): string {
-  const { method, status, code, durationMs, workspace, requestId } = line;
+  const { method, status, code, durationMs, workspace, requestId, traceId } = line;
   if (durationMs === undefined) {
     return requestId === undefined ? message : `${message}, request ${requestId}`;
   }
   const who = workspace === undefined ? "" : `, workspace ${workspace}`;
   const took = Number(durationMs).toFixed(1);
-  return `${method ?? "no method"} ${status} ${code}, ${took} ms${who}, request ${requestId}`;
-}
-
-/** A key of a workspace or an operator but for its last four characters. */
-const KEY = /(sh[po]_)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
-
-/**
- * A log line with the keys in it cut to their last four characters: a caller may have put one where
- * none belongs, such as in a request id.
- */
-function withoutKeys(line: string): string {
-  return line.includes("shp_") || line.includes("sho_") ? line.replace(KEY, "$1...") : line;
+  const trace = traceId === undefined ? "" : `, trace ${traceId}`;
+  return `${method ?? "no method"} ${status} ${code}, ${took} ms${who}, request ${requestId}${trace}`;
 }

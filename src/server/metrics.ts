@@ -1,52 +1,155 @@
 import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/client";
-import type { MikroORM } from "@mikro-orm/postgresql";
+import manifest from "../../package.json" with { type: "json" };
+import { MEMORY_BUDGET_BYTES } from "../pipeline/pipeline.ts";
+import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
+import type { DatabaseFigures } from "./database-figures.ts";
+import type { FeedMonitor } from "./feed-monitor.ts";
+import type { Readiness } from "./readiness.ts";
+import type { Servers } from "./servers.ts";
 
-/**
- * Adds what `/metrics` tells beside calls: the connection pool, the tariff in force, the delay of
- * events, and Node's own figures.
- */
-export function addMetrics(
-  registry: Registry,
-  sources: {
-    readonly orm: MikroORM;
-    readonly tariffVersion: () => number | undefined;
-    readonly eventDelaySeconds: () => number;
-  },
-): void {
-  const { orm, tariffVersion, eventDelaySeconds } = sources;
+/** Where the figures come from that are read when `/metrics` is. */
+export interface MetricSources {
+  readonly readiness: Pick<Readiness, "unreadyBecause">;
+  readonly tariffs: Pick<TariffCache, "currentVersion" | "lagSeconds">;
+  readonly feedMonitor: Pick<FeedMonitor, "delaySeconds">;
+  readonly databaseFigures: Pick<DatabaseFigures, "latest">;
+  readonly servers: Servers;
+  readonly now: () => Date;
+}
+
+/** Adds what `/metrics` tells beside what `createInstruments` counts; reading it asks no database. */
+export function addMetrics(registry: Registry, sources: MetricSources): void {
+  const { servers } = sources;
   collectDefaultMetrics({ register: registry });
-  registry.registerMetric(
-    new Gauge({
-      name: "shipments_event_delay_seconds",
-      help: "Age of the oldest event that an open transaction keeps from being shown; 0 for none.",
+  const addGauge = createAddGauge(registry);
+  addStateGauges(addGauge, sources);
+  addDatabaseGauges(addGauge, sources);
+  addGauge(
+    "shipments_open_connections",
+    "Connections to the service that are open, by server; 10,000 may be on each.",
+    () =>
+      byLabel("server", {
+        http: servers.http.openConnections(),
+        grpc: servers.grpc.openConnections(),
+        operations: servers.operations.openConnections(),
+      }),
+    ["server"],
+  );
+  addGauge(
+    "shipments_memory_reserved_bytes",
+    "Memory that large requests and answers in flight have taken of their budget, by kind.",
+    () => byLabel("kind", servers.reservedBytes()),
+    ["kind"],
+  );
+  addGauge(
+    "shipments_memory_budget_bytes",
+    "Memory that large requests and answers may take; beyond it calls are UNAVAILABLE.",
+    () => byLabel("kind", MEMORY_BUDGET_BYTES),
+    ["kind"],
+  );
+}
+
+function addStateGauges(
+  addGauge: AddGauge,
+  { readiness, tariffs, feedMonitor }: MetricSources,
+): void {
+  const { version } = manifest;
+  addGauge(
+    "shipments_build_info",
+    "Always 1; its labels tell which versions run.",
+    () => [[{ version, node: process.versions.node }, 1]],
+    ["version", "node"],
+  );
+  addGauge("shipments_ready", "1 while /readyz is 200, else 0.", () =>
+    single(readiness.unreadyBecause() === undefined ? 1 : 0),
+  );
+  addGauge(
+    "shipments_tariff_version",
+    "Version of the tariff that prices are of; 0 while there is none.",
+    () => single(tariffs.currentVersion() ?? 0),
+  );
+  addGauge(
+    "shipments_tariff_lag_seconds",
+    "For how long prices have been of another tariff than the one in force; 0 when they are not.",
+    () => single(tariffs.lagSeconds()),
+  );
+  addGauge(
+    "shipments_event_delay_seconds",
+    "Age of the oldest event that an open transaction keeps from being shown; 0 for none.",
+    () => single(feedMonitor.delaySeconds()),
+  );
+}
+
+/** What is not known yet is NaN. */
+function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricSources): void {
+  const secondsSince = (ms: number) => Math.max(0, now().getTime() - ms) / 1_000;
+  addGauge(
+    "shipments_event_newest_age_seconds",
+    "Age of the newest event that is shown; grows when nothing happens, too.",
+    () => {
+      const newestMs = databaseFigures.latest()?.newestEventMs ?? undefined;
+      return single(newestMs === undefined ? Number.NaN : secondsSince(newestMs));
+    },
+  );
+  addGauge(
+    "shipments_webhook_backlog",
+    "Webhook deliveries that have not ended, retries that wait included; 100,000 at most.",
+    () => single(databaseFigures.latest()?.backlog.pending ?? Number.NaN),
+  );
+  addGauge(
+    "shipments_webhook_backlog_age_seconds",
+    "Age of the oldest of them; 0 for none. Receivers that fail are tried for days.",
+    () => {
+      const backlog = databaseFigures.latest()?.backlog;
+      if (backlog === undefined) return single(Number.NaN);
+      return single(backlog.oldestMs === null ? 0 : secondsSince(backlog.oldestMs));
+    },
+  );
+  addGauge(
+    "shipments_table_rows",
+    "About how many rows the tables have that grow; kept_answer holds the stored responses.",
+    () => (databaseFigures.latest()?.tables ?? []).map(({ table, rows }) => [{ table }, rows]),
+    ["table"],
+  );
+  addGauge(
+    "shipments_database_figures_age_seconds",
+    "How long ago the database was asked for backlog, newest event and rows.",
+    () => {
+      const readMs = databaseFigures.latest()?.readMs;
+      return single(readMs === undefined ? Number.NaN : secondsSince(readMs));
+    },
+  );
+}
+
+/** Values, each with its labels. */
+type Values = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+
+type AddGauge = (
+  name: string,
+  help: string,
+  read: () => Values,
+  labelNames?: readonly string[],
+) => void;
+
+function createAddGauge(registry: Registry): AddGauge {
+  return (name, help, read, labelNames = []) => {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
       registers: [],
       collect() {
-        this.set(eventDelaySeconds());
+        for (const [labels, value] of read()) this.set(labels, value);
       },
-    }),
-  );
-  registry.registerMetric(
-    new Gauge({
-      name: "shipments_tariff_version",
-      help: "Version of the tariff in force; 0 while there is none.",
-      registers: [],
-      collect() {
-        this.set(tariffVersion() ?? 0);
-      },
-    }),
-  );
-  registry.registerMetric(
-    new Gauge({
-      name: "shipments_database_connections",
-      help: "Connections in the pool, by state, and calls that wait for one.",
-      labelNames: ["state"] as const,
-      registers: [],
-      async collect() {
-        const pool = await orm.driver.getConnection().getNativeClient();
-        this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
-        this.set({ state: "idle" }, pool.idleCount);
-        this.set({ state: "waiting" }, pool.waitingCount);
-      },
-    }),
-  );
+    });
+    registry.registerMetric(gauge);
+  };
+}
+
+function single(value: number): Values {
+  return [[{}, value]];
+}
+
+function byLabel(name: string, values: Readonly<Record<string, number>>): Values {
+  return Object.entries(values).map(([label, value]) => [{ [name]: label }, value]);
 }

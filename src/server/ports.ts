@@ -3,18 +3,22 @@ import { createServer, type Server } from "node:net";
 import type { Config } from "../config.ts";
 
 /** What of the configuration says where to listen. */
-export type Addresses = Pick<Config, "host" | "port" | "grpcPort">;
+export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort">;
 
 /**
- * Finds out whether both ports can be had, before anything else is begun.
+ * Finds out whether every port can be had, before anything else is begun.
  *
  * @throws Error that names the variable to change
  */
 export async function assertPortsFree(addresses: Addresses): Promise<void> {
+  const { host, port, grpcPort, operationsPort } = addresses;
   const servers = [
-    await listenAs("PORT", addresses.host, addresses.port, listen),
-    await listenAs("GRPC_PORT", addresses.host, addresses.grpcPort, listen),
+    await listenAs("PORT", host, port, listen),
+    await listenAs("GRPC_PORT", host, grpcPort, listen),
   ];
+  if (operationsPort !== undefined) {
+    servers.push(await listenAs("OPERATIONS_PORT", host, operationsPort, listen));
+  }
   await Promise.all(servers.map((server) => once(server.close(), "close")));
 }
 
@@ -30,7 +34,7 @@ async function listen(host: string, port: number): Promise<Server> {
  * @throws Error with one sentence for the operator
  */
 export async function listenAs<T>(
-  variable: "PORT" | "GRPC_PORT",
+  variable: "PORT" | "GRPC_PORT" | "OPERATIONS_PORT",
   host: string,
   port: number,
   open: (host: string, port: number) => Promise<T>,

@@ -7,6 +7,7 @@ import { purgeStoredResponses } from "../features/idempotency/purge-stored-respo
 import { purgeSignIns } from "../features/people/purge-sign-ins.ts";
 import { purgeReports } from "../features/reports/purge-reports.ts";
 import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
+import type { Instruments, Purged } from "./instruments.ts";
 
 /** How often to purge, in milliseconds. */
 const PURGE_MS = 10 * 60 * 1_000;
@@ -21,17 +22,27 @@ export async function purgeRegularly(options: {
   readonly now: () => Date;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
+  readonly countPurge: Instruments["countPurge"];
   readonly shutdownSignal: AbortSignal;
 }): Promise<void> {
-  const { em, log, now, eventRetentionDays, shutdownSignal } = options;
-  const warn = (error: unknown) => log.warn({ err: error }, "purge failed");
+  const { em, log, now, eventRetentionDays, countPurge, shutdownSignal } = options;
+  async function purge(kind: Purged, rows: Promise<number>): Promise<void> {
+    try {
+      countPurge(kind, await rows);
+    } catch (error) {
+      countPurge(kind, undefined);
+      log.warn({ err: error, kind }, "purge failed");
+    }
+  }
   while (!shutdownSignal.aborted) {
-    await purgeStoredResponses(em).catch(warn);
-    await purgeEndedKeys(em).catch(warn);
-    await purgeDeliveries(em, now()).catch(warn);
-    await purgeSignIns(em).catch(warn);
-    await purgeReports(em).catch(warn);
-    if (eventRetentionDays !== undefined) await purgeEvents(em, eventRetentionDays).catch(warn);
+    await purge("stored_responses", purgeStoredResponses(em));
+    await purge("keys", purgeEndedKeys(em));
+    await purge("deliveries", purgeDeliveries(em, now()));
+    await purge("sign_ins", purgeSignIns(em));
+    await purge("usage", purgeReports(em));
+    if (eventRetentionDays !== undefined) {
+      await purge("events", purgeEvents(em, eventRetentionDays));
+    }
     await sleep(PURGE_MS, undefined, { ref: false, signal: shutdownSignal }).catch(() => undefined);
   }
 }

@@ -6,12 +6,15 @@ import type { App } from "./app.ts";
 import type { Config } from "../config.ts";
 import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
+import type { ListeningAddresses } from "./lifecycle.ts";
 import { createLog, type Log } from "./log.ts";
+import manifest from "../../package.json" with { type: "json" };
+import type { Tracing } from "../telemetry/tracing.ts";
 import { assertPortsFree } from "./ports.ts";
 import { holdYoungGeneration, letYoungGenerationGrow } from "./young-generation.ts";
 
 /** How long the whole end may take after SIGTERM, in milliseconds. */
-const END_MS = 9_500;
+export const END_MS = 9_500;
 /** How often to look whether there is a tariff, in milliseconds. */
 const POLL_MS = 10;
 /** How long there may be no tariff before that is said, in milliseconds. */
@@ -52,10 +55,10 @@ async function serveOn(
   told: Promise<void>,
 ): Promise<void> {
   const { createApp } = await import("./app.ts");
-  const app = createApp({ ...config, databaseUrl }, log);
+  const tracing = await startTracing(config, databaseUrl, log);
+  const app = createApp({ ...config, databaseUrl }, log, { tracing });
   try {
-    const { http, grpc } = await app.listen();
-    const addresses = { http: `http://${authority(http)}`, grpc: authority(grpc) };
+    const addresses = addressesOf(await app.listen());
     const { maxDatabaseConnections } = app;
     log.info({ ...addresses, maxDatabaseConnections }, "starting");
     const serving = async () => {
@@ -75,6 +78,18 @@ async function serveOn(
     endInTime();
     await app.close();
   }
+}
+
+/** Starts tracing, if it is on; the SDK is loaded only then. */
+async function startTracing(
+  { tracing, trustedProxies }: Config,
+  databaseUrl: string,
+  log: Logger,
+): Promise<Tracing | undefined> {
+  if (tracing === undefined) return undefined;
+  const telemetry = await import("../telemetry/tracing.ts");
+  const { version } = manifest;
+  return telemetry.startTracing({ ...tracing, databaseUrl, trustedProxies, version, log });
 }
 
 /** Waits for the first tariff, if there is none; false when the service shuts down instead. */
@@ -129,6 +144,15 @@ async function untilToldToEnd(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, () => undefined);
   await Promise.race(signals.map((signal) => once(process, signal)));
+}
+
+/** Where the servers listen, as the log tells it. */
+function addressesOf({ http, grpc, operations }: ListeningAddresses) {
+  return {
+    http: `http://${authority(http)}`,
+    grpc: authority(grpc),
+    ...(operations && { operations: `http://${authority(operations)}` }),
+  };
 }
 
 /** An address as others can dial it: a wildcard is reachable on the loopback address. */

@@ -1,17 +1,20 @@
 import { fileURLToPath } from "node:url";
 import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { createClientAddress, type ClientAddress } from "../domain/client-address.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
+import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/limiter.ts";
 import { createObserver } from "../pipeline/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/tick-batcher.ts";
+import type { Tracer } from "../pipeline/tracer.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -21,8 +24,10 @@ import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription } from "../transport/http/api-description.ts";
 import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
+import { createDocsFiles } from "../transport/http/docs-files.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
+import { createOperationsServer } from "../transport/http/operations-server.ts";
 import { createProbes } from "../transport/http/probes.ts";
 import { createSignInPages, type SignIn, type SignInPages } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
@@ -33,28 +38,53 @@ import { SERVICES } from "./services.ts";
 /** Where `npm run build` puts the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
 
+/** Every service that is called with a credential, and those without. */
+const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
+const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
+/** Where `npm run build` puts the guides and the reference of the API. */
+const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
+
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
 
-/** Builds the two servers on one pipeline; neither listens yet. */
-export function createServers(options: {
+/** The servers of one process. */
+export interface Servers {
+  readonly http: TransportServer;
+  readonly grpc: TransportServer;
+  /** Serves operators alone; to be left closed when the configuration gives it no port. */
+  readonly operations: TransportServer;
+  /** How many calls are in flight. */
+  readonly inFlight: () => number;
+  readonly reservedBytes: Pipeline["reservedBytes"];
+}
+
+/** What the servers are made of. */
+interface ServersOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
-  readonly config: Partial<Pick<Config, "publicUrl" | "trustedProxies" | "dashboard">>;
+  readonly config: Partial<
+    Pick<Config, "publicUrl" | "trustedProxies" | "dashboard" | "operationsPort">
+  >;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
   readonly countUsage: (call: ReceivedCall) => void;
+  /** Called for each call that is refused for its limit. */
+  readonly onRateLimited: (limitClass: LimitClass) => void;
+  /** Undefined while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly registry: Registry;
-}): {
-  readonly http: TransportServer;
-  readonly grpc: TransportServer;
-  readonly inFlight: () => number;
-} {
+}
+
+/**
+ * Builds the servers, the public two on one pipeline; none listens yet. With a server for operators,
+ * the public ones show neither metrics nor the services of operators and accounts.
+ */
+export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
@@ -68,33 +98,46 @@ export function createServers(options: {
     observer,
     tickBatcher,
   });
-  const services = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
-  const described = [...services, Health, ...REFLECTION_SERVICES];
+  const isOpen = config.operationsPort === undefined;
+  const { refusalOf } = pipeline;
+  const probes = (shown: Registry | undefined) =>
+    createProbes({ unreadyBecause, registry: shown, refusalOf });
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
       streams,
       pipeline,
       grpc,
-      addServices(router) {
-        addHealth(router, services.map(nameOf), () => unreadyBecause() === undefined);
-        addReflection(router, described);
-      },
+      addServices: withoutCredential(unreadyBecause, isOpen ? SERVED : SERVICES),
       fallback: answerUnknownRpc,
       shutdownSignal,
     });
   return {
     http: createHttpServer({
-      serviceNames: described.map(nameOf),
+      serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
-      probes: createProbes({ unreadyBecause, registry }),
+      probes: probes(isOpen ? registry : undefined),
       apiDescription: createApiDescription(API_DESCRIPTION),
+      docs: createDocsFiles(DOCS_FOLDER),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
       signInPages: signInPages({ ...options, clientAddress }, pipeline),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
+    operations: createOperationsServer(probes(registry)),
     inFlight: observer.inFlight,
+    reservedBytes: pipeline.reservedBytes,
+  };
+}
+
+/** Serves health, and reflection of these services. */
+function withoutCredential(
+  unreadyBecause: () => string | undefined,
+  reflected: readonly DescService[],
+): (router: ConnectRouter) => void {
+  return (router) => {
+    addHealth(router, SERVED.map(nameOf), () => unreadyBecause() === undefined);
+    addReflection(router, [...reflected, ...WITHOUT_CREDENTIAL]);
   };
 }
 

@@ -7,6 +7,7 @@ import { ReportService } from "../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
+import type { ObserveGroups } from "../db/group-queue.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { createApiKey } from "../features/api-keys/create-api-key.ts";
 import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
@@ -83,6 +84,7 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> 
   OverviewDeps & {
     readonly events: Pick<EventSignal, "announce">;
     readonly usage: UsageCounter;
+    readonly observeGroups: ObserveGroups;
   };
 
 /** Pairs every RPC of `SERVICES` with the function that performs it. */
@@ -93,9 +95,9 @@ export function implementServices(given: ServiceDeps): {
   const { createGroup } = given;
   const deps = {
     ...given,
-    findShipment: createFindShipment(given.reader),
+    findShipment: createFindShipment(given.reader, given.observeGroups),
     changeShipment: createChangeShipment(createGroup, given.events.announce),
-    findProvider: createFindProvider(given.reader),
+    findProvider: createFindProvider(given.reader, given.observeGroups),
   };
   const events = eventFunctions(deps);
   return {

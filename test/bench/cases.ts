@@ -1,4 +1,5 @@
 import { coverage } from "./cases/coverage.ts";
+import { objective } from "./cases/objective.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
 import { webhooks } from "./cases/webhooks.ts";
 import { measureContest, ours, peer, type Bench, type Contest } from "./contest.ts";
@@ -73,6 +74,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     ],
   }),
   webhooks: { title: "Webhooks", measure: webhooks },
+  objective: { title: "The service-level objective", measure: objective },
   start: { title: "Start and memory", measure: startAndMemory },
 };
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroupCommit } from "../../src/db/group-commit.ts";
+import type { ObserveGroups } from "../../src/db/group-queue.ts";
 import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -18,6 +19,13 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** The groups that were taken. */
+const groups: [name: string, members: number, waitedMs: number][] = [];
+const observeGroups: ObserveGroups =
+  (name) =>
+  (...taken) =>
+    void groups.push([name, ...taken]);
+
 const takeSeat = async (tx: EntityManager, number: number) => {
   await tx.execute("insert into seat values (?)", [number]);
   return { result: number };
@@ -30,7 +38,11 @@ const seats = async () =>
 
 test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
-  const take = createGroupCommit(orm.em)({
+  const take = createGroupCommit(
+    orm.em,
+    observeGroups,
+  )({
+    name: "seats",
     maxMembers: 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
@@ -64,7 +76,11 @@ test("a member that waits too long for a connection is refused, and is not writt
 });
 
 test("a member whose caller has left is not written", async () => {
-  const take = createGroupCommit(orm.em)({
+  const take = createGroupCommit(
+    orm.em,
+    observeGroups,
+  )({
+    name: "seats",
     maxMembers: 2,
     serializeBy: () => undefined,
     deadlineMs: (number: number) => (number < 110 ? 0 : Infinity),
@@ -88,7 +104,11 @@ test("a member whose caller has left is not written", async () => {
 });
 
 test("a commit that the database refuses releases its connection", async () => {
-  const take = createGroupCommit(orm.em)({
+  const take = createGroupCommit(
+    orm.em,
+    observeGroups,
+  )({
+    name: "seats",
     maxMembers: 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
@@ -99,4 +119,27 @@ test("a commit that the database refuses releases its connection", async () => {
     await expect(take(200)).rejects.toMatchObject({ code: "23505" });
   }
   expect(await take(201)).toBe(201);
+});
+
+test("each group that is taken is observed with its name, its size and its first member's wait", async () => {
+  groups.length = 0;
+  const take = createGroupCommit(
+    orm.em,
+    observeGroups,
+  )({
+    name: "places",
+    maxMembers: 3,
+    serializeBy: () => undefined,
+    deadlineMs: () => Infinity,
+    work: async (tx, numbers: readonly number[]) => {
+      await tx.execute("select 1");
+      return numbers.map((result) => ({ result }));
+    },
+  });
+  await Promise.all([1, 2, 3, 4, 5].map((number) => take(number)));
+  expect(groups).toEqual([
+    ["places", 3, expect.any(Number)],
+    ["places", 2, expect.any(Number)],
+  ]);
+  expect(groups.every(([, , waitedMs]) => waitedMs >= 0)).toBe(true);
 });

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
 import { book } from "../support/bookings.ts";
+import { connectTo, createDatabase } from "../support/database.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -32,4 +34,23 @@ test("a column that a migration adds does not break calls of a service that runs
     await service.app.em.fork().execute(`alter table ${table} add column added text`);
   }
   for (let i = 0; i < 10; i++) expect(new Set(await statuses())).toEqual(new Set([200]));
+});
+
+test("a migration gives up a table that is locked, so that calls do not wait behind it, and is made when it is tried again", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const client = await connectTo(database.url);
+  onTestFinished(() => client.end());
+  const last = "20261121192000-bind-sessions";
+  // As before the migration.
+  await client.query("alter table sign_in_link drop column workspace_id");
+  await client.query("alter table session drop column workspace_id");
+  const undone = await client.query("delete from applied_migration where name = $1", [last]);
+  expect(undone.rowCount).toBe(1);
+  // As pg_dump locks a table that it copies.
+  await client.query("begin");
+  await client.query("lock table sign_in_link in access share mode");
+  await expect(migrate(database.url)).rejects.toMatchObject({ code: "55P03" });
+  await client.query("commit");
+  expect(await migrate(database.url)).toEqual([last]);
 });

@@ -94,7 +94,7 @@ await runDrill(async (service) => {
     most = Math.max(most, memoryMiB(pid));
   }
   const metrics = await fetch(`http://127.0.0.1:${ports.http}/metrics`);
-  const inFlight = /^shipments_requests_under_way (\d+)$/m.exec(await metrics.text())?.[1];
+  const inFlight = /^shipments_requests_in_flight (\d+)$/m.exec(await metrics.text())?.[1];
   const seen = `${before} MiB before, ${most} at most, ${memoryMiB(pid)} after`;
   expect(
     "10,000 lists in 50 pipelines: memory stays bounded",

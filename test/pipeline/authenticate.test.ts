@@ -195,6 +195,7 @@ test("a key with a typo is refused without a query", async () => {
     }),
     closedBecause: () => undefined,
     places: { assertSome: () => undefined },
+    onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
   });
   const admit = async (key: string) =>

@@ -46,6 +46,7 @@ function startPipeline(run: Rpc["run"]) {
     clientAddress: () => "",
     closedBecause: () => undefined,
     transientMessage: () => undefined,
+    onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
     observer: createObserver(log, new Registry(), tickBatcher),
     countUsage: () => undefined,

@@ -10,13 +10,14 @@ import { hasRedis, startRedis } from "../support/redis.ts";
 
 const FAILED = "limits are not enforced: Redis does not answer";
 
-test("while Redis is away calls are let through, and the log says so every five seconds", async () => {
+test("while Redis is away calls are let through and counted as such, and the log says so every five seconds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const messages: string[] = [];
   const log = pino({}, { write: (line) => void messages.push(JSON.parse(line).msg) });
   // Nothing listens on port 1.
-  const limiter = createRedisLimiter("redis://127.0.0.1:1", log);
+  let fallbacks = 0;
+  const limiter = createRedisLimiter("redis://127.0.0.1:1", log, () => void fallbacks++);
   onTestFinished(() => limiter.close());
   const takeSome = async () => {
     for (let i = 0; i < 10; i++) {
@@ -31,13 +32,14 @@ test("while Redis is away calls are let through, and the log says so every five 
   vi.advanceTimersByTime(1);
   await takeSome();
   expect(messages).toEqual([FAILED, FAILED]);
+  expect(fallbacks).toBe(30);
 });
 
 describe.skipIf(!hasRedis)("with Redis", () => {
   /** A limiter that counts in a Redis of its own, and a client that sees what it keeps there. */
   async function startLimiter() {
     const { url } = await startRedis();
-    const limiter = createRedisLimiter(url, pino({ level: "silent" }));
+    const limiter = createRedisLimiter(url, pino({ level: "silent" }), () => undefined);
     const redis = new Redis(url);
     onTestFinished(async () => {
       redis.disconnect();

@@ -45,7 +45,7 @@ function unusedFolder(): string {
   return join(parent, "data");
 }
 
-test.each(["PORT", "GRPC_PORT"])(
+test.each(["PORT", "GRPC_PORT", "OPERATIONS_PORT"])(
   "a start whose %s is taken fails and names it, before it makes a data folder",
   async (name) => {
     const port = await listenSomewhere(createServer());

@@ -32,9 +32,20 @@ export interface Running {
 
 /** Starts `shipments <args>`; it is killed when the test is over, should it still run. */
 export function startCommand(args: readonly string[], environment: Environment): Running {
-  const child = spawn(process.execPath, ["src/cli.js", ...args], {
-    cwd: REPOSITORY,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
+  const cached = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment };
+  return startProcess(process.execPath, ["src/cli.js", ...args], cached);
+}
+
+/** Starts a program in a folder, this repository's unless told otherwise; it is killed likewise. */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  environment: Environment,
+  cwd = REPOSITORY,
+): Running {
+  const child = spawn(file, args, {
+    cwd,
+    env: { PATH: process.env.PATH, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: COMMAND_TIMEOUT_MS,
     killSignal: "SIGKILL",

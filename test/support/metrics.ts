@@ -47,7 +47,7 @@ export function parsePrometheus(text: string): Map<string, Metric> {
 /** How many calls the service counts as begun and not ended. */
 export async function callsInFlight(endpoints: Endpoints): Promise<number> {
   const { text } = await endpoints.request("/metrics");
-  return Number(/^shipments_requests_under_way (\d+)$/m.exec(text)?.[1]);
+  return Number(/^shipments_requests_in_flight (\d+)$/m.exec(text)?.[1]);
 }
 
 function parseSample(line: string): Sample {

@@ -77,6 +77,7 @@ export async function startOwnService(options: {
     countUsage: () => undefined,
     closedBecause: () => undefined,
     transientMessage: () => undefined,
+    onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => performance.now()),
     observer: createObserver(log, new Registry(), tickBatcher),
     tickBatcher,

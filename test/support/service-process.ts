@@ -20,11 +20,18 @@ export interface ServiceProcess extends Running, Endpoints {
  * Starts `shipments serve <args>` on free ports, and waits until both servers listen; it is killed
  * when the test is over, should it still run.
  */
-export async function startServiceProcess(
+export function startServiceProcess(
   environment: Environment,
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const running = startCommand(["serve", ...args], { PORT: "0", GRPC_PORT: "0", ...environment });
+  return untilListening(startCommand(["serve", ...args], { ...FREE_PORTS, ...environment }));
+}
+
+/** Makes a process listen at ports that nobody has. */
+export const FREE_PORTS: Environment = { PORT: "0", GRPC_PORT: "0" };
+
+/** Waits until both servers of a process that was started listen. */
+export async function untilListening(running: Running): Promise<ServiceProcess> {
   const log = () => logLines(running.stdout());
   const findListening = () => {
     const { exitCode, signalCode } = running.process;

@@ -28,6 +28,8 @@ export interface TestOperator {
 export interface TestService extends Endpoints {
   readonly app: App;
   readonly databaseUrl: string;
+  /** Where operators are served, if they are given a server of their own. */
+  readonly operationsUrl: string | undefined;
   /** Makes a workspace, with the manual payment provider unless told otherwise. */
   addWorkspace(options?: { paymentProvider?: "manual" | undefined }): Promise<TestWorkspace>;
   /** Makes an operator; an owner unless told otherwise. */
@@ -68,6 +70,8 @@ interface ServiceOptions {
   readonly maxEventDelaySeconds?: number;
   /** The port of the HTTP server; any free one unless told otherwise. */
   readonly port?: number;
+  /** The port of a server for operators; there is none unless given. */
+  readonly operationsPort?: number;
   /** Where browsers reach the service. */
   readonly publicUrl?: string;
   /** Proxies whose `X-Forwarded-For` is believed. */
@@ -90,6 +94,7 @@ export async function startReplica(
     host: "127.0.0.1",
     port: options.port ?? 0,
     grpcPort: 0,
+    operationsPort: options.operationsPort,
     databaseUrl,
     webhookAllowLoopbackHttp,
     redisUrl,
@@ -105,7 +110,7 @@ export async function startReplica(
     ...options.outside,
     ...(options.now === undefined ? {} : { now: options.now }),
   });
-  const { http, grpc } = await app.listen();
+  const { http, grpc, operations } = await app.listen();
   const tariff = options.tariff ?? SAMPLE_TARIFF;
   await publishDocument(app.em, tariff);
   await app.prepare();
@@ -113,6 +118,7 @@ export async function startReplica(
     ...endpointsAt(`http://127.0.0.1:${http.port}`, `http://127.0.0.1:${grpc.port}`),
     app,
     databaseUrl,
+    operationsUrl: operations && `http://127.0.0.1:${operations.port}`,
     addWorkspace: ({ paymentProvider } = { paymentProvider: "manual" }) =>
       makeWorkspace(app.em, { name: "Test", paymentProvider }),
     addOperator: (role = "owner") => addOperator(app.em, role),

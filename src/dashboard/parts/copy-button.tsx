@@ -1,3 +1,4 @@
+import { copyText } from "./copy-text.ts";
 import { toast } from "./toast.tsx";
 
 /** Copies a text. `what` names it: "reference" makes "Copy the reference". */
@@ -24,30 +25,4 @@ export function CopyButton(props: { readonly text: string; readonly what: string
       </svg>
     </button>
   );
-}
-
-/**
- * Browsers have a clipboard only over https and on this machine; elsewhere a selection is copied.
- *
- * @returns false when the browser does not allow it
- */
-async function copyText(text: string): Promise<boolean> {
-  if (!window.isSecureContext) return copySelected(text);
-  return navigator.clipboard.writeText(text).then(
-    () => true,
-    () => false,
-  );
-}
-
-function copySelected(text: string): boolean {
-  const focused = document.activeElement;
-  const area = document.createElement("textarea");
-  area.value = text;
-  // Within an open dialog, since nothing outside of it can be selected.
-  (document.querySelector("dialog[open]") ?? document.body).append(area);
-  area.select();
-  const isCopied = document.execCommand("copy");
-  area.remove();
-  if (focused instanceof HTMLElement) focused.focus();
-  return isCopied;
 }

@@ -183,6 +183,16 @@ function Navigation(props: { readonly pathname: string; readonly current: string
           </ul>
         </div>
       ))}
+      <div>
+        <h2>Help</h2>
+        <ul>
+          <li>
+            <a href="/docs" rel="external">
+              Docs
+            </a>
+          </li>
+        </ul>
+      </div>
     </nav>
   );
 }

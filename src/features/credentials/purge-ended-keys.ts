@@ -8,12 +8,17 @@ const BATCH = 1_000;
 /**
  * Deletes the keys that ended more than 90 days ago, by the database's clock. Replicas that purge at
  * the same time share the work.
+ *
+ * @returns how many it deleted
  */
-export async function purgeEndedKeys(em: EntityManager): Promise<void> {
-  for (const table of KEY_TABLES) await purge(em, table);
+export async function purgeEndedKeys(em: EntityManager): Promise<number> {
+  let count = 0;
+  for (const table of KEY_TABLES) count += await purge(em, table);
+  return count;
 }
 
-async function purge(em: EntityManager, table: KeyTable): Promise<void> {
+async function purge(em: EntityManager, table: KeyTable): Promise<number> {
+  let count = 0;
   let purged: unknown[];
   do {
     purged = await runStatement(
@@ -24,5 +29,7 @@ async function purge(em: EntityManager, table: KeyTable): Promise<void> {
        ) returning 1`,
       [BATCH],
     );
+    count += purged.length;
   } while (purged.length === BATCH);
+  return count;
 }

@@ -30,8 +30,11 @@ const PURGE = `
 /**
  * Deletes events that are older than `retentionDays` by the database's clock, from the beginning of
  * each workspace's feed, in batches. Replicas that purge at the same time share the work.
+ *
+ * @returns how many it deleted
  */
-export async function purgeEvents(em: EntityManager, retentionDays: number): Promise<void> {
+export async function purgeEvents(em: EntityManager, retentionDays: number): Promise<number> {
+  let count = 0;
   const workspaces = await runStatement<{ id: number }>(em.fork(), WORKSPACES_WITH_OLD_EVENTS, [
     retentionDays,
   ]);
@@ -39,6 +42,8 @@ export async function purgeEvents(em: EntityManager, retentionDays: number): Pro
     let deleted: number;
     do {
       deleted = (await runStatement(em.fork(), PURGE, [id, BATCH, retentionDays])).length;
+      count += deleted;
     } while (deleted === BATCH);
   }
+  return count;
 }

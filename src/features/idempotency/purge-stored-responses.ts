@@ -7,12 +7,17 @@ const BATCH = 1_000;
 /**
  * Deletes the stored responses that have expired, by the database's clock. Replicas that purge at
  * the same time share the work.
+ *
+ * @returns how many it deleted
  */
-export async function purgeStoredResponses(em: EntityManager): Promise<void> {
-  for (const store of Object.values(STORES)) await purge(em, store);
+export async function purgeStoredResponses(em: EntityManager): Promise<number> {
+  let count = 0;
+  for (const store of Object.values(STORES)) count += await purge(em, store);
+  return count;
 }
 
-async function purge(em: EntityManager, { table, owner }: Store): Promise<void> {
+async function purge(em: EntityManager, { table, owner }: Store): Promise<number> {
+  let count = 0;
   let purged: unknown[];
   do {
     purged = await em.fork().execute(
@@ -22,5 +27,7 @@ async function purge(em: EntityManager, { table, owner }: Store): Promise<void> 
        ) returning 1`,
       [RETENTION, BATCH],
     );
+    count += purged.length;
   } while (purged.length === BATCH);
+  return count;
 }

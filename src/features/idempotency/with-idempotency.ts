@@ -1,6 +1,7 @@
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import { traceTransaction } from "../../db/trace-transaction.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
 import {
   replayStoredResponses,
@@ -26,13 +27,15 @@ export function withIdempotency<M extends DescMethodUnary>(
   call: RepeatableCall,
   work: (tx: EntityManager) => Promise<MessageShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
-  return em.fork().transactional(async (tx) => {
-    const [outcome] = await withIdempotencyEach(tx, [{ method, request, call }], async () => [
-      { result: await work(tx) },
-    ]);
-    if ("result" in outcome!) return outcome.result;
-    throw outcome!.refused;
-  });
+  const transaction = () =>
+    em.fork().transactional(async (tx) => {
+      const [outcome] = await withIdempotencyEach(tx, [{ method, request, call }], async () => [
+        { result: await work(tx) },
+      ]);
+      if ("result" in outcome!) return outcome.result;
+      throw outcome!.refused;
+    });
+  return traceTransaction([call.span], transaction);
 }
 
 /**

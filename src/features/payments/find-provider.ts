@@ -1,4 +1,5 @@
 import { batchReads } from "../../db/batch-reads.ts";
+import type { ObserveGroups } from "../../db/group-queue.ts";
 import type { Reader } from "../../db/reader.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { manualProvider } from "./manual-provider.ts";
@@ -21,11 +22,11 @@ const FIND = `
   join payment_connection as connection on connection.workspace_id = asked.workspace`;
 
 /** Builds the look-up; workspaces that are asked for at the same time share a statement. */
-export function createFindProvider(reader: Reader): FindProvider {
+export function createFindProvider(reader: Reader, observeGroups: ObserveGroups): FindProvider {
   return batchReads(async (workspaces) => {
     const asked = workspaces.map((workspace, place) => ({ place, workspace }));
     const rows = await reader.rows(FIND, [JSON.stringify(asked)]);
     const names = new Map(rows as [number, PaymentProviderName][]);
     return workspaces.map((_, place) => PROVIDERS[names.get(place) ?? "manual"]);
-  });
+  }, observeGroups("provider_reads"));
 }

@@ -10,8 +10,9 @@ const ENDED = {
   session: "ends_at < now() or last_seen_at < now() - interval '12 hours'",
 } as const;
 
-/** Deletes sign-in links and sessions that have ended, in batches. */
-export async function purgeSignIns(em: EntityManager): Promise<void> {
+/** Deletes sign-in links and sessions that have ended, in batches, and tells how many. */
+export async function purgeSignIns(em: EntityManager): Promise<number> {
+  let count = 0;
   for (const [table, ended] of Object.entries(ENDED)) {
     let deleted: number;
     do {
@@ -23,6 +24,8 @@ export async function purgeSignIns(em: EntityManager): Promise<void> {
         [BATCH],
       );
       deleted = rows.length;
+      count += deleted;
     } while (deleted === BATCH);
   }
+  return count;
 }

@@ -12,11 +12,18 @@ const PURGE_USAGE = `
     where hour < now() - make_interval(days => $1) order by hour limit $2 for update skip locked)
   returning 1`;
 
-/** Deletes counts of calls of more than 100 days ago, and replicas that were not seen for a day. */
-export async function purgeReports(em: EntityManager): Promise<void> {
+/**
+ * Deletes counts of calls of more than 100 days ago, and replicas that were not seen for a day.
+ *
+ * @returns how many counts it deleted
+ */
+export async function purgeReports(em: EntityManager): Promise<number> {
+  let count = 0;
   await runStatement(em.fork(), "delete from replica where seen_at < now() - interval '1 day'", []);
   let deleted: number;
   do {
     deleted = (await runStatement(em.fork(), PURGE_USAGE, [USAGE_DAYS, BATCH])).length;
+    count += deleted;
   } while (deleted === BATCH);
+  return count;
 }

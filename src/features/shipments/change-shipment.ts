@@ -53,9 +53,11 @@ export function createChangeShipment(
   const rejectIfInFlight = createRejectIfInFlight();
   const written = new WeakSet<ShipmentChange>();
   const commitInGroup = createGroup({
+    name: "changes",
     maxMembers: MAX_GROUP,
     serializeBy: shipmentOf,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.span,
     work: (tx, changes: readonly ShipmentChange[]) =>
       withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun, written)),
   });

@@ -49,9 +49,11 @@ export function createBookings(
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
   const commitInGroup = deps.createGroup({
+    name: "bookings",
     maxMembers: MAX_GROUP,
     serializeBy: externalReferenceKey,
     deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.span,
     work: (tx, bookings: readonly Booking[]) =>
       withIdempotencyEach(tx, bookings, (fresh) => bookEach(tx, fresh, deps)),
   });

@@ -1,4 +1,5 @@
 import { batchReads } from "../../db/batch-reads.ts";
+import type { ObserveGroups } from "../../db/group-queue.ts";
 import type { Reader } from "../../db/reader.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
@@ -23,8 +24,11 @@ export interface ShipmentKey {
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
 /** Builds the look-up; shipments that are asked for at the same time share a statement. */
-export function createFindShipment(reader: Reader): FindShipment {
-  const find = batchReads((keys: readonly ShipmentKey[]) => readShipments(reader, keys));
+export function createFindShipment(reader: Reader, observeGroups: ObserveGroups): FindShipment {
+  const find = batchReads(
+    (keys: readonly ShipmentKey[]) => readShipments(reader, keys),
+    observeGroups("shipment_reads"),
+  );
   return async (key) => {
     if (!isReference(key.reference)) throw shipmentNotFoundError();
     const found = await find(key);

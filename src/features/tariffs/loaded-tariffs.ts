@@ -1,3 +1,4 @@
+import type { Pricing } from "../../domain/pricing/pricing.ts";
 import type { PricedTariff } from "./tariff-cache.ts";
 
 /** The few tariffs that a process has in memory. */
@@ -20,8 +21,9 @@ const KEEP_PREVIOUS_MS = 10_000;
 
 /** Builds the memory, empty. */
 export function createLoadedTariffs(
-  read: (version: number) => Promise<PricedTariff>,
+  readPricing: (version: number) => Promise<Pricing>,
 ): LoadedTariffs {
+  const read = async (version: number) => ({ version, pricing: await readPricing(version) });
   const loads = new Map<number, Promise<PricedTariff>>();
   let newest: PricedTariff | undefined;
   let previous: PricedTariff | undefined;

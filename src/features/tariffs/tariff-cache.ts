@@ -25,6 +25,8 @@ export interface TariffCache {
   current(): PricedTariff;
   /** Its version, or undefined while there is none. */
   currentVersion(): number | undefined;
+  /** For how long `current` has not been the version in force, in seconds, at the last `refresh`. */
+  lagSeconds(): number;
   /**
    * The version in force now, read in the caller's transaction.
    *
@@ -77,11 +79,9 @@ export function createTariffCache(options: {
   readonly log: Pick<Logger, "warn">;
 }): TariffCache {
   const { em, tasks, log } = options;
-  const loaded = createLoadedTariffs(async (version) => ({
-    version,
-    pricing: await loadTariff(em, tasks, version),
-  }));
+  const loaded = createLoadedTariffs((version) => loadTariff(em, tasks, version));
   const currentVersion = () => loaded.newest()?.version;
+  const lag = createLag();
 
   async function byVersion(version: number | null): Promise<PricedTariff> {
     if (version === null) throw noTariffError();
@@ -127,6 +127,7 @@ export function createTariffCache(options: {
       return newest;
     },
     currentVersion,
+    lagSeconds: lag.seconds,
     async inForce(tx) {
       const [row] = await runStatement<{ version: number | null }>(tx, READ_IN_FORCE, []);
       return byVersion(row!.version);
@@ -138,7 +139,19 @@ export function createTariffCache(options: {
       // Before `prepare` drops what has just taken effect.
       await follow(now);
       prepare(now);
+      lag.note(now.inForce !== null && now.inForce !== currentVersion());
     },
+  };
+}
+
+/** For how long something has been behind. */
+function createLag() {
+  let sinceMs: number | undefined;
+  return {
+    note(isBehind: boolean): void {
+      sinceMs = isBehind ? (sinceMs ?? performance.now()) : undefined;
+    },
+    seconds: () => (sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1_000),
   };
 }
 

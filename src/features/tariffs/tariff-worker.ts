@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import pg from "pg";
+import { createClient } from "../../db/primary-client.ts";
 import { checkTask } from "./check-task.ts";
 import { compareTask } from "./compare-task.ts";
 import { coverageTask } from "./coverage-task.ts";
@@ -22,8 +22,7 @@ const TASKS: { readonly [Name in keyof Tasks]: TariffTask<Name> } = {
 
 /** Runs one task on a connection of its own, and ends. */
 async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promise<void> {
-  const client = new pg.Client({
-    connectionString: request.databaseUrl,
+  const client = createClient(request.databaseUrl, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     application_name: "shipments tariff",

@@ -4,6 +4,7 @@ import type { EventContent } from "../events/event-message.ts";
 import type { DueDelivery, WebhookTarget } from "./read-due-deliveries.ts";
 import { activeSecrets } from "./rotate-webhook-secret.ts";
 import type { Sender, SendResult } from "./send-webhook.ts";
+import type { TraceAttempt } from "./trace-attempt.ts";
 import type { TakenDelivery } from "./webhook-queue.ts";
 
 /** What attempts need. */
@@ -12,6 +13,8 @@ export interface DeliverDeps {
   readonly sender: Sender;
   /** The event as JSON, as the API under `/v1` gives it. */
   readonly eventJson: (event: EventContent) => string;
+  /** Undefined while tracing is off. */
+  readonly traceAttempt?: TraceAttempt | undefined;
 }
 
 /** An attempt at a delivery. */
@@ -32,7 +35,7 @@ export interface DeliveryOutcome {
 /** Makes one attempt at a delivery. Does not record it. */
 export async function deliver(
   { delivery, target }: TakenDelivery,
-  { now, sender, eventJson }: DeliverDeps,
+  { now, sender, eventJson, traceAttempt }: DeliverDeps,
 ): Promise<DeliveryOutcome> {
   const { event } = delivery;
   const wasFailing = target.isFailing;
@@ -40,7 +43,11 @@ export async function deliver(
   const startedAt = now();
   const body = eventJson(event);
   const headers = webhookHeaders(event, body, target, startedAt);
-  const result = await sender.send(target.url, headers, body);
+  const { url } = target;
+  const { number } = event;
+  const span = traceAttempt?.({ ...delivery, number, eventId: writeEventId(event), url });
+  const result = await sender.send(url, { ...headers, ...span?.headers }, body);
+  span?.end(result);
   return { delivery, wasFailing, attempt: { startedAt, result } };
 }
 

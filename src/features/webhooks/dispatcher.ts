@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { deliver, type DeliverDeps, type DeliveryOutcome } from "./deliver.ts";
 import { changesWebhook, type OutcomeRecorder } from "./outcome-recorder.ts";
 import { createSendPlaces } from "./send-places.ts";
-import { isSuccess } from "./send-webhook.ts";
+import { isSuccess, type SendResult } from "./send-webhook.ts";
 import type { Settled, TakenDelivery, WebhookQueue } from "./webhook-queue.ts";
 
 /** Sends what queues have to send. */
@@ -19,7 +19,7 @@ export interface Dispatcher {
  * @param onSettled called when an attempt has ended, is recorded, and others may have followed
  */
 export function createDispatcher(
-  deps: DeliverDeps,
+  deps: DeliverDeps & { readonly countAttempt: (result: SendResult) => void },
   recorder: OutcomeRecorder,
   log: Logger,
   onSettled: (queue: WebhookQueue) => void,
@@ -58,6 +58,7 @@ export function createDispatcher(
 
   async function attempt(queue: WebhookQueue, taken: TakenDelivery): Promise<void> {
     const outcome = await deliverSafely(taken, deps, log);
+    if (outcome.attempt !== undefined) deps.countAttempt(outcome.attempt.result);
     await recorder.record(outcome);
     queue.settle(taken.delivery, settledBy(outcome));
   }

@@ -36,6 +36,7 @@ export function createOutcomeRecorder(
   signal: AbortSignal,
 ): OutcomeRecorder {
   const end = createGroup({
+    name: "delivery_ends",
     maxMembers: MAX_ENDS,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
@@ -45,6 +46,7 @@ export function createOutcomeRecorder(
     },
   });
   const change = createGroup({
+    name: "delivery_failures",
     maxMembers: MAX_CHANGES,
     serializeBy: ({ delivery }: DeliveryOutcome) => delivery.webhook,
     deadlineMs: () => Infinity,

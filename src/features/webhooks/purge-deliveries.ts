@@ -10,11 +10,14 @@ const PURGE_DELIVERIES = `
     select workspace_id, id from webhook_delivery where ended_at < ? order by ended_at limit ?)
   returning id`;
 
-/** Deletes deliveries that ended more than 30 days ago, in batches. */
-export async function purgeDeliveries(em: EntityManager, now: Date): Promise<void> {
+/** Deletes deliveries that ended more than 30 days ago, in batches, and tells how many. */
+export async function purgeDeliveries(em: EntityManager, now: Date): Promise<number> {
+  let count = 0;
   const before = new Date(now.getTime() - RETENTION_MS);
   let deleted: number;
   do {
     deleted = (await em.fork().execute(PURGE_DELIVERIES, [before, BATCH])).length;
+    count += deleted;
   } while (deleted === BATCH);
+  return count;
 }

@@ -12,6 +12,7 @@ import { createHeldWebhooks } from "./held-webhooks.ts";
 import { createWebhookLeases } from "./lease-webhooks.ts";
 import { createOutcomeRecorder } from "./outcome-recorder.ts";
 import type { RecordDeps } from "./record-attempt.ts";
+import type { SendResult } from "./send-webhook.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 
 /** What the delivery of webhooks needs. */
@@ -19,6 +20,8 @@ export interface RunDeps extends DeliverDeps, RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly events: Pick<EventSubscriptions, "listen">;
+  /** Called with what came of each attempt. */
+  readonly countAttempt: (result: SendResult) => void;
 }
 
 /** The delivery of webhooks by this process. */

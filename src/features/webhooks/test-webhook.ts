@@ -32,6 +32,7 @@ export async function testWebhook(
     const event = recordEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
     const delivery = await beginDelivery(tx, webhook, event, at);
     await tx.flush();
+    call.span?.setCauseOf(event);
     return create(TestWebhookResponseSchema, { data: deliveryMessage(delivery) });
   });
 }

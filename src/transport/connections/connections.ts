@@ -39,7 +39,8 @@ export interface Connections {
   add(socket: Socket): ConnectionCalls;
   /** The calls of a connection that was added and is open. */
   callsOf(socket: Socket): ConnectionCalls | undefined;
-  readonly sockets: () => Iterable<Socket>;
+  /** How many are open. */
+  count(): number;
   /** Begins to look for connections that are silent and answers that are not read. */
   start(): void;
   stop(): void;
@@ -116,7 +117,7 @@ export function createConnections(
       return connection.calls;
     },
     callsOf: (socket) => all.get(socket)?.calls,
-    sockets: () => all.keys(),
+    count: () => all.size,
     start: () => void (sweeping = setInterval(sweep, limits.sweepMs).unref()),
     stop: () => clearInterval(sweeping),
   };

@@ -9,4 +9,6 @@ export interface TransportServer {
    * is left after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
+  /** How many connections are open. */
+  openConnections(): number;
 }

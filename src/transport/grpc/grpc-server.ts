@@ -104,6 +104,7 @@ export function createGrpcServer(
         });
         for (const session of sessions.values()) session.close();
       }),
+    openConnections: connections.count,
   };
 }
 

@@ -12,8 +12,9 @@ calls need an API key.</li>
 <li><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a> and
 <a href="/metrics">/metrics</a> are for operators.</li>
 </ul>
-<p>The documents are in the service's repository: <code>README.md</code> for a first booking,
-<code>src/docs</code> for guides, <code>proto/shipments/v1</code> for every field.</p>`;
+<p>The <a href="/docs">guides</a> begin with a first booking, and the
+<a href="/docs/api">reference of the JSON API</a> has every field. The proto files are in the
+service's repository, in <code>proto/shipments/v1</code>.</p>`;
 
 /** Nothing is loaded but this style, and no other site may show the page in a frame. */
 const POLICY = [

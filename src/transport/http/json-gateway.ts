@@ -48,7 +48,10 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
     const call = pipeline.receive(request.rawHeaders, request.socket);
     response.on("close", () => pipeline.finish(call, sentStatus(response)));
     const [path, query] = splitUrl(request.url ?? "");
-    const found = match(request.method ?? "", path);
+    const method = request.method ?? "";
+    const found = match(method, path);
+    const template = found.kind === "found" ? found.route.template : undefined;
+    call.span?.setHttpRequest(method, path, template);
     if (found.kind === "found") {
       const { route, pathSegments } = found;
       call.method = route.rpc.name;

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "@prometheus-io/client";
+import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { sendJson } from "./send-json.ts";
+import { sendRefusal } from "./sign-in-answers.ts";
 
 /** Answers what operators and their probes ask for, if that is what the request is. */
 export type Probes = (
@@ -13,40 +15,51 @@ export type Probes = (
 const MISSPELT_NAN = / Nan$/gm;
 
 /**
- * Serves `/healthz` (the process is alive), `/readyz` (200 while it should get calls, else 503) and
- * `/metrics` (Prometheus text format), by GET or HEAD.
+ * Serves `/healthz` (the process is alive), `/readyz` (200 while it should get calls, else 503) and,
+ * with a registry, `/metrics` (Prometheus text format), by GET or HEAD.
  */
 export function createProbes(options: {
   /** Why the service should get no calls now; undefined when it is well. */
   readonly unreadyBecause: () => string | undefined;
-  readonly registry: Registry;
+  /** Undefined where metrics are not to be seen. */
+  readonly registry: Registry | undefined;
+  readonly refusalOf: Pipeline["refusalOf"];
 }): Probes {
-  const { unreadyBecause, registry } = options;
-  const pages: Readonly<
-    Record<string, (response: ServerResponse, requestId: string) => void | Promise<void>>
-  > = {
+  const { unreadyBecause, registry, refusalOf } = options;
+  const pages: Readonly<Record<string, Page>> = {
     "/healthz": (response, requestId) => sendJson(response, 200, requestId, { status: "alive" }),
     "/readyz": (response, requestId) => {
       const unready = unreadyBecause();
       if (unready === undefined) sendJson(response, 200, requestId, { status: "ready" });
       else sendJson(response, 503, requestId, { status: unready }, ["retry-after", "1"]);
     },
-    "/metrics": async (response, requestId) => {
-      const text = (await registry.metrics()).replace(MISSPELT_NAN, " NaN");
-      response.writeHead(200, { "content-type": registry.contentType, "x-request-id": requestId });
-      response.end(text);
-    },
+    ...(registry && { "/metrics": metricsPage(registry, refusalOf) }),
   };
   return (request, response, requestId) => {
     const path = (request.url ?? "").replace(/\?.*/s, "");
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (page === undefined) return false;
     if (request.method === "GET" || request.method === "HEAD") {
-      void page(response, requestId);
+      page(response, requestId);
     } else {
       const message = "This path does not take that method; it takes GET, HEAD.";
       sendJson(response, 405, requestId, { message, errors: {} }, ["allow", "GET, HEAD"]);
     }
     return true;
+  };
+}
+
+type Page = (response: ServerResponse, requestId: string) => void;
+
+function metricsPage(registry: Registry, refusalOf: Pipeline["refusalOf"]): Page {
+  const send = async (response: ServerResponse, requestId: string) => {
+    const text = (await registry.metrics()).replace(MISSPELT_NAN, " NaN");
+    response.writeHead(200, { "content-type": registry.contentType, "x-request-id": requestId });
+    response.end(text);
+  };
+  return (response, requestId) => {
+    send(response, requestId).catch((error: unknown) =>
+      sendRefusal(response, requestId, refusalOf(error, requestId)),
+    );
   };
 }

@@ -16,6 +16,8 @@ export interface Route {
   readonly rpc: Rpc;
   /** In capitals. */
   readonly httpMethod: string;
+  /** The path as the rule has it, such as `/v1/shipments/{shipment}`. */
+  readonly template: string;
   readonly segments: readonly Segment[];
   readonly body: RouteBody;
   readonly successStatus: number;
@@ -46,7 +48,8 @@ function readPattern(rpc: Rpc, rule: HttpRule) {
   const { case: kind, value } = rule.pattern;
   if (kind === undefined) throw new Error(`${rpc.name} has an http rule without a path`);
   const segments = parsePathTemplate(value);
-  return { httpMethod: kind.toUpperCase(), segments, body: readRouteBody(rpc, rule.body) };
+  const body = readRouteBody(rpc, rule.body);
+  return { httpMethod: kind.toUpperCase(), template: value, segments, body };
 }
 
 function readRouteBody({ name, method }: Rpc, body: string): RouteBody {

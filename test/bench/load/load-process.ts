@@ -62,8 +62,14 @@ function run(load: Load, idle: Send[]): Promise<Outcome> {
       if (fault !== undefined || (nowMs >= endMs && idle.length === clients)) {
         clearInterval(ticker);
         const sorted = Float64Array.from(latencies).sort();
-        const [medianMs, p99Ms] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
-        resolve({ issued, requestsPerSecond: answeredInTime / seconds, medianMs, p99Ms, fault });
+        resolve({
+          issued,
+          requestsPerSecond: answeredInTime / seconds,
+          medianMs: quantile(sorted, 0.5),
+          p99Ms: quantile(sorted, 0.99),
+          p999Ms: quantile(sorted, 0.999),
+          fault,
+        });
       }
     }
 

@@ -29,6 +29,7 @@ export interface Outcome {
   readonly requestsPerSecond: number;
   readonly medianMs: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
   /** What went wrong first; undefined when every request was answered as it should. */
   readonly fault: string | undefined;
 }

@@ -329,7 +329,8 @@ test("a booking is priced with the tariff in force, although this replica caches
   const { id: workspaceId } = await service.addWorkspace();
   const tasks = createTariffTasks(databaseUrl);
   const tariffs = createTariffCache({ em: app.em, tasks, log: { warn: () => undefined } });
-  const deps = { createGroup: createGroupCommit(app.em), tariffs, now: () => new Date() };
+  const createGroup = createGroupCommit(app.em, () => () => undefined);
+  const deps = { createGroup, tariffs, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;

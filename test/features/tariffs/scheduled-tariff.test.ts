@@ -114,3 +114,28 @@ test("a look that was overtaken by a booking does not put an earlier version bac
   await cache.refresh(before as unknown as pg.Client);
   expect(cache.currentVersion()).toBe(2);
 });
+
+test("while the version in force cannot be loaded, the cache tells for how long", async () => {
+  expect(cache.lagSeconds()).toBe(0);
+  let isFailing = true;
+  const tasks = createTariffTasks(database.url);
+  const failing: TariffTasks = {
+    ...tasks,
+    async runAtOnce(...task) {
+      if (isFailing) throw new Error("out of memory");
+      return tasks.runAtOnce(...task);
+    },
+  };
+  cache = createTariffCache({ em: orm.em, tasks: failing, log: { warn: () => undefined } });
+  await cache.refresh(client);
+  await schedule(LARGE, 0);
+  await eventually("the cache to be behind", async () => {
+    await cache.refresh(client);
+    return cache.lagSeconds() > 0;
+  });
+  expect(cache.currentVersion()).toBe(1);
+  isFailing = false;
+  await untilCurrentIs(2);
+  await cache.refresh(client);
+  expect(cache.lagSeconds()).toBe(0);
+});

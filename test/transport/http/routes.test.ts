@@ -66,6 +66,7 @@ describe("routes are read from the RPCs' options", () => {
       {
         rpc: get,
         httpMethod: "GET",
+        template: "/v1/parcels/{parcel}",
         segments: [
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },
@@ -77,6 +78,7 @@ describe("routes are read from the RPCs' options", () => {
       {
         rpc: make,
         httpMethod: "POST",
+        template: "/v1/parcels",
         segments: [
           { kind: "literal", text: "v1" },
           { kind: "literal", text: "parcels" },

@@ -1,0 +1,80 @@
+/** The servers that a database's address names. */
+export interface DatabaseServers {
+  /** An address with one host for each of them, in order. */
+  readonly urls: readonly string[];
+  /** What the one to use must be; undefined for a single server, taken as it is. */
+  readonly target: ServerTarget | undefined;
+}
+
+/**
+ * What a server must be, as libpq's `target_session_attrs` has it: `primary` is not a standby, and
+ * `read-write` moreover takes writes unless told otherwise (`default_transaction_read_only`).
+ */
+export type ServerTarget = (typeof TARGETS)[number];
+
+const TARGETS = ["read-write", "primary"] as const;
+
+/** Scheme, user and password, hosts, and the rest. */
+const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
+
+/**
+ * Reads an address as libpq writes it, `postgres://user:password@a:5432,b:5432/database`. Several
+ * servers are of one database, of which the service needs the one that takes writes, so
+ * `target_session_attrs` is `read-write` unless the address says `primary`.
+ *
+ * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
+ */
+export function parseDatabaseUrl(databaseUrl: string): DatabaseServers {
+  const [, scheme = "", user = "", hosts = "", rest = ""] = PARTS.exec(databaseUrl) ?? [];
+  const given = new URLSearchParams(/\?([^#]*)/.exec(rest)?.[1]).get("target_session_attrs");
+  if (!hosts.includes(",")) {
+    return { urls: [databaseUrl], target: TARGETS.find((target) => target === given) };
+  }
+  const urls = hosts.split(",").map((host) => `${scheme}${user}${host}${rest}`);
+  return { urls, target: given === "primary" ? "primary" : "read-write" };
+}
+
+/** What is wrong with an address, without any of its text; undefined when nothing is. */
+export function databaseUrlFault(databaseUrl: string): string | undefined {
+  const { urls } = parseDatabaseUrl(databaseUrl);
+  const wrong = urls.findIndex((url) => !isDatabaseUrl(url, urls.length > 1));
+  if (wrong >= 0 && urls.length > 1) {
+    const form = "postgres://user:password@first:5432,second:5432/database";
+    return `must be an address such as ${form}, and host ${wrong + 1} of ${urls.length} is not`;
+  }
+  if (wrong >= 0) return "must be an address such as postgres://user:password@host:5432/database";
+  const { searchParams } = new URL(urls[0]!);
+  if (searchParams.get("host")?.includes(",")) {
+    return "must name several hosts before the database, not by host=";
+  }
+  const allowed: readonly (string | null)[] = [
+    ...TARGETS,
+    null,
+    ...(urls.length > 1 ? [] : ["any"]),
+  ];
+  return allowed.includes(searchParams.get("target_session_attrs"))
+    ? undefined
+    : "must have the target_session_attrs read-write or primary, since the service writes";
+}
+
+/** Whether it names a database, and the client can read it, percent signs included. */
+function isDatabaseUrl(text: string, needsHost: boolean): boolean {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
+  const { username, password, hostname, pathname } = new URL(text);
+  try {
+    decodeURIComponent(`${username}${password}`);
+    return decodeURIComponent(pathname).length > "/".length && !(needsHost && hostname === "");
+  } catch {
+    return false;
+  }
+}
+
+/** The host and port of each server, without the password: `a:5432, b:5432`. */
+export function placeOf(databaseUrl: string): string {
+  return parseDatabaseUrl(databaseUrl).urls.map(placeOfServer).join(", ");
+}
+
+function placeOfServer(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname || "localhost"}:${port || "5432"}`;
+}

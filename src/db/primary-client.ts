@@ -1,0 +1,89 @@
+import pg, { type ClientConfig } from "pg";
+import { DatabaseClient } from "./client.ts";
+import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
+import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
+
+type ConnectCallback = (error: Error | null, client?: pg.Client) => void;
+
+/**
+ * A client that connects to whichever of several servers takes writes, and checks that it does: what
+ * was found before may have changed.
+ */
+class PrimaryClient extends DatabaseClient {
+  readonly #finder: PrimaryFinder;
+  /** What this server said of itself. */
+  readonly #status: ServerStatus;
+  #url: string | undefined;
+  #isEnding = false;
+
+  constructor(finder: PrimaryFinder, config?: ClientConfig) {
+    super(config);
+    this.#finder = finder;
+    this.#status = watchStatus(this);
+    // A server may end the connection before whoever asked for it listens. Its loss is also reported
+    // by the query that it interrupts, or by the next one.
+    this.on("error", () => undefined);
+    this.connection.once("end", () => {
+      if (!this.#isEnding) finder.lost(this.#url);
+    });
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
+    const connected = this.#connectToPrimary();
+    if (callback === undefined) return connected;
+    connected.then((client) => callback(null, client), callback);
+  }
+
+  async #connectToPrimary(): Promise<pg.Client> {
+    const url = await this.#finder.find();
+    if (this.#isEnding) throw new Error("Connection terminated");
+    this.#url = url;
+    // As pg reads them; its own were those of the first server until now.
+    const { host, port } = new pg.Client(url);
+    Object.assign(this, { host, port });
+    this.#finder.add(this, url);
+    try {
+      await super.connect();
+      await assertTarget(this, this.#status, this.#finder.target, url);
+      return this;
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+  }
+
+  protected override discard(): void {
+    this.#finder.lost(this.#url);
+    super.discard();
+  }
+
+  override end(): Promise<void>;
+  override end(callback: (error: Error) => void): void;
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    this.#isEnding = true;
+    return callback === undefined ? super.end() : super.end(callback);
+  }
+}
+
+/**
+ * A client that is not connected yet: pg's own for an address with one server, else one that finds
+ * the server which takes writes.
+ */
+export function createClient(databaseUrl: string, config: ClientConfig): pg.Client {
+  const finder = primaryFinder(databaseUrl);
+  if (finder === undefined) return new pg.Client({ ...config, connectionString: databaseUrl });
+  return new PrimaryClient(finder, { ...config, connectionString: finder.firstUrl });
+}
+
+/** The class of the clients of a pool, whose configuration names the first server. */
+export function clientClass(databaseUrl: string): new (config?: ClientConfig) => pg.Client {
+  const finder = primaryFinder(databaseUrl);
+  if (finder === undefined) return DatabaseClient;
+  return class extends PrimaryClient {
+    constructor(config?: ClientConfig) {
+      super(finder!, config);
+    }
+  };
+}

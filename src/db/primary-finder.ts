@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { noPrimaryFault } from "./connection-fault.ts";
+import { parseDatabaseUrl, type ServerTarget } from "./database-url.ts";
+import { assertTarget, watchStatus } from "./server-status.ts";
+
+/** How long a server may take to say what it is, in milliseconds. */
+const PROBE_MS = 1_000;
+/** How much longer servers are waited for that stand before one that takes writes. */
+const PRECEDENCE_MS = 100;
+
+/** Knows which of several servers takes writes, for all connections of this process. */
+export interface PrimaryFinder {
+  readonly target: ServerTarget;
+  /** The address of the first server, for what all have in common. */
+  readonly firstUrl: string;
+  /**
+   * The address of the server that takes writes: the one known to, or, when that was reported lost,
+   * the first in order of those that say so now. All are asked at once, and once for all callers.
+   * Settles within 1.1 seconds. When it is another one than before, connections to that are closed.
+   *
+   * @throws ConnectionFault when none does
+   */
+  find(): Promise<string>;
+  /** Takes note of a connection, until it ends, so that it is closed when the primary changes. */
+  add(client: pg.Client, url: string): void;
+  /** Reports that a connection was lost, or the server takes no writes. */
+  lost(url: string | undefined): void;
+}
+
+/** By the address with all servers. */
+const finders = new Map<string, PrimaryFinder>();
+
+/** The finder of an address; undefined for that of a single server which is taken as it is. */
+export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
+  const { urls, target } = parseDatabaseUrl(databaseUrl);
+  if (target === undefined) return undefined;
+  const finder = finders.get(databaseUrl) ?? createFinder(urls, target);
+  finders.set(databaseUrl, finder);
+  return finder;
+}
+
+function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFinder {
+  const clients = new Map<pg.Client, string>();
+  let known: string | undefined;
+  let finding: Promise<string> | undefined;
+
+  async function findNow(): Promise<string> {
+    try {
+      const found = await findPrimary(urls, target);
+      for (const [client, url] of clients) if (url !== found) client.connection.stream.destroy();
+      return (known = found);
+    } finally {
+      finding = undefined;
+    }
+  }
+
+  return {
+    target,
+    firstUrl: urls[0]!,
+    find: async () => known ?? (finding ??= findNow()),
+    add(client, url) {
+      clients.set(client, url);
+      client.once("end", () => clients.delete(client));
+    },
+    lost(url) {
+      if (known === url) known = undefined;
+    },
+  };
+}
+
+async function findPrimary(urls: readonly string[], target: ServerTarget): Promise<string> {
+  const failures = new Map<string, unknown>();
+  const probes = urls.map((url) =>
+    probe(url, target).then(
+      () => url,
+      (error: unknown) => void failures.set(url, error),
+    ),
+  );
+  const anyFound = Promise.race(probes.map(async (it) => (await it) ?? new Promise(() => {})));
+  const patience = anyFound.then(() => sleep(PRECEDENCE_MS, undefined));
+  for (const one of probes) {
+    const url = await Promise.race([one, patience]);
+    if (url !== undefined) return url;
+  }
+  throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
+}
+
+/** Connects to a server and leaves it; rejects unless it is as wanted. */
+async function probe(url: string, target: ServerTarget): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: PROBE_MS,
+    query_timeout: PROBE_MS,
+    application_name: "shipments primary",
+  });
+  client.on("error", () => undefined);
+  const status = watchStatus(client);
+  try {
+    await client.connect();
+    await assertTarget(client, status, target, url);
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}

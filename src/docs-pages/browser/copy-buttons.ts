@@ -1,0 +1,36 @@
+import { copyText } from "../../dashboard/parts/copy-text.ts";
+
+/** How long a button says that it has copied, in milliseconds. */
+const SAID_MS = 2_000;
+
+/** Adds a button to every block of code, which copies its text without the last end of line. */
+export function addCopyButtons(): void {
+  for (const block of document.querySelectorAll(".code")) addCopyButton(block);
+}
+
+function addCopyButton(block: Element): void {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button copy-code";
+  button.textContent = "Copy";
+  const status = document.createElement("span");
+  status.className = "visually-hidden";
+  status.role = "status";
+  let timer: ReturnType<typeof setTimeout>;
+
+  function say(onButton: string, toReader: string): void {
+    button.textContent = onButton;
+    status.textContent = toReader;
+  }
+
+  async function copy(): Promise<void> {
+    const isCopied = await copyText(block.querySelector("code")?.textContent ?? "");
+    if (isCopied) say("Copied", "Copied the example.");
+    else say("Select it", "The browser does not copy: select the text.");
+    clearTimeout(timer);
+    timer = setTimeout(() => say("Copy", ""), SAID_MS);
+  }
+
+  button.addEventListener("click", () => void copy());
+  block.append(button, status);
+}

@@ -1,0 +1,78 @@
+import { descriptionElement } from "./description.ts";
+import type { Component, CreateElement, SwaggerSystem } from "./swagger-ui.ts";
+
+/** Gives a component of swagger-ui; with `true`, one that knows the state. */
+type GetComponent = (name: string, isContainer?: boolean) => Component;
+
+/** The name of the layout that the plugin adds. */
+export const LAYOUT = "ReferenceLayout";
+
+/**
+ * Fits swagger-ui into a page that has its own title, introduction and landmarks, on the server that the
+ * page comes from: the authorization, the operations and the webhooks are left.
+ *
+ * @param openTags the tags whose operations are shown from the beginning
+ */
+export function createReferencePlugin(openTags: ReadonlySet<string>) {
+  return ({ React: { createElement } }: SwaggerSystem): object => {
+    const Layout = ({ getComponent }: { readonly getComponent: GetComponent }) =>
+      createElement(
+        "div",
+        { className: "swagger-ui" },
+        createElement(getComponent("SvgAssets"), null),
+        createElement(getComponent("errors", true), null),
+        createElement("h2", { className: "reference-heading" }, "Operations"),
+        createElement(getComponent("AuthorizeBtnContainer", true), null),
+        createElement(getComponent("operations", true), null),
+        createElement(getComponent("Webhooks", true), null),
+      );
+    return {
+      components: { [LAYOUT]: Layout },
+      wrapComponents: wrappedComponents(createElement),
+      statePlugins: {
+        layout: {
+          // Its own scrolling would put what it leads to below the bar.
+          actions: { scrollToElement: (element: Element) => () => element.scrollIntoView() },
+          wrapSelectors: { isShown: (isShown: IsShown) => withOpenTags(isShown, openTags) },
+        },
+      },
+    };
+  };
+}
+
+/** Whether a tag or an operation is open; `byDefault` until somebody opens or closes it. */
+type IsShown = (place: readonly string[], byDefault: boolean) => boolean;
+
+/** A selector is given the state first, and has it already when it is wrapped. */
+function withOpenTags(isShown: IsShown, openTags: ReadonlySet<string>) {
+  return (_state: unknown, place: readonly string[], byDefault: boolean): boolean => {
+    const [kind, tag = ""] = place;
+    return isShown(place, byDefault || (kind === "operations-tag" && openTags.has(tag)));
+  };
+}
+
+/**
+ * Descriptions are shown without HTML as text, which the policy of the page forbids; an operation's
+ * path, which stands in a button, is no link; and what has no name, or not the one it shows, is named for
+ * readers of a screen.
+ */
+function wrappedComponents(createElement: CreateElement): object {
+  const Markdown = ({ source }: { readonly source?: string }) =>
+    source ? descriptionElement(source, createElement) : null;
+  const DeepLink = ({ text }: { readonly text: unknown }) => createElement("span", null, text);
+  return {
+    Markdown: () => Markdown,
+    DeepLink: () => DeepLink,
+    Button: (Button: Component) => (properties: object) =>
+      createElement(Button, { ...properties, "aria-label": undefined }),
+    TextArea: (TextArea: Component) => (properties: object) =>
+      createElement(TextArea, { ...properties, "aria-label": "Request body" }),
+    CloseIcon: (CloseIcon: Component) => () =>
+      createElement(
+        "span",
+        null,
+        createElement("span", { className: "visually-hidden" }, "Close"),
+        createElement(CloseIcon, null),
+      ),
+  };
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { createRequire } from "node:module";
+import type { Plugin, Rolldown } from "vite";
+import { apiHtml } from "./api-html.ts";
+import { guideHtml } from "./guide-html.ts";
+import { readGuides, type Guides } from "./guides.ts";
+import type { ApiDocument } from "./operations.ts";
+import { pageHtml, type Assets, type Link, type Navigation } from "./page-html.ts";
+import { API_PAGE, ROOT } from "./places.ts";
+import type { Guide, Picture } from "./render-guide.ts";
+import { searchIndex } from "./search-index.ts";
+
+type Bundle = Rolldown.OutputBundle;
+
+/** Puts a file among those that pages load, and gives its address. */
+type AddAsset = (name: string, source: string | Buffer) => string;
+
+/** Makes every page, the search index and what they need beside what Vite builds for browsers. */
+export function docsPages(repository: string): Plugin {
+  return {
+    name: "docs-pages",
+    generateBundle(_, bundle) {
+      const add: AddAsset = (name, source) =>
+        `${ROOT}/${this.getFileName(this.emitFile({ type: "asset", name, source }))}`;
+      for (const [fileName, source] of makePages(repository, bundle, add)) {
+        this.emitFile({ type: "asset", fileName, source });
+      }
+    },
+  };
+}
+
+function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<string, string> {
+  const api = JSON.parse(
+    readFileSync(join(repository, "gen/openapi/openapi.json"), "utf8"),
+  ) as ApiDocument;
+  const read = readGuides(repository, createPictures(repository, add));
+  const navigation = navigationOf(read);
+  const assets = {
+    icon: add("icon.svg", readFileSync(join(repository, "src/dashboard/icon.svg"))),
+    searchIndex: add("search.json", searchIndex(read.guides, api)),
+    ...builtFor("guide", bundle),
+  };
+  return new Map([
+    ...guidePages(read, navigation, assets),
+    ["api.html", apiPage(api, navigation, { assets, bundle, add })],
+    ["404.html", pageHtml(NOT_FOUND, navigation, assets)],
+  ]);
+}
+
+const NOT_FOUND = {
+  title: "There is no such page",
+  description: "There is no document at this path.",
+  main: `<div class="guide"><article>
+<h1>There is no such page</h1>
+<p>Nothing is documented at this path. Search above, or begin at <a href="${ROOT}">the start</a>.</p>
+</article></div>`,
+};
+
+function navigationOf({ guides, changelog }: Guides): Navigation {
+  const [, ...others] = guides.map(linkTo);
+  const reference = [{ href: API_PAGE, text: "API reference" }];
+  if (changelog !== undefined) reference.push(linkTo(changelog));
+  return [
+    { heading: "Guides", links: [{ href: ROOT, text: "First steps" }, ...others] },
+    { heading: "Reference", links: reference },
+  ];
+}
+
+function linkTo({ path, title }: Guide): Link {
+  return { href: path, text: title };
+}
+
+function guidePages({ guides, changelog }: Guides, navigation: Navigation, assets: Assets) {
+  const links = navigation[0]!.links;
+  const page = (guide: Guide, index: number): [fileName: string, html: string] => {
+    const main = guideHtml(guide, links[index - 1], links[index + 1]);
+    const name = guide.path === ROOT ? "index" : basename(guide.path);
+    return [`${name}.html`, pageHtml({ ...guide, main }, navigation, assets)];
+  };
+  const pages = guides.map(page);
+  return changelog === undefined ? pages : [...pages, page(changelog, Infinity)];
+}
+
+function apiPage(
+  api: ApiDocument,
+  navigation: Navigation,
+  { assets, bundle, add }: { assets: Assets; bundle: Bundle; add: AddAsset },
+): string {
+  const own = builtFor("api", bundle);
+  const page = {
+    path: API_PAGE,
+    title: "API reference",
+    description: "Every call of the JSON API, to read and to try.",
+    main: apiHtml(api),
+    plainScripts: [addSwagger("swagger-ui-bundle.js", add)],
+  };
+  return pageHtml(page, navigation, {
+    ...assets,
+    styles: [addSwagger("swagger-ui.css", add), ...assets.styles, ...own.styles],
+    scripts: [...assets.scripts, ...own.scripts],
+  });
+}
+
+/** As it is published, but without the address of its source map. */
+function addSwagger(name: string, add: AddAsset): string {
+  const file = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
+  return add(name, readFileSync(file, "utf8").replace(/\n?(\/\/|\/\*)# sourceMappingURL=.*$/s, ""));
+}
+
+/** What Vite built of one entry. */
+function builtFor(entry: string, bundle: Bundle): Pick<Assets, "styles" | "scripts"> {
+  const chunk = Object.values(bundle).find((it) => it.type === "chunk" && it.name === entry);
+  if (chunk?.type !== "chunk") throw new Error(`nothing was built of ${entry}`);
+  const styles = [...(chunk.viteMetadata?.importedCss ?? [])];
+  return { scripts: [`${ROOT}/${chunk.fileName}`], styles: styles.map((it) => `${ROOT}/${it}`) };
+}
+
+function createPictures(repository: string, add: AddAsset): (file: string) => Picture {
+  const found = new Map<string, Picture>();
+  return (file) => {
+    const known = found.get(file);
+    if (known !== undefined) return known;
+    const content = readFileSync(join(repository, file));
+    const picture = { src: add(basename(file), content), ...pngSize(content) };
+    found.set(file, picture);
+    return picture;
+  };
+}
+
+/** The size in the header of a PNG file (PNG specification, section 11.2.1). */
+function pngSize(content: Buffer): Pick<Picture, "width" | "height"> {
+  return { width: content.readUInt32BE(16), height: content.readUInt32BE(20) };
+}

@@ -1,0 +1,38 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CHANGELOG, GUIDES, START } from "./places.ts";
+import { renderGuide, type Guide, type Picture } from "./render-guide.ts";
+
+/** A link to a guide, as the README writes it. */
+const LINK = /\]\((src\/docs\/[\w-]+\.md)[)#]/g;
+
+/** The changelog, if there is one, and the guides in the order in which they are read. */
+export interface Guides {
+  readonly guides: readonly Guide[];
+  readonly changelog: Guide | undefined;
+}
+
+/**
+ * Renders the README, the guides in the order of the README's list of them, then those that it does
+ * not name, and the changelog.
+ *
+ * @param repository the folder of the repository
+ * @param picture finds a picture by its path in there
+ */
+export function readGuides(repository: string, picture: (file: string) => Picture): Guides {
+  const render = (file: string) =>
+    renderGuide({ file, markdown: readFileSync(join(repository, file), "utf8"), picture });
+  const guides = [START, ...guideFiles(repository)].map(render);
+  const changelog = existsSync(join(repository, CHANGELOG)) ? render(CHANGELOG) : undefined;
+  return { guides, changelog };
+}
+
+function guideFiles(repository: string): string[] {
+  const readme = readFileSync(join(repository, START), "utf8");
+  const list = readme.slice(readme.lastIndexOf("\n## Where to go on"));
+  const named = [...list.matchAll(LINK)].map(([, file]) => file!);
+  const found = readdirSync(join(repository, GUIDES))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${GUIDES}/${name}`);
+  return [...new Set([...named.filter((file) => found.includes(file)), ...found.toSorted()])];
+}

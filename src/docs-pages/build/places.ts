@@ -1,0 +1,47 @@
+import { basename, posix } from "node:path";
+
+/** The folder of the guides in the repository. */
+export const GUIDES = "src/docs";
+/** The file that is the first page. */
+export const START = "README.md";
+export const CHANGELOG = "CHANGELOG.md";
+
+/** Where the pages begin. */
+export const ROOT = "/docs";
+export const API_PAGE = `${ROOT}/api`;
+
+/** Files of the repository that the server has at a path of its own. */
+const SERVED: Readonly<Record<string, string>> = {
+  [START]: ROOT,
+  [CHANGELOG]: `${ROOT}/changelog`,
+  "gen/openapi/openapi.json": "/openapi.json",
+};
+
+/** Where a link leads: an address, or a file of the repository that the server does not have. */
+export type LinkTarget = { readonly href: string } | { readonly file: string };
+
+/**
+ * The path at which a file of the repository is served; undefined when it is not.
+ *
+ * @param file its path from the top of the repository
+ */
+export function pathOf(file: string): string | undefined {
+  if (Object.hasOwn(SERVED, file)) return SERVED[file];
+  if (posix.dirname(file) !== GUIDES || !file.endsWith(".md")) return undefined;
+  return `${ROOT}/${basename(file, ".md")}`;
+}
+
+/**
+ * Resolves a link as it is written in a file of the repository.
+ *
+ * @param link relative to the file, as `operations.md#running-as-root`, or a whole address
+ * @param from the file's path from the top of the repository
+ */
+export function resolveLink(link: string, from: string): LinkTarget {
+  if (/^([a-z][a-z0-9+.-]*:|#|\/)/i.test(link)) return { href: link };
+  const [path = "", hash] = link.split("#", 2);
+  const file = posix.normalize(posix.join(posix.dirname(from), path)).replace(/\/$/, "");
+  const served = pathOf(file);
+  if (served === undefined) return { file };
+  return { href: hash === undefined ? served : `${served}#${hash}` };
+}

@@ -1,0 +1,15 @@
+import MiniSearch from "minisearch";
+import { SEARCH_OPTIONS, type SearchedSection } from "../search-options.ts";
+import { operationsOf, sectionOfOperation, type ApiDocument } from "./operations.ts";
+import type { Guide } from "./render-guide.ts";
+
+/** The index of all sections of the guides and of all operations, as JSON for `MiniSearch.loadJSON`. */
+export function searchIndex(guides: readonly Guide[], api: ApiDocument): string {
+  const sections: SearchedSection[] = [
+    ...guides.flatMap((guide) => guide.sections.map((it) => ({ ...it, guide: guide.title }))),
+    ...operationsOf(api).map((it) => ({ ...sectionOfOperation(it), guide: "API reference" })),
+  ];
+  const index = new MiniSearch<SearchedSection>(SEARCH_OPTIONS);
+  index.addAll(sections);
+  return JSON.stringify(index);
+}

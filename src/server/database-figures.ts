@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EntityManager } from "../db/orm.ts";
+import { sampleBacklog } from "../features/reports/sample-backlog.ts";
+import { readNewestEvent } from "../features/events/read-newest-event.ts";
+import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
+import { readTableRows, type TableRows } from "../features/reports/read-table-rows.ts";
+
+/** What the database is asked for `/metrics`, ahead of time, so that no scrape waits for it. */
+export interface DatabaseFigures {
+  /** Looks again and again until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** What the last look that succeeded found; undefined before the first. */
+  latest(): Figures | undefined;
+}
+
+/** What one look found. */
+export interface Figures {
+  readonly backlog: WebhookBacklog;
+  /** When the newest event that is shown was written, in milliseconds since the epoch; null for none. */
+  readonly newestEventMs: number | null;
+  readonly tables: readonly TableRows[];
+  /** When the database was asked, in milliseconds since the epoch. */
+  readonly readMs: number;
+}
+
+/** How often to look, in milliseconds: as often as metrics are usually scraped. */
+const LOOK_MS = 15_000;
+/** How many times as long as a look took is waited at least: it keeps a connection busy 1 %. */
+const REST_FACTOR = 100;
+/** How long is waited after a look that failed, in milliseconds. */
+const RETRY_MS = 60_000;
+
+/** Builds what looks. */
+export function createDatabaseFigures(options: {
+  readonly em: EntityManager;
+  readonly log: Logger;
+  readonly now: () => Date;
+}): DatabaseFigures {
+  const { em, log, now } = options;
+  let latest: Figures | undefined;
+
+  /** Gives how long to wait until the next look, in milliseconds. */
+  async function look(): Promise<number> {
+    const startedMs = performance.now();
+    const backlog = await sampleBacklog(em);
+    const newestEventMs = await readNewestEvent(em);
+    const tables = await readTableRows(em);
+    latest = { backlog, newestEventMs, tables, readMs: now().getTime() };
+    return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        // While the database is away, the last figures stand; its absence is logged elsewhere.
+        const restMs = await look().catch((error: unknown) => {
+          log.debug({ err: error }, "figures not read");
+          return RETRY_MS;
+        });
+        await sleep(restMs, undefined, { ref: false, signal }).catch(() => undefined);
+      }
+    },
+    latest: () => latest,
+  };
+}

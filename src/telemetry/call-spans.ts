@@ -1,0 +1,91 @@
+import {
+  SpanKind,
+  SpanStatusCode,
+  type Span,
+  type SpanContext,
+  type Tracer as OtelTracer,
+} from "@opentelemetry/api";
+import type { ClientAddress } from "../domain/client-address.ts";
+import type { ReceivedCall } from "../pipeline/call.ts";
+import type { CallSpan, TracedEvent, Tracer, WorkSpan } from "../pipeline/tracer.ts";
+import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attributes.ts";
+import type { EventCauses } from "./event-causes.ts";
+import type { TimeOfDay } from "./clock.ts";
+import { contextOf } from "./trace-context.ts";
+import type { BeginTransaction } from "./transaction-spans.ts";
+
+/** What the spans of calls are made with. */
+export interface CallSpanDeps {
+  readonly otel: OtelTracer;
+  readonly timeOfDay: TimeOfDay;
+  readonly beginTransaction: BeginTransaction;
+  readonly causes: EventCauses;
+  readonly clientAddress: ClientAddress;
+}
+
+/** Builds the tracer of calls. */
+export function createCallTracer(deps: CallSpanDeps): Tracer {
+  return {
+    begin({ headers, peer, startedMs }) {
+      const options = { kind: SpanKind.SERVER, startTime: deps.timeOfDay(startedMs) };
+      // What it is called is known when it has ended.
+      const span = deps.otel.startSpan("call", options, contextOf(headers));
+      // Read now: a connection that has closed has no address any more.
+      return new TracedCall(span, peer.remoteAddress, deps);
+    },
+  };
+}
+
+/** The span of a call, by OpenTelemetry. */
+class TracedCall implements CallSpan {
+  readonly span: Span;
+  readonly context: SpanContext;
+  readonly isRecorded: boolean;
+  readonly #peerAddress: string | undefined;
+  readonly #deps: CallSpanDeps;
+  #http: HttpRequest | undefined;
+
+  constructor(span: Span, peerAddress: string | undefined, deps: CallSpanDeps) {
+    this.span = span;
+    this.context = span.spanContext();
+    this.isRecorded = span.isRecording();
+    this.#peerAddress = peerAddress;
+    this.#deps = deps;
+  }
+
+  get traceId(): string {
+    return this.context.traceId;
+  }
+
+  setHttpRequest(method: string, path: string, route: string | undefined): void {
+    this.#http = { method, path, route };
+  }
+
+  beginTransaction(others: readonly CallSpan[]): WorkSpan {
+    const spans = (others as readonly TracedCall[]).map(({ span }) => span);
+    return this.#deps.beginTransaction(this.span, spans);
+  }
+
+  setCauseOf(event: TracedEvent): void {
+    this.#deps.causes.set(event, this.context);
+  }
+
+  end(call: ReceivedCall, httpStatus: number, endedMs: number): void {
+    if (this.isRecorded) this.#describe(call, httpStatus);
+    this.span.end(this.#deps.timeOfDay(endedMs));
+  }
+
+  #describe(call: ReceivedCall, httpStatus: number): void {
+    const { name, attributes, isFailure } =
+      this.#http === undefined
+        ? describeRpcCall(call)
+        : describeHttpCall(call, this.#http, httpStatus);
+    this.span.updateName(name).setAttributes(attributes);
+    if (this.#peerAddress) this.span.setAttribute("network.peer.address", this.#peerAddress);
+    if (this.#peerAddress && this.#http !== undefined) {
+      const address = this.#deps.clientAddress(this.#peerAddress, call.headers.forwardedFor);
+      this.span.setAttribute("client.address", address);
+    }
+    if (isFailure) this.span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+}

@@ -1,0 +1,34 @@
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import type { FailureLog } from "./failure-log.ts";
+
+/** The SDK's code for an export that is done. */
+const SUCCESS = 0;
+
+/**
+ * Builds what sends spans by OTLP over HTTP, as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`,
+ * `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE` by itself. What cannot be sent in time is dropped.
+ *
+ * @param url where traces go, path included
+ */
+export function createExporter(url: string, failures: FailureLog): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url });
+  return {
+    export(spans, done) {
+      exporter.export(spans, ({ error }) => {
+        if (error !== undefined) {
+          failures.warn(`${spans.length} spans were dropped: ${reasonOf(error)}`);
+        }
+        // The SDK would log every failure with its stack.
+        done({ code: SUCCESS });
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** A connection that no address of a name took has a code, and no message. */
+function reasonOf(error: Error): string {
+  const { code } = error as { code?: string };
+  return error.message || (code ?? error.name);
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { diag, DiagLogLevel } from "@opentelemetry/api";
+import {
+  defaultResource,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+  type Resource,
+} from "@opentelemetry/resources";
+import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import type { Logger } from "pino";
+import { createClientAddress } from "../domain/client-address.ts";
+import type { Tracer } from "../pipeline/tracer.ts";
+import { createTraceAttempt, type TraceAttempt } from "./attempt-spans.ts";
+import { createCallTracer } from "./call-spans.ts";
+import { createTimeOfDay } from "./clock.ts";
+import { createEventCauses } from "./event-causes.ts";
+import { createExporter } from "./exporter.ts";
+import { createFailureLog, type FailureLog } from "./failure-log.ts";
+import { createSampler, type SamplerName } from "./sampler.ts";
+import { createBeginTransaction } from "./transaction-spans.ts";
+
+/** What the service traces, and what sends it. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  readonly traceAttempt: TraceAttempt;
+  /** Sends the spans that wait, for half a second at most. */
+  close(): Promise<void>;
+}
+
+/** How spans wait to be sent; times are in milliseconds. */
+const QUEUE = {
+  // What comes while these wait is dropped. A span takes 2 to 3 KiB.
+  maxQueueSize: 4_096,
+  maxExportBatchSize: 512,
+  scheduledDelayMillis: 1_000,
+} as const;
+/** How long sending may take at the end, in milliseconds. */
+const CLOSE_MS = 500;
+
+/**
+ * Starts tracing by OpenTelemetry. The SDK is loaded with this file, so import it only when tracing is
+ * on. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say what the service is called.
+ *
+ * @param options.url where traces are sent by OTLP over HTTP, path included
+ * @param options.version of the service
+ */
+export function startTracing(options: {
+  readonly url: string;
+  readonly sampler: SamplerName;
+  /** The part of traces to record, from 0 to 1, for samplers by ratio. */
+  readonly ratio: number;
+  readonly databaseUrl: string;
+  /** Addresses and networks of the proxies that say where calls come from. */
+  readonly trustedProxies: readonly string[];
+  readonly version: string;
+  readonly log: Logger;
+}): Tracing {
+  const failures = createFailureLog(options.log);
+  reportBy(failures);
+  const exporter = createExporter(options.url, failures);
+  const provider = new TracerProvider({
+    sampler: createSampler(options.sampler, options.ratio),
+    resource: describeService(options.version),
+    spanProcessors: [new BatchSpanProcessor({ exporter, ...QUEUE })],
+  });
+  const otel = provider.getTracer("shipments", options.version);
+  const timeOfDay = createTimeOfDay();
+  const causes = createEventCauses();
+  const clientAddress = createClientAddress(options.trustedProxies);
+  const beginTransaction = createBeginTransaction(otel, timeOfDay, options.databaseUrl);
+  return {
+    tracer: createCallTracer({ otel, timeOfDay, causes, beginTransaction, clientAddress }),
+    traceAttempt: createTraceAttempt(otel, timeOfDay, causes),
+    async close() {
+      const sent = provider.shutdown().catch((error: unknown) => failures.warn(String(error)));
+      await Promise.race([sent, sleep(CLOSE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** What the SDK has to say goes to the log: spans that were dropped, variables it cannot read. */
+function reportBy({ warn }: FailureLog): void {
+  const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+function ignore(): void {}
+
+/** The service as every trace names it; what the environment says of it comes first. */
+function describeService(version: string): Resource {
+  const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
+  const service = resourceFromAttributes({
+    "service.name": "shipments",
+    "service.version": version,
+    "service.instance.id": randomUUID(),
+  });
+  return defaultResource().merge(service).merge(detectResources({ detectors }));
+}

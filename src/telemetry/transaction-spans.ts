@@ -1,0 +1,79 @@
+import {
+  SpanKind,
+  SpanStatusCode,
+  type Attributes,
+  type Span,
+  type Tracer as OtelTracer,
+} from "@opentelemetry/api";
+import { Refusal } from "../domain/refusal.ts";
+import type { WorkSpan } from "../pipeline/tracer.ts";
+import type { TimeOfDay } from "./clock.ts";
+import { contextBelow } from "./trace-context.ts";
+
+/** Begins the span of a transaction below the first of the calls that it is done for. */
+export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpan;
+
+/**
+ * Builds what traces transactions, by OpenTelemetry's semantic conventions for PostgreSQL, 1.45.
+ *
+ * @param databaseUrl where they go; its password is not recorded
+ */
+export function createBeginTransaction(
+  otel: OtelTracer,
+  timeOfDay: TimeOfDay,
+  databaseUrl: string,
+): BeginTransaction {
+  const database = databaseAttributes(databaseUrl);
+  return (first, others) => {
+    const options = {
+      kind: SpanKind.CLIENT,
+      startTime: timeOfDay(performance.now()),
+      attributes: { ...database, "shipments.transaction.calls": others.length + 1 },
+      links: others.map((other) => ({ context: other.spanContext() })),
+    };
+    const span = otel.startSpan("transaction", options, contextBelow(first.spanContext()));
+    for (const other of others) {
+      // A caller that did not wait has had its span ended.
+      if (other.isRecording()) other.addLink({ context: span.spanContext() });
+    }
+    return {
+      end(error) {
+        if (error !== undefined && !isRefusal(error)) describeError(span, error);
+        span.end(timeOfDay(performance.now()));
+      },
+    };
+  };
+}
+
+function databaseAttributes(databaseUrl: string): Attributes {
+  const attributes: Attributes = { "db.system.name": "postgresql" };
+  if (!URL.canParse(databaseUrl)) return attributes;
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  if (pathname.length > 1) attributes["db.namespace"] = decodeURIComponent(pathname.slice(1));
+  if (hostname !== "") {
+    attributes["server.address"] = hostname.replace(/^\[|\]$/g, "");
+    attributes["server.port"] = Number(port || 5432);
+  }
+  return attributes;
+}
+
+/** What was rolled back because the call was refused is no error of the database. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Refusal || (error instanceof Error && error.cause instanceof Refusal);
+}
+
+/** A SQLSTATE. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** Says what went wrong, without its message, in which there may be values. */
+function describeError(span: Span, error: unknown): void {
+  const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
+  if (code !== undefined) span.setAttribute("db.response.status_code", code);
+  span.setAttribute("error.type", code ?? (error instanceof Error ? error.name : "_OTHER"));
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" && SQLSTATE.test(code) ? code : undefined;
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { ConnectionCalls } from "../connections/connection-calls.ts";
+import {
+  CONNECTION_LIMITS,
+  createConnections,
+  type ConnectionLimits,
+  type Connections,
+} from "../connections/connections.ts";
+import { listen } from "../connections/listen.ts";
+import type { TransportServer } from "../connections/transport-server.ts";
+import { createHostFault } from "./host-fault.ts";
+import { requestIdOf } from "./request-id.ts";
+import { sendJson } from "./send-json.ts";
+
+/** Answers a request; its target is a path, whatever form it was sent in. */
+export type Serve = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  calls: ConnectionCalls,
+) => void;
+
+/** Bounds on what one connection may send and for how long. */
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+  // Node's own refusal has no body; `handle` refuses instead.
+  requireHostHeader: false,
+} as const;
+const MAX_HEADERS = 100;
+/** A pipeline is answered in its order, so that the answers of the calls behind one pile up. */
+const CONNECTIONS: ConnectionLimits = { ...CONNECTION_LIMITS, maxServed: 32 };
+/** How long a caller may take to read that its request is broken, in milliseconds. */
+const BROKEN_CONNECTION_MS = 1_000;
+
+/**
+ * Opens an HTTP/1.1 server whose connections are bounded; it does not listen yet. What is not a valid
+ * request is refused here, and `serve` answers the rest.
+ */
+export function createBoundedServer(
+  serve: Serve,
+  limits: Partial<ConnectionLimits> = {},
+): TransportServer {
+  const hostFault = createHostFault();
+  let closing = false;
+
+  const handle: Serve = (request, response, calls) => {
+    // Tells kept-alive connections to go elsewhere once this process drains.
+    if (closing) response.setHeader("connection", "close");
+    const fault = hostFault(request);
+    if (fault !== undefined) {
+      return refuseRequest(request, response, fault);
+    }
+    request.url = originForm(request.url ?? "");
+    serve(request, response, calls);
+  };
+
+  const connections = createHttpConnections({ ...CONNECTIONS, ...limits });
+
+  function take(request: IncomingMessage, response: ServerResponse): void {
+    const calls = connections.callsOf(request.socket);
+    if (calls === undefined) return void request.socket.destroy();
+    response.on("close", () => calls.end(response));
+    if (calls.begin(response)) handle(request, response, calls);
+    else if (!calls.wait(response, () => handle(request, response, calls))) {
+      request.socket.destroy();
+    }
+  }
+
+  const server = createServer(LIMITS, take);
+  server.maxHeadersCount = MAX_HEADERS;
+  server.on("connection", connections.add);
+  server.on("clientError", answerBrokenRequest);
+  // An Expect header that asks for something else than 100-continue counts for nothing.
+  server.on("checkExpectation", take);
+
+  return {
+    async listen(host, port) {
+      const address = await listen(server, host, port);
+      connections.start();
+      return address;
+    },
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        closing = true;
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearTimeout(cut);
+          connections.stop();
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+    openConnections: connections.count,
+  };
+}
+
+/** Node itself answers those that bring no request, and knows how much a socket has taken. */
+function createHttpConnections(limits: ConnectionLimits): Connections {
+  const { stallMs } = limits;
+  return createConnections(
+    { ...limits, stallMs: Infinity },
+    {
+      closeSilent: () => undefined,
+      // Not the response, which has no socket before it is its turn in a pipeline.
+      cutAnswer: (answer) => (answer as ServerResponse).req.socket.destroy(),
+      look(socket) {
+        if (socket.writableLength === 0) {
+          if (socket.timeout === stallMs) socket.setTimeout(0);
+        } else if (socket.timeout !== stallMs) socket.setTimeout(stallMs);
+      },
+    },
+  );
+}
+
+/** A target as a proxy is sent it, `http://host/path`, means its path (RFC 9112, section 3.2.2). */
+function originForm(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+}
+
+function refuseRequest(request: IncomingMessage, response: ServerResponse, message: string): void {
+  const body = { message, errors: {} };
+  sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
+}
+
+/** What Node's parser says of requests it cannot hand over, as statuses. */
+const BROKEN_REQUESTS: Readonly<Record<string, [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["413 Payload Too Large", "The chunk extensions are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
+};
+
+/** Answers, in the usual form, what is not HTTP enough to become a request. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = BROKEN_REQUESTS[error.code ?? ""] ?? [
+    "400 Bad Request",
+    "The request is not valid HTTP.",
+  ];
+  const body = JSON.stringify({ message, errors: {} });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
+}

@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname, join } from "node:path";
+import { weightOf } from "./browser-page.ts";
+
+/** Answers a request for a page or a file that was built; false when it is for something else. */
+export type StaticFiles = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+) => boolean;
+
+/** The file that answers a request. */
+export interface ChosenFile {
+  /** Its path within the folder, from `/`. */
+  readonly file: string;
+  /** The status of the answer, 200 by default. */
+  readonly status?: number;
+  /** Whether requests with another Accept header are answered otherwise. */
+  readonly byAccept?: boolean;
+}
+
+/** Names the files for a path, which has no query, the best first; none when it is for something else. */
+export type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
+
+/** The page loads what this server has, and no other site may show it in a frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "require-trusted-types-for 'script'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".json": "application/json",
+};
+
+/** What a file is compressed by beside it, the best first: content coding and file extension. */
+const CODINGS = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+] as const;
+
+/** Where a build puts the files whose names hold a hash of their content. */
+export const ASSETS = "/assets/";
+
+/** A file in each of its forms: `identity`, and the content codings it was compressed by. */
+interface File {
+  readonly forms: ReadonlyMap<string, Buffer>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly etag: string;
+}
+
+/**
+ * Serves pages out of the folder they were built into, by GET and HEAD: browsers keep the files below
+ * `/assets/` for ever, and ask for pages each time. The folder is read when one of its files is first
+ * asked for and then kept in memory; as long as it has no `index.html`, nothing is served. Of the files
+ * that are chosen the first that there is answers.
+ */
+export function createStaticFiles(folder: string, choose: ChooseFile): StaticFiles {
+  let files: ReadonlyMap<string, File> | undefined;
+  return (request, response, requestId) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    const choices = choose((request.url ?? "").replace(/\?.*/s, ""), request);
+    if (choices.length === 0) return false;
+    files ??= readFiles(folder);
+    const chosen = choices.find((it) => files?.has(it.file));
+    if (chosen === undefined) return false;
+    sendFile(files!.get(chosen.file)!, chosen, { request, response, requestId });
+    return true;
+  };
+}
+
+/** The pages, and what they load; nothing else that may lie there. */
+function readFiles(folder: string): ReadonlyMap<string, File> | undefined {
+  if (!existsSync(join(folder, "index.html"))) return undefined;
+  const pages = readdirSync(folder).filter((name) => extname(name) === ".html");
+  const assets = readdirSync(join(folder, ASSETS)).filter((name) =>
+    Object.hasOwn(CONTENT_TYPES, extname(name)),
+  );
+  const paths = [...pages.map((name) => `/${name}`), ...assets.map((name) => `${ASSETS}${name}`)];
+  return new Map(paths.map((path) => [path, readFile(folder, path)]));
+}
+
+function readFile(folder: string, path: string): File {
+  const content = readFileSync(join(folder, path));
+  const forms = new Map([["identity", content]]);
+  for (const [coding, extension] of CODINGS) {
+    const compressed = join(folder, `${path}${extension}`);
+    if (existsSync(compressed)) forms.set(coding, readFileSync(compressed));
+  }
+  const isAsset = path.startsWith(ASSETS);
+  // Weak, as it is the same for every content coding (RFC 9110, section 8.8.3.3).
+  const etag = `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+  const headers = {
+    "content-type": CONTENT_TYPES[extname(path)] ?? "application/octet-stream",
+    "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
+    etag,
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  };
+  return { forms, headers, etag };
+}
+
+function sendFile(
+  { forms, headers, etag }: File,
+  { status = 200, byAccept = false }: ChosenFile,
+  target: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly requestId: string;
+  },
+): void {
+  const { request, response, requestId } = target;
+  const common = {
+    ...headers,
+    vary: byAccept ? "Accept, Accept-Encoding" : "Accept-Encoding",
+    "x-request-id": requestId,
+  };
+  if (status === 200 && matches(request.headers["if-none-match"], etag)) {
+    response.writeHead(304, common).end();
+    return;
+  }
+  const coding = codingFor(request, forms);
+  const body = forms.get(coding)!;
+  response.writeHead(status, {
+    ...common,
+    ...(coding === "identity" ? {} : { "content-encoding": coding }),
+    "content-length": body.length,
+  });
+  // Node sends no body in answer to HEAD.
+  response.end(body);
+}
+
+/** The first of the codings there are that the caller takes. */
+function codingFor({ headers }: IncomingMessage, forms: File["forms"]): string {
+  const accepted = headers["accept-encoding"] ?? "";
+  const best = CODINGS.find(([coding]) => forms.has(coding) && weightOf(coding, accepted) > 0);
+  return best?.[0] ?? "identity";
+}
+
+/** Compares weakly, as If-None-Match is compared (RFC 9110, section 13.1.2). */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = etag.replace(/^W\//, "");
+  return ifNoneMatch.split(",").some((one) => {
+    const tag = one.trim();
+    return tag === "*" || tag.replace(/^W\//, "") === opaque;
+  });
+}

@@ -1,0 +1,72 @@
+import { interleave, measureRound, ours, startSide, type Bench, type Round } from "../contest.ts";
+import { restore } from "../database.ts";
+import { number, spread, table } from "../figures.ts";
+import type { Load, Outcome } from "../load/load.ts";
+import { OBJECTIVE } from "../objective.ts";
+import { create, quoteJson } from "../operations.ts";
+import { startWorker } from "../processes.ts";
+import { SETTINGS } from "../settings.ts";
+
+/** So many that none has to wait for an answer before it sends what is due. */
+const CLIENTS = 128;
+/** What share of the requests that were due must have been made for a round to count. */
+const MADE_SHARE = 0.99;
+
+/** Quotes and bookings at the stated rates together, and whether the objective holds. */
+export async function objective(bench: Bench): Promise<string> {
+  await using owned = new AsyncDisposableStack();
+  const second = await startWorker<Load, Outcome>(owned, "load/load-process.ts");
+  const product = await startSide(owned, bench, ours("ours"));
+  // What bookings write is taken back when both loads have ended.
+  const booking = { name: create.name, call: create.call };
+  const measure = async () => {
+    const rounds = await Promise.all([
+      measureRound(bench, product, quoteJson, loadOf("quote")),
+      measureRound({ ...bench, generator: second }, { ...product }, booking, loadOf("create")),
+    ]);
+    product.next += rounds[1].issued;
+    await restore(product.database, create.from!);
+    return rounds;
+  };
+  await measure();
+  const [rounds] = await interleave([product], measure);
+  const rows = (["quote", "create"] as const).map((name, i) =>
+    rowOf(
+      name,
+      rounds!.map((it) => it[i]!),
+    ),
+  );
+  return table(
+    [
+      "offered together",
+      "answers/s",
+      "median, ms",
+      "p99, ms",
+      "p99.9, ms",
+      "objective, p99",
+      "holds",
+    ],
+    rows,
+  );
+}
+
+function loadOf(name: keyof typeof OBJECTIVE) {
+  return { clients: CLIENTS, requestsPerSecond: OBJECTIVE[name].requestsPerSecond };
+}
+
+function rowOf(name: keyof typeof OBJECTIVE, rounds: readonly Round[]): string[] {
+  const { requestsPerSecond, p99Ms } = OBJECTIVE[name];
+  const due = requestsPerSecond * SETTINGS.seconds;
+  const kept = rounds.filter((it) => it.issued >= due * MADE_SHARE && it.p99Ms <= p99Ms);
+  const column = (of: (round: Round) => number, decimals: number) =>
+    spread(rounds.map(of), decimals);
+  return [
+    `${number(requestsPerSecond, 0)} a second: ${name}`,
+    column((it) => it.requestsPerSecond, 0),
+    column((it) => it.medianMs, 2),
+    column((it) => it.p99Ms, 2),
+    column((it) => it.p999Ms, 2),
+    `${p99Ms} ms`,
+    `in ${kept.length} of ${rounds.length} rounds`,
+  ];
+}

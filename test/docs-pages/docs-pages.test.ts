@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import {
+  describeDashboard,
+  expectWellShown,
+  signInTo,
+  type TestPage,
+} from "../dashboard/browser.ts";
+
+const PATHS = [
+  "/docs",
+  ...readdirSync("src/docs")
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `/docs/${name.slice(0, -".md".length)}`),
+  "/docs/changelog",
+  "/docs/nothing",
+];
+
+/** The blocks of code of a Markdown file, without their last end of line. */
+function blocksOf(file: string): string[] {
+  const markdown = readFileSync(file, "utf8");
+  return [...markdown.matchAll(/^```[^\n]*\n(.*?)\n```$/gms)].map(([, code]) => code!);
+}
+
+describeDashboard("The documents", (dashboard) => {
+  const options = (page: TestPage) => page.getByRole("option");
+
+  async function open(path: string): Promise<TestPage> {
+    const page = await dashboard.newPage({
+      permissions: ["clipboard-read", "clipboard-write"],
+      reducedMotion: "reduce",
+    });
+    // swagger-ui takes its time on a busy machine.
+    page.setDefaultTimeout(45_000);
+    await page.goto(path);
+    return page;
+  }
+
+  test.each(PATHS)("%s is well shown from a desktop to a phone, in both themes", async (path) => {
+    const page = await open(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await expectWellShown(page, path.slice(1).replaceAll("/", "-"));
+  });
+
+  test("a word is searched for, found and opened by keyboard alone", async () => {
+    const page = await open("/docs");
+    await page.keyboard.press("/");
+    await page.keyboard.type("running as roo");
+    const first = options(page).first();
+    await first.waitFor();
+    expect(await first.getAttribute("href")).toBe("/docs/operations#running-as-root");
+    await expect.poll(() => first.locator("mark").allInnerTexts()).toContain("root");
+    await expectWellShown(page, "docs-search");
+
+    await page.keyboard.press("ArrowDown");
+    const search = page.getByRole("combobox", { name: "Search the documents" });
+    expect(await first.getAttribute("aria-selected")).toBe("true");
+    expect(await search.getAttribute("aria-activedescendant")).toBe(await first.getAttribute("id"));
+    await page.keyboard.press("ArrowUp");
+    expect(await options(page).last().getAttribute("aria-selected")).toBe("true");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/docs/operations#running-as-root");
+    await page.getByRole("heading", { name: "Running as root" }).waitFor();
+  });
+
+  test("a search that finds nothing says so, and Escape closes the results", async () => {
+    const page = await open("/docs/errors");
+    const search = page.getByRole("combobox", { name: "Search the documents" });
+    await search.fill("xylophone");
+    await page.getByRole("status").getByText("Nothing found").waitFor({ state: "attached" });
+    expect(await search.getAttribute("aria-expanded")).toBe("false");
+    await search.fill("quote");
+    await options(page).first().waitFor();
+    expect(await search.getAttribute("aria-expanded")).toBe("true");
+    await page.keyboard.press("Escape");
+    await options(page).first().waitFor({ state: "hidden" });
+  });
+
+  test("a button copies exactly what its example says", async () => {
+    const page = await open("/docs");
+    const blocks = page.locator(".code");
+    const expected = blocksOf("README.md");
+    expect(await blocks.count()).toBe(expected.length);
+    for (const [index, text] of expected.entries()) {
+      await blocks.nth(index).hover();
+      await blocks.nth(index).getByRole("button", { name: "Copy" }).click();
+      await blocks.nth(index).getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(text);
+    }
+  });
+
+  test("without JavaScript a guide can be read and gone on from, and the API's calls are listed", async () => {
+    const page = await dashboard.newPage({ javaScriptEnabled: false });
+    await page.goto("/docs/clients");
+    await page.getByRole("navigation", { name: "On this page" }).getByText("RPCs").click();
+    await page.waitForURL("**/docs/clients#rpcs");
+    expect(await page.getByRole("search").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Next" }).click();
+    await page.getByRole("heading", { name: "Errors", level: 1 }).waitFor();
+    await page.goto("/docs/api");
+    await page.getByText("POST /v1/shipments/quote", { exact: true }).waitFor();
+  });
+
+  test("the dashboard leads to the documents, and they lead back", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, await dashboard.service.addWorkspace());
+    await page.getByRole("link", { name: "Docs" }).click();
+    await page.getByRole("heading", { name: "Shipment booking" }).waitFor();
+    await page.getByRole("banner").getByRole("link", { name: "Dashboard" }).click();
+    await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
+  });
+
+  test("a quote is tried out with one's own key, which nothing keeps", async () => {
+    const { apiKey } = await dashboard.service.addWorkspace();
+    const page = await open("/docs/api#/ShipmentService/quoteShipment");
+    const operation = page.locator("#operations-ShipmentService-quoteShipment");
+    await operation.getByRole("button", { name: "Try it out" }).waitFor();
+    expect(await operation.evaluate((it) => Math.round(it.getBoundingClientRect().top))).toBe(64);
+    await expectWellShown(page, "docs-api");
+
+    await page.getByRole("button", { name: "Authorize" }).first().click();
+    const dialog = page.locator(".modal-ux");
+    await dialog.getByText("workspaceBearer").waitFor();
+    await expectWellShown(page, "docs-api-authorize");
+    await page.keyboard.insertText(apiKey);
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("button", { name: "Logout" }).waitFor();
+    await dialog.locator(".btn-done").last().click();
+
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    const route = { pickup_lat: 40.758, pickup_lng: -73.9855, dropoff_lat: 40.6782 };
+    const body = { ...route, dropoff_lng: -73.9442, weight_kg: 2.5 };
+    await operation.getByLabel("Request body").fill(JSON.stringify(body));
+    await operation.getByRole("button", { name: "Execute" }).click();
+    const answer = operation.locator(".live-responses-table");
+    await answer.locator(".response-col_status").getByText("200").waitFor();
+    const { text } = await dashboard.service.request("/v1/shipments/quote", { apiKey, body });
+    const shown = await answer.locator(".response-col_description pre").first().innerText();
+    expect(JSON.parse(shown)).toEqual(JSON.parse(text));
+    await expectWellShown(page, "docs-api-tried");
+
+    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
+    await page.reload();
+    await page.getByRole("button", { name: "Authorize" }).first().click();
+    await dialog.getByText("workspaceBearer").waitFor();
+    expect(await dialog.getByRole("button", { name: "Logout" }).count()).toBe(0);
+  });
+
+  test("the reference shows what workspaces call first, with operators' calls closed below", async () => {
+    const page = await open("/docs/api");
+    const tags = page.locator(".opblock-tag");
+    await tags.first().waitFor();
+    expect(await tags.first().getAttribute("data-tag")).toBe("ShipmentService");
+    const isOpen = (name: string) =>
+      page.locator(`[data-tag=${name}]`).getAttribute("data-is-open");
+    expect(await isOpen("WebhookService")).toBe("true");
+    expect(await isOpen("TariffService")).toBe("false");
+    await page.getByText("Books a shipment, priced anew with the tariff in force").waitFor();
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("puts a draft in force");
+    await options(page).first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**#/TariffService/adminPublishTariff");
+    await page.locator("#operations-TariffService-adminPublishTariff.is-open").waitFor();
+  });
+});

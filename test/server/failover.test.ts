@@ -1,0 +1,225 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { createOrm, MAX_CONNECTIONS } from "../../src/db/orm.ts";
+import { startBookingLoad } from "../support/booking-load.ts";
+import { BOOKING } from "../support/bookings.ts";
+import { eventually } from "../support/eventually.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startServerPair, type ServerPair } from "../support/server-pair.ts";
+import { startServiceProcess } from "../support/service-process.ts";
+import { startReplica, type TestService } from "../support/service.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { addWebhook } from "../support/webhooks.ts";
+
+let pair: ServerPair;
+let service: TestService;
+let workspace: number;
+let apiKey: string;
+
+beforeEach(async () => {
+  pair = await startServerPair();
+  await migrate(pair.url);
+  service = await startReplica(pair.url);
+  ({ id: workspace, apiKey } = await service.addWorkspace());
+  // Limits are not what is tested.
+  await service.app.em.execute(
+    `insert into workspace_limit (workspace_id, limit_class, rate, burst)
+     select ?, class, 100000, 100000 from unnest('{quote,read,write}'::text[]) as class`,
+    [workspace],
+  );
+});
+
+afterEach(async () => {
+  await service.close();
+  await pair.close();
+});
+
+const book = (key: string) =>
+  service.request("/v1/shipments", {
+    apiKey,
+    body: BOOKING,
+    headers: { "idempotency-key": key },
+  });
+
+/** Reads the feed to its end, and then on, until told to stop; gives the subjects of creations. */
+function followFeed(reader: Pick<TestService, "request">) {
+  const seen: string[] = [];
+  let cursor = "";
+  let isStopping = false;
+  const reading = (async () => {
+    for (;;) {
+      const after = cursor === "" ? "" : `&after=${cursor}`;
+      const path = `/v1/events?types=shipment.created&page_size=100${after}`;
+      const answer = await reader.request(path, { apiKey }).catch(() => undefined);
+      if (answer?.status !== 200) {
+        await sleep(20);
+        continue;
+      }
+      for (const { shipment } of answer.body.data) seen.push(shipment);
+      cursor = answer.body.cursor;
+      if (answer.body.data.length === 0) {
+        if (isStopping) return;
+        await sleep(20);
+      }
+    }
+  })();
+  return {
+    seen,
+    async stop() {
+      isStopping = true;
+      await reading;
+    },
+  };
+}
+
+test("when the primary is killed under load and its standby promoted, everything acknowledged is there once, in the feed, and sent", async () => {
+  const other = await startServiceProcess({
+    DATABASE_URL: pair.url,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+  });
+  await other.untilReady();
+  const receiver = await startReceiver();
+  await addWebhook(service, apiKey, { url: receiver.url, types: ["shipment.created"] });
+  const feed = followFeed(other);
+  const load = startBookingLoad([service, other], apiKey);
+  await eventually("bookings on the first server", () => load.acknowledged.size >= 50);
+
+  pair.first.kill();
+  await pair.second.promote();
+  const before = load.acknowledged.size;
+  await eventually("bookings on the second", () => load.acknowledged.size >= before + 50);
+  await load.stop();
+  await feed.stop();
+
+  const acknowledged = [...load.acknowledged.values()].sort();
+  const stored = await pair.second.query(`select reference from shipment order by reference`);
+  expect(stored.map(({ reference }) => reference)).toEqual(acknowledged);
+  expect([...feed.seen].sort()).toEqual(acknowledged);
+  const sent = () => new Set(receiver.received.map(({ body }) => body.shipment));
+  await eventually("every webhook", () => sent().size === acknowledged.length);
+  for (const status of load.refused.keys()) expect(status).toMatch(/^503 |^lost$|^409 /);
+
+  // The replicas hear of each other's changes by the new primary.
+  await eventually("both change feeds", async () => {
+    const feeds = `select from pg_stat_activity where application_name = 'shipments changes'`;
+    return (await pair.second.query(feeds)).length === 2;
+  });
+  const { body } = await service.request("/v1/api_keys", { apiKey, body: { name: "New" } });
+  const made = body.api_key as string;
+  await eventually("the new key at the other replica", async () => {
+    const answer = await other.request("/v1/workspace", { apiKey: made });
+    return answer.status === 200;
+  });
+  await receiver.close();
+
+  // A former primary that comes back as a standby is not written to.
+  await pair.first.startAsStandby();
+  const again = startBookingLoad([service, other], apiKey, 2);
+  const known = again.acknowledged.size;
+  await eventually("more bookings", () => again.acknowledged.size >= known + 10);
+  await again.stop();
+  expect(await pair.first.query("select pg_is_in_recovery() as standby")).toEqual([
+    { standby: true },
+  ]);
+});
+
+test("connections to a primary that takes no more writes are replaced by some to the server that does", async () => {
+  expect((await book("before")).status).toBe(201);
+  await pair.second.promote();
+  await pair.first.query("alter system set default_transaction_read_only = on");
+  await pair.first.query("select pg_reload_conf()");
+  await eventually("the first to be read-only", async () => {
+    const [row] = await pair.first.query("show default_transaction_read_only");
+    return row.default_transaction_read_only === "on";
+  });
+  const refused: number[] = [];
+  await eventually("a booking on the second server", async () => {
+    const { status } = await book("after");
+    if (status !== 201) refused.push(status);
+    return status === 201;
+  });
+  // Each refusal closes the connection that it came by.
+  expect(refused.length).toBeLessThanOrEqual(MAX_CONNECTIONS);
+  expect(new Set([503, ...refused])).toEqual(new Set([503]));
+  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
+    { count: 2 },
+  ]);
+  expect(await pair.first.query("select count(*)::int as count from shipment")).toEqual([
+    { count: 1 },
+  ]);
+});
+
+test("a primary that the network has cut off without a word is left for the one that was promoted", async () => {
+  const proxy = await startTcpProxy(pair.first.url);
+  const [near, far] = [proxy.url, pair.second.url].map((url) => new URL(url).host);
+  const cut = await startReplica(pair.first.url.replace(/@[^/]*/, `@${near},${far}`));
+  const sent = (key: string) =>
+    cut.request("/v1/shipments", { apiKey, body: BOOKING, headers: { "idempotency-key": key } });
+  expect((await sent("before")).status).toBe(201);
+  proxy.hang();
+  const waiting = sent("meanwhile");
+  await pair.second.promote();
+  await eventually(
+    "a booking on the second server",
+    async () => (await sent("after")).status === 201,
+  );
+  expect((await waiting).status).toBe(503);
+  await eventually("the other booking", async () => (await sent("meanwhile")).status === 201);
+  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
+    { count: 3 },
+  ]);
+  await cut.close();
+  await proxy.close();
+});
+
+test("a booking that no synchronous standby has confirmed is not acknowledged, and takes place once when sent again", async () => {
+  expect((await book("before")).status).toBe(201);
+  pair.second.kill();
+  const { status, headers, body } = await book("alone");
+  expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
+    status: 503,
+    retryAfter: "1",
+    body: {
+      message: "The service cannot reach its database; try again in a moment.",
+      errors: {},
+    },
+  });
+  await pair.second.startAsStandby();
+  await eventually("the booking", async () => (await book("alone")).status === 201);
+  await eventually("it on the standby", async () => {
+    const [row] = await pair.second.query("select count(*)::int as count from shipment");
+    return row.count === 2;
+  });
+});
+
+test("a booking is not acknowledged when somebody cancels its wait for a synchronous standby", async () => {
+  expect((await book("before")).status).toBe(201);
+  pair.second.kill();
+  const booking = book("alone");
+  const cancel =
+    "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and pid <> pg_backend_pid()";
+  await eventually("the commit to wait", async () => (await pair.first.query(cancel)).length > 0);
+  expect((await booking).status).toBe(503);
+});
+
+test("the server that takes writes is found wherever it stands in the address", async () => {
+  const [, hosts] = /@([^/]*)\//.exec(pair.url)!;
+  const reversed = hosts!.split(",").toReversed().join(",");
+  for (const target of ["read-write", "primary"]) {
+    const url = pair.url.replace(hosts!, reversed).replace("read-write", target);
+    const orm = createOrm(url, { entities: [] });
+    const rows = await orm.em.execute("select inet_server_port()::text as port");
+    expect(rows).toEqual([{ port: new URL(pair.first.url).port }]);
+    await orm.close();
+  }
+});
+
+test("while no server takes writes, each is named with the reason", async () => {
+  pair.first.kill();
+  const [first, second] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
+  // An address of which nothing is known yet.
+  await expect(migrate(pair.url.replace("read-write", "primary"))).rejects.toThrow(
+    `cannot use the database: nothing listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
+  );
+});

@@ -1,0 +1,127 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { book, bookAnd, COVERED_ROUTE } from "../support/bookings.ts";
+import { eventually } from "../support/eventually.ts";
+import { documentedMetrics } from "../support/documented-metrics.ts";
+import { parsePrometheus, type Metric } from "../support/metrics.ts";
+import { setLimit } from "../support/platform.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startReplica, startService, type TestService } from "../support/service.ts";
+import { addWebhook, untilAttempted } from "../support/webhooks.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const metricsOf = async (of: TestService): Promise<Map<string, Metric>> =>
+  parsePrometheus((await of.request("/metrics")).text);
+
+/** The figure of a metric with these labels, and no others but that of a bucket. */
+function figure(
+  metrics: Map<string, Metric>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  const metric = metrics.get(name) ?? metrics.get(name.replace(/_(sum|count)$/, ""));
+  const wanted = (sample: Metric["samples"][number]) =>
+    sample.name === name && isDeepStrictEqual(sample.labels, labels);
+  return metric?.samples.find(wanted)?.value;
+}
+
+test.runIf(process.platform === "linux")(
+  "the metrics of a running service are those of the guide, no more and no fewer",
+  async () => {
+    expect([...(await metricsOf(service)).keys()].toSorted()).toEqual(await documentedMetrics());
+  },
+);
+
+test("every metric of our own is named and helped by Prometheus' conventions", async () => {
+  const { text } = await service.request("/metrics");
+  const own = [...(await metricsOf(service))].filter(([name]) => name.startsWith("shipments_"));
+  for (const [name, { type }] of own) {
+    expect(name).toMatch(/^shipments_[a-z_]+$/);
+    expect(name, "milliseconds and such are not base units").not.toMatch(/_(ms|millis|kb|mb)$/);
+    expect(name.endsWith("_total"), name).toBe(type === "counter");
+    expect(text).toMatch(new RegExp(`^# HELP ${name} [A-Z1].{20,}\\.$`, "m"));
+  }
+});
+
+test("metrics tell of groups, of waits for connections, and of calls that a limit refuses", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const before = await metricsOf(service);
+  const { reference } = await bookAnd(service, apiKey, ["pay"]);
+  await service.request(`/v1/shipments/${reference}`, { apiKey });
+  await setLimit(service.app.em, id, "quote", { rate: 1, burst: 1 });
+  await eventually("a quote to be refused", async () => {
+    const quote = { apiKey, body: COVERED_ROUTE };
+    return (await service.request("/v1/shipments/quote", quote)).status === 429;
+  });
+
+  const after = await metricsOf(service);
+  const risen = (name: string, labels?: Readonly<Record<string, string>>) =>
+    figure(after, name, labels)! - figure(before, name, labels)!;
+  for (const group of ["bookings", "changes", "shipment_reads", "provider_reads"]) {
+    expect(risen("shipments_group_size_count", { group }), group).toBe(1);
+    expect(risen("shipments_group_size_sum", { group }), group).toBe(1);
+    expect(risen("shipments_group_wait_seconds_count", { group }), group).toBe(1);
+  }
+  expect(risen("shipments_database_wait_seconds_count")).toBeGreaterThan(3);
+  expect(risen("shipments_rate_limited_total", { class: "quote" })).toBeGreaterThan(0);
+  expect(risen("shipments_rate_limited_total", { class: "write" })).toBe(0);
+});
+
+test("metrics tell of attempts at webhooks by outcome, and a replica of the backlog that there is", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const before = await metricsOf(service);
+  const gone = await startReceiver();
+  const statuses = [204, 500];
+  const answering = await Promise.all(
+    statuses.map((status) => startReceiver((response) => response.writeHead(status).end())),
+  );
+  const added = [];
+  for (const { url } of [...answering, gone])
+    added.push(await addWebhook(service, apiKey, { url }));
+  await gone.close();
+  await book(service, apiKey);
+  for (const { data } of added) await untilAttempted(service, apiKey, data.id, 1);
+  await service.app.em.execute(
+    `insert into kept_answer (workspace_id, key, method, request_digest, response, created_at)
+     values (?, 'old', 'm', 'd', '', now() - interval '10 days')`,
+    [id],
+  );
+
+  const after = await metricsOf(service);
+  const risen = (outcome: string) =>
+    figure(after, "shipments_webhook_attempts_total", { outcome })! -
+    figure(before, "shipments_webhook_attempts_total", { outcome })!;
+  expect([risen("delivered"), risen("rejected"), risen("unanswered")]).toEqual([1, 1, 1]);
+
+  const replica = await startReplica(service.databaseUrl);
+  const seen = await eventually("the replica to have looked", async () => {
+    const metrics = await metricsOf(replica);
+    const purged = figure(metrics, "shipments_purged_rows_total", { kind: "stored_responses" });
+    const events = figure(metrics, "shipments_table_rows", { table: "event" }) ?? 0;
+    return events > 0 && purged === 1 && metrics;
+  });
+  await replica.close();
+  expect(figure(seen, "shipments_webhook_backlog")).toBe(2);
+  expect(figure(seen, "shipments_webhook_backlog_age_seconds")).toBeGreaterThan(0);
+  expect(figure(seen, "shipments_event_newest_age_seconds")).toBeGreaterThan(0);
+  expect(figure(seen, "shipments_database_figures_age_seconds")).toBeGreaterThanOrEqual(0);
+  expect(figure(seen, "shipments_ready")).toBe(1);
+  expect(figure(seen, "shipments_tariff_lag_seconds")).toBe(0);
+  await Promise.all(answering.map((it) => it.close()));
+});
+
+test("metrics name the version and the connections", async () => {
+  const metrics = await metricsOf(service);
+  const manifest = await readFile(join(import.meta.dirname, "../../package.json"), "utf8");
+  const { version } = JSON.parse(manifest) as { version: string };
+  const labels = { version, node: process.versions.node };
+  expect(figure(metrics, "shipments_build_info", labels)).toBe(1);
+  expect(figure(metrics, "shipments_open_connections", { server: "http" })).toBeGreaterThan(0);
+});

@@ -1,0 +1,118 @@
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
+import { SERVICES } from "../../src/server/services.ts";
+import { endpointsAt, type Endpoints } from "../support/endpoints.ts";
+import { eventually } from "../support/eventually.ts";
+import { parsePrometheus } from "../support/metrics.ts";
+import { rawHttp } from "../support/raw-http.ts";
+import { PROTOCOLS } from "../support/rpc-client.ts";
+import { startServiceProcess } from "../support/service-process.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let operations: Endpoints;
+beforeAll(async () => {
+  service = await startService({ operationsPort: 0 });
+  operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
+});
+afterAll(() => service.close());
+
+const NOTHING = {
+  message: "There is nothing at this path; there are /metrics, /healthz and /readyz.",
+  errors: {},
+};
+
+test("operators' server serves metrics, health and readiness, and nothing else", async () => {
+  const metrics = await operations.request("/metrics?debug=1");
+  expect(metrics.status).toBe(200);
+  expect(metrics.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(parsePrometheus(metrics.text).has("shipments_requests_total")).toBe(true);
+  const probes = await Promise.all(["/healthz", "/readyz"].map((it) => operations.request(it)));
+  expect(probes.map(({ status, body }) => [status, body])).toEqual([
+    [200, { status: "alive" }],
+    [200, { status: "ready" }],
+  ]);
+
+  const paths = ["/", "/v1/workspace", "/v1/shipments/quote", "/openapi.json", "/admin/v1/health"];
+  for (const path of paths) {
+    const { status, body, headers } = await operations.request(path);
+    expect([path, status, body]).toEqual([path, 404, NOTHING]);
+    expect(headers.get("x-request-id")).toMatch(/\S/);
+  }
+  const posted = await operations.request("/metrics", { body: {} });
+  expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+});
+
+test("operators' server refuses what is not a valid request, as the public one does", async () => {
+  for (const [bytes, message] of [
+    ["nonsense\r\n\r\n", "The request is not valid HTTP."],
+    ["GET /metrics HTTP/1.1\r\n\r\n", "The Host header is missing."],
+  ] as const) {
+    const { status, text } = await rawHttp(service.operationsUrl!, bytes);
+    expect([status, JSON.parse(text)]).toEqual([400, { message, errors: {} }]);
+  }
+});
+
+test("with a server for operators, the public one has probes and no metrics", async () => {
+  for (const path of ["/healthz", "/readyz"]) {
+    expect((await service.request(path)).status).toBe(200);
+  }
+  const { status, body } = await service.request("/metrics");
+  expect([status, body]).toEqual([404, { message: "There is nothing at this path.", errors: {} }]);
+});
+
+test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "with a server for operators, reflection by %s shows the services of workspaces alone",
+  async (protocol) => {
+    const client = createClient(ServerReflection, PROTOCOLS[protocol](service));
+    const answers = await Array.fromAsync(
+      client.serverReflectionInfo(
+        (async function* () {
+          yield { messageRequest: { case: "listServices", value: "" } } as const;
+          for (const value of ["admin.v1.OperatorService", "account.v1.AccountService"]) {
+            const symbol = `shipments.${value}`;
+            yield { messageRequest: { case: "fileContainingSymbol", value: symbol } } as const;
+          }
+        })(),
+      ),
+    );
+    const [listed, ...others] = answers.map((it) => it.messageResponse);
+    expect(listed).toMatchObject({
+      case: "listServicesResponse",
+      value: {
+        service: [
+          ...SERVICES.map(({ typeName }) => ({ name: typeName })),
+          { name: "grpc.health.v1.Health" },
+          { name: "grpc.reflection.v1.ServerReflection" },
+          { name: "grpc.reflection.v1alpha.ServerReflection" },
+        ],
+      },
+    });
+    expect(others.map((it) => it.case)).toEqual(["errorResponse", "errorResponse"]);
+  },
+);
+
+test("operators' server answers before the database can be had, and until the end", async () => {
+  const served = await startServiceProcess({
+    HOST: "127.0.0.1",
+    OPERATIONS_PORT: "0",
+    DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+  });
+  const started = served.log().find(({ msg }) => msg === "starting");
+  expect(started?.operations).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const { request } = endpointsAt(started!.operations as string, served.grpcUrl);
+  const ready = await request("/readyz");
+  expect([ready.status, ready.body]).toEqual([503, { status: "starting" }]);
+  expect((await request("/metrics")).status).toBe(200);
+
+  served.process.kill("SIGTERM");
+  const isClosed = ({ request: ask }: Pick<Endpoints, "request">) =>
+    ask("/healthz").then(
+      () => false,
+      () => true,
+    );
+  await eventually("operators' server to close", () => isClosed({ request }));
+  expect(await isClosed(served)).toBe(true);
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+});

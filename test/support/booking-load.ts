@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { BOOKING } from "./bookings.ts";
+import type { Endpoints } from "./endpoints.ts";
+
+/** How long a client waits before it sends a booking again, in milliseconds. */
+const RETRY_MS = 50;
+
+/** Clients that book one shipment after the other, as those of a team would. */
+export interface BookingLoad {
+  /** The references of shipments that were acknowledged so far, by idempotency key. */
+  readonly acknowledged: ReadonlyMap<string, string>;
+  /** What was answered besides 201, and how often; `lost` is a connection without an answer. */
+  readonly refused: ReadonlyMap<string, number>;
+  /** When the last shipment was acknowledged, on the clock of `performance.now()`. */
+  lastMs(): number;
+  /** Resolves when every booking that was begun is acknowledged; rejects if one never can be. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts clients that share some services. Each sends its booking again, with the same idempotency
+ * key, until it is acknowledged, whatever is answered in between.
+ */
+export function startBookingLoad(
+  services: readonly Pick<Endpoints, "request">[],
+  apiKey: string,
+  clients = 8,
+): BookingLoad {
+  const acknowledged = new Map<string, string>();
+  const refused = new Map<string, number>();
+  let isStopping = false;
+  let lastMs = 0;
+
+  async function book(key: string, service: Pick<Endpoints, "request">): Promise<boolean> {
+    const body = { ...BOOKING, customer_email: `${key}@example.org` };
+    const headers = { "idempotency-key": key };
+    const answer = await service
+      .request("/v1/shipments", { apiKey, body, headers })
+      .catch(() => undefined);
+    if (answer?.status === 201) {
+      acknowledged.set(key, answer.body.data.reference);
+      lastMs = performance.now();
+      return true;
+    }
+    const what = answer === undefined ? "lost" : `${answer.status} ${answer.body?.message}`;
+    refused.set(what, (refused.get(what) ?? 0) + 1);
+    return false;
+  }
+
+  const working = Array.from({ length: clients }, async (_, client) => {
+    for (let number = 0; !isStopping; number++) {
+      const key = `client-${client}-booking-${number}`;
+      for (let tries = 0; !(await book(key, services[(client + tries) % services.length]!));) {
+        if (++tries === 1_000) throw new Error(`${key} is never acknowledged`);
+        await sleep(RETRY_MS);
+      }
+    }
+  });
+  return {
+    acknowledged,
+    refused,
+    lastMs: () => lastMs,
+    async stop() {
+      isStopping = true;
+      await Promise.all(working);
+    },
+  };
+}

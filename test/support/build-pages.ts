@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+const BUILT = "built";
+
+/** What the documents are made of, beside their own folder. */
+const DOCUMENTS = [
+  "README.md",
+  "CHANGELOG.md",
+  "src/docs",
+  "gen/openapi/openapi.json",
+  "src/dashboard/base.css",
+  "src/dashboard/parts/copy-text.ts",
+];
+
+/** Builds the dashboard and the documents where a source is newer than what was built last. */
+export async function buildPages(): Promise<void> {
+  await buildIfNew("src/dashboard", []);
+  await buildIfNew("src/docs-pages", DOCUMENTS);
+}
+
+async function buildIfNew(folder: string, sources: readonly string[]): Promise<void> {
+  const root = join(REPOSITORY, folder);
+  const index = join(root, BUILT, "index.html");
+  const builtMs = existsSync(index) ? statSync(index).mtimeMs : 0;
+  const own = readdirSync(root)
+    .filter((name) => name !== BUILT)
+    .map((name) => join(folder, name));
+  const isNew = (path: string) => newestMs(join(REPOSITORY, path)) > builtMs;
+  if ([...own, ...sources].some(isNew)) await build({ root, mode: "production" });
+}
+
+/** When a file, or a file within a folder, was changed last. */
+function newestMs(path: string): number {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  const names = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return Math.max(...names.map((name) => statSync(join(path, name)).mtimeMs));
+}

@@ -1,0 +1,113 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startProcess, type Environment, type Running } from "./command.ts";
+
+/** Whether images can be built and entered here: by root on Linux, where buildah is installed. */
+export const canBuildImages =
+  process.platform === "linux" &&
+  spawnSync("buildah", ["--version"]).status === 0 &&
+  spawnSync("unshare", ["--mount", "true"]).status === 0;
+
+/** How an image starts, as container engines read it. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly WorkingDir: string;
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly StopSignal: string;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly Healthcheck: { readonly Test: readonly string[] };
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+/** An image that was built for a test, in a storage of its own. */
+export interface Image {
+  readonly config: ImageConfig;
+  /** The folder in which its files can be seen. */
+  readonly files: string;
+  /** What building it printed. */
+  readonly output: string;
+  /**
+   * Starts a program as a container engine would with a read-only root file system: as the image's
+   * user, in its folder, with its environment and the one given, and nothing writable but `/tmp`.
+   * The network is this machine's.
+   */
+  start(program: readonly string[], environment?: Environment): Running;
+  remove(): void;
+}
+
+/** Run by sh in a mount namespace of its own: the image's folder, user and group, folder, program. */
+const ENTER = `set -e
+mount --bind "$1" "$1"
+mount -o remount,bind,ro "$1"
+mount -t tmpfs tmpfs "$1/tmp"
+mount --rbind /dev "$1/dev"
+root=$1 user=$2 group=$3 folder=$4
+shift 4
+exec unshare --root "$root" --wd "$folder" --setgid "$group" --setuid "$user" -- "$@"`;
+
+/** Builds the image on a base made from this machine's own Node. */
+export async function buildImage(): Promise<Image> {
+  const folder = mkdtempSync(join(tmpdir(), "image-"));
+  const env = storageIn(folder);
+  const options = { encoding: "utf8", env } as const;
+  const buildah = (...args: string[]) => execFileSync("buildah", args, options).trim();
+  const remove = () => {
+    buildah("rm", "--all");
+    rmSync(folder, { recursive: true });
+  };
+  try {
+    const script = ["src/deploy/build-image.sh", "--local-base", TAG];
+    const output = await outputOf(script, env);
+    const files = buildah("mount", buildah("from", "--pull-never", TAG));
+    const inspected = JSON.parse(buildah("inspect", "--type", "image", TAG));
+    const config = inspected.Docker.config as ImageConfig;
+    return { config, files, output, start: starter(files, config), remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** An environment in which buildah keeps all that it stores in a folder, in the quickest way it can. */
+function storageIn(folder: string): NodeJS.ProcessEnv {
+  const file = join(folder, "storage.conf");
+  const places = `graphroot = "${folder}/graph"\nrunroot = "${folder}/run"`;
+  writeFileSync(file, `[storage]\ndriver = "vfs"\n${places}\n`);
+  const common = { ...process.env, CONTAINERS_STORAGE_CONF: file, BUILDAH_ISOLATION: "chroot" };
+  const overlay = { ...common, STORAGE_DRIVER: "overlay" };
+  const works = spawnSync("buildah", ["info"], { env: overlay }).status === 0;
+  return works ? overlay : { ...common, STORAGE_DRIVER: "vfs" };
+}
+
+const TAG = "localhost/shipment-booking:test";
+
+/** Runs a program that must succeed, while this process goes on, and returns all that it printed. */
+async function outputOf(
+  [file, ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const child = spawn(file!, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  const code = await new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", resolve);
+  });
+  if (code !== 0) throw new Error(output);
+  return output;
+}
+
+function starter(files: string, { User, Env, WorkingDir }: ImageConfig): Image["start"] {
+  const [user, group] = User.split(":");
+  return (program, environment = {}) => {
+    const given = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+    const inside = ["env", "-i", ...Env, ...given, ...program];
+    const enter = ["sh", "-c", ENTER, "sh", files, user!, group!, WorkingDir, ...inside];
+    return startProcess("unshare", ["--mount", "--propagation", "private", ...enter], {});
+  };
+}

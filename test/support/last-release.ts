@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { startProcess, type Environment, type Running } from "./command.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
+
+/**
+ * What counts as the last release while there is no tag of one: the oldest commit that runs beside
+ * this version, since those before it sent webhooks by jobs, whose tables a migration has dropped. The
+ * tag of a release, such as `v1.2.3`, takes its place without a change here.
+ */
+const BEFORE_ANY_RELEASE = "42120386e35a93e319a83f8f2cb34f6e24ade6f3";
+
+/** The last release's code, in a folder of its own. */
+export interface Release {
+  /** The tag or commit. */
+  readonly name: string;
+  /** Starts `shipments <args>` of that release; it is killed when the test is over. */
+  start(args: readonly string[], environment: Environment): Running;
+  remove(): void;
+}
+
+/** The tag of the last release before this commit, or the commit that counts as one. */
+export function nameOfLastRelease(): string {
+  const describe = ["describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^"];
+  const { status, stdout } = spawnSync("git", describe, { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : BEFORE_ANY_RELEASE;
+}
+
+/** Whether the repository holds that version: a clone of depth 1, and an archive, do not. */
+export function hasCode(name: string): boolean {
+  return spawnSync("git", ["cat-file", "-e", `${name}^{commit}`]).status === 0;
+}
+
+/** Takes a release's code out of the repository, with packages of the versions that it names. */
+export function checkOut(name: string): Release {
+  const folder = makeTemporaryFolder("release");
+  const archive = execFileSync("git", ["archive", name], { maxBuffer: 2 ** 30 });
+  execFileSync("tar", ["-x", "-C", folder], { input: archive });
+  const { dependencies, scripts } = manifestIn(folder);
+  if (installed(dependencies)) symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  else {
+    const args = ["ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
+    execFileSync("npm", args, { cwd: folder, stdio: "pipe" });
+  }
+  const program = scripts["shipments"]!.split(" ").at(-1)!;
+  return {
+    name,
+    start: (args, environment) =>
+      startProcess(process.execPath, [program, ...args], environment, folder),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+function manifestIn(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}
+
+/** Whether this repository's own packages are of just these versions. */
+function installed(dependencies: Manifest["dependencies"]): boolean {
+  const versionOf = (name: string): string | undefined => {
+    try {
+      const manifest = readFileSync(join("node_modules", name, "package.json"), "utf8");
+      return (JSON.parse(manifest) as { version: string }).version;
+    } catch {
+      return undefined;
+    }
+  };
+  return Object.entries(dependencies).every(([name, version]) => versionOf(name) === version);
+}

@@ -1,0 +1,205 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { runCommand, type Environment } from "../support/command.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startOtlpReceiver } from "../support/otlp-receiver.ts";
+import { makeWorkspace } from "../support/platform.ts";
+import { publishDocument } from "../support/publish-document.ts";
+import {
+  startServiceProcess,
+  type LogLine,
+  type ServiceProcess,
+} from "../support/service-process.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+
+let database: TestDatabase;
+let apiKey: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const orm = createOrm(database.url, { entities: ENTITIES });
+  await publishDocument(orm.em, SAMPLE_TARIFF);
+  ({ apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
+  await orm.close();
+});
+afterAll(() => database.drop());
+
+const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
+const PARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;
+
+async function start(environment: Environment): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ DATABASE_URL: database.url, ...environment });
+  await service.untilReady();
+  return service;
+}
+
+const quote = (service: ServiceProcess, requestId: string, headers: Record<string, string> = {}) =>
+  service.request("/v1/shipments/quote", {
+    apiKey,
+    body: COVERED_ROUTE,
+    headers: { "x-request-id": requestId, ...headers },
+  });
+
+const lineOf = (service: ServiceProcess, requestId: string) =>
+  eventually(`the log line of ${requestId}`, () =>
+    service.log().find((line) => line.requestId === requestId),
+  );
+
+async function stop({ process, ended }: ServiceProcess) {
+  process.kill("SIGTERM");
+  return ended;
+}
+
+test("the environment says where traces go, with which headers, of what service and how many", async () => {
+  const otlp = await startOtlpReceiver();
+  onTestFinished(otlp.close);
+  const service = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${otlp.endpoint}/of-a-team/`,
+    OTEL_EXPORTER_OTLP_HEADERS: "x-team=shipping",
+    OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+    OTEL_SERVICE_NAME: "booking",
+    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=trial,service.name=other",
+    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: "0",
+  });
+  await quote(service, "by-ratio");
+  await quote(service, "by-parent", { traceparent: PARENT });
+  const { resource, traceId } = await otlp.spanOf("by-parent");
+  expect(traceId).toBe(TRACE_ID);
+  expect(resource).toMatchObject({
+    "service.name": "booking",
+    "service.version": expect.any(String),
+    "deployment.environment.name": "trial",
+  });
+  expect(otlp.requests[0]).toMatchObject({
+    path: "/of-a-team/v1/traces",
+    headers: { "x-team": "shipping", "content-encoding": "gzip" },
+  });
+  expect(otlp.spans.map(({ attributes }) => attributes["shipments.request_id"])).toEqual([
+    "by-parent",
+  ]);
+  // Also a call whose trace is not recorded can be told apart by its trace.
+  expect((await lineOf(service, "by-ratio")).traceId).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("the log line of a call has the id of its trace, and what waits is sent at the end", async () => {
+  const otlp = await startOtlpReceiver();
+  onTestFinished(otlp.close);
+  const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint });
+  await quote(service, "own-trace");
+  await quote(service, "taken-trace", { traceparent: PARENT });
+  expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
+  const line = await lineOf(service, "own-trace");
+  expect(await otlp.spanOf("own-trace")).toMatchObject({ traceId: line.traceId });
+  expect(await lineOf(service, "taken-trace")).toMatchObject({ traceId: TRACE_ID });
+  expect(await otlp.spanOf("taken-trace")).toMatchObject({ traceId: TRACE_ID });
+});
+
+/** Has a process write the address of every module that it loads to standard error. */
+const LIST_MODULES = `data:text/javascript,${encodeURIComponent(`
+  import { writeSync } from "node:fs";
+  import { registerHooks } from "node:module";
+  registerHooks({
+    load(url, context, next) {
+      writeSync(2, url + "\\n");
+      return next(url, context);
+    },
+  });
+`)}`;
+
+/** The modules of OpenTelemetry; its bare interface is loaded by the client of Prometheus. */
+const ofOpenTelemetry = (service: ServiceProcess) =>
+  service
+    .stderr()
+    .split("\n")
+    .filter((url) => /src\/telemetry|@opentelemetry\/(?!api\/)/.test(url));
+
+test("without an endpoint no part of tracing is loaded, and log lines name the caller's trace", async () => {
+  const listing = { NODE_OPTIONS: `--import ${LIST_MODULES}` };
+  const service = await start(listing);
+  await quote(service, "off", { traceparent: PARENT });
+  await quote(service, "off-malformed", { traceparent: "00-1-2-01" });
+  expect(await lineOf(service, "off")).toMatchObject({ traceId: TRACE_ID });
+  expect(await lineOf(service, "off-malformed")).not.toHaveProperty("traceId");
+  await stop(service);
+  expect(ofOpenTelemetry(service)).toEqual([]);
+
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" };
+  const disabled = await start({ ...listing, ...endpoint, OTEL_SDK_DISABLED: "true" });
+  expect(ofOpenTelemetry(disabled)).toEqual([]);
+  const on = await start({ ...listing, ...endpoint });
+  expect(ofOpenTelemetry(on).length).toBeGreaterThan(10);
+});
+
+/** Endpoints that take no traces. */
+const DEAF: readonly (readonly [what: string, start: () => Promise<string>])[] = [
+  ["that is down", async () => "http://127.0.0.1:1"],
+  ["that takes traces and never answers", startSilentServer],
+  ["that refuses them", startRefusingReceiver],
+];
+
+test.for(DEAF)(
+  "a receiver %s changes no answer, and is warned of once",
+  async ([, startReceiver]) => {
+    const service = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: await startReceiver(),
+      OTEL_EXPORTER_OTLP_TIMEOUT: "300",
+    });
+    for (let i = 0; i < 3; i++) {
+      const requestId = `unsent-${i}`;
+      const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+      expect(status).toBe(201);
+      await quote(service, requestId);
+      await eventually("the warning", () => warnings(service).length > 0);
+    }
+    expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
+    expect(warnings(service)).toEqual([
+      expect.objectContaining({
+        level: 40,
+        notLogged: 0,
+        msg: expect.stringMatching(/^tracing: \d+ spans were dropped: /),
+      }),
+    ]);
+  },
+);
+
+const warnings = (service: ServiceProcess): LogLine[] =>
+  service.log().filter(({ msg }) => String(msg).startsWith("tracing:"));
+
+async function startRefusingReceiver(): Promise<string> {
+  const { endpoint, close } = await startOtlpReceiver(500);
+  onTestFinished(close);
+  return endpoint;
+}
+
+async function startSilentServer(): Promise<string> {
+  const server = createServer((socket) => void socket.resume());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.for([
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "collector:4318",
+    "must be an address such as http://collector:4318",
+  ],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/json: traces are sent in no other way"],
+  ["OTEL_TRACES_EXPORTER", "zipkin", "must be otlp or none"],
+  [
+    "OTEL_TRACES_SAMPLER",
+    "sometimes",
+    "must be one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio",
+  ],
+  ["OTEL_TRACES_SAMPLER_ARG", "1.5", "must be a number from 0 to 1"],
+  ["OTEL_RESOURCE_ATTRIBUTES", "production", "must be a list such as region=eu,team=shipping"],
+] as const)("%s is refused at the start when it is %s", async ([name, value, sentence]) => {
+  const { code, stderr } = await runCommand(["serve"], { [name]: value });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${name}: ${sentence}\n` });
+});

@@ -1,0 +1,425 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
+import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { startTracing } from "../../src/telemetry/tracing.ts";
+import { BOOKING, COVERED_ROUTE, NO_REFERENCE } from "../support/bookings.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startOtlpReceiver, type OtlpReceiver } from "../support/otlp-receiver.ts";
+import { frame, rawGrpc } from "../support/raw-grpc.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
+
+let database: TestDatabase;
+let otlp: OtlpReceiver;
+let service: TestService;
+let workspace: { readonly id: number; readonly apiKey: string };
+let apiKey: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  otlp = await startOtlpReceiver();
+  const tracing = startTracing({
+    url: `${otlp.endpoint}/v1/traces`,
+    sampler: "parentbased_always_on",
+    ratio: 1,
+    databaseUrl: database.url,
+    trustedProxies: ["127.0.0.1"],
+    version: "1.2.3",
+    log: pino({ level: "silent" }),
+  });
+  service = await startService({ database, outside: { tracing } });
+  workspace = await service.addWorkspace();
+  apiKey = workspace.apiKey;
+});
+afterAll(async () => {
+  await service.close();
+  await otlp.close();
+});
+
+const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
+const PARENT_ID = "b7ad6b7169203331";
+const PARENT = `00-${TRACE_ID}-${PARENT_ID}-01`;
+const BOOK = "shipments.v1.ShipmentService/CreateShipment";
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+const atServer = (url: string) => ({
+  "server.address": "127.0.0.1",
+  "server.port": portOf(url),
+  "network.peer.address": "127.0.0.1",
+});
+
+const transaction = (calls = 1) => {
+  const { hostname, port, pathname } = new URL(database.url);
+  return {
+    name: "transaction",
+    kind: "client",
+    attributes: {
+      "db.system.name": "postgresql",
+      "db.namespace": pathname.slice(1),
+      "server.address": hostname,
+      "server.port": Number(port),
+      "shipments.transaction.calls": calls,
+    },
+  };
+};
+
+const rpcAttributes = (requestId: string, url: string, method: string) => ({
+  "rpc.method": method,
+  ...atServer(url),
+  "shipments.request_id": requestId,
+  "shipments.workspace": workspace.id,
+});
+
+test("a booking by JSON is a span of its route, with its transaction below", async () => {
+  const headers = { "x-request-id": "json-booking", "x-forwarded-for": "203.0.113.7" };
+  const { status } = await service.request("/v1/shipments?x=1", { apiKey, body: BOOKING, headers });
+  expect(status).toBe(201);
+  expect(await otlp.treeOf("json-booking", 2)).toEqual({
+    name: "POST /v1/shipments",
+    kind: "server",
+    attributes: {
+      "http.request.method": "POST",
+      "http.route": "/v1/shipments",
+      "http.response.status_code": 201,
+      "url.path": "/v1/shipments",
+      "url.scheme": "http",
+      "client.address": "203.0.113.7",
+      ...rpcAttributes("json-booking", service.httpUrl, BOOK),
+    },
+    children: [transaction()],
+  });
+  const span = await otlp.spanOf("json-booking");
+  const [child] = otlp.spans.filter(({ parentSpanId }) => parentSpanId === span.spanId);
+  expect(child!.startedNs).toBeGreaterThanOrEqual(span.startedNs);
+  expect(child!.endedNs).toBeLessThanOrEqual(span.endedNs);
+  expect(span.resource).toEqual({
+    "service.name": "shipments",
+    "service.version": "1.2.3",
+    "service.instance.id": expect.any(String),
+    "telemetry.sdk.language": "nodejs",
+    "telemetry.sdk.name": "opentelemetry",
+    "telemetry.sdk.version": expect.any(String),
+  });
+});
+
+const SYSTEMS = {
+  "gRPC on the gRPC server": "grpc",
+  "gRPC with JSON on the gRPC server": "grpc",
+  "gRPC-Web on the gRPC server": "grpc",
+  "gRPC-Web on the HTTP server": "grpc",
+  "Connect on the gRPC server": "connectrpc",
+  "Connect on the HTTP server": "connectrpc",
+} as const;
+
+test.for(Object.entries(SYSTEMS))(
+  "a booking by %s is a span of its method, with its transaction below",
+  async ([protocol, system]) => {
+    const transport = PROTOCOLS[protocol as keyof typeof SYSTEMS];
+    const client = rpcClient(ShipmentService, (options) => transport(service, options), apiKey);
+    const requestId = protocol.replaceAll(" ", "-");
+    await client.createShipment(rpcBooking(), { headers: { "x-request-id": requestId } });
+    const url = protocol.endsWith("gRPC server") ? service.grpcUrl : service.httpUrl;
+    expect(await otlp.treeOf(requestId, 2)).toEqual({
+      name: BOOK,
+      kind: "server",
+      attributes: {
+        "rpc.system.name": system,
+        ...(system === "grpc" ? { "rpc.status_code": "OK" } : {}),
+        ...rpcAttributes(requestId, url, BOOK),
+      },
+      children: [transaction()],
+    });
+  },
+);
+
+test("a call that its caller is to blame for is no error, and one without a key names no workspace", async () => {
+  const missing = { "x-request-id": "missing" };
+  const path = `/v1/shipments/${NO_REFERENCE}`;
+  await service.request(path, { apiKey, headers: missing });
+  expect(await otlp.treeOf("missing", 1)).toEqual({
+    name: "GET /v1/shipments/{shipment}",
+    kind: "server",
+    attributes: {
+      "http.request.method": "GET",
+      "http.route": "/v1/shipments/{shipment}",
+      "http.response.status_code": 404,
+      "url.path": path,
+      "url.scheme": "http",
+      "client.address": "127.0.0.1",
+      ...rpcAttributes("missing", service.httpUrl, "shipments.v1.ShipmentService/GetShipment"),
+    },
+  });
+
+  const nobody = service.grpcClient("shp_nobody");
+  const headers = { "x-request-id": "nobody" };
+  await expect(nobody.getShipment({ shipment: NO_REFERENCE }, { headers })).rejects.toMatchObject({
+    code: Code.Unauthenticated,
+  });
+  expect(await otlp.treeOf("nobody", 1)).toEqual({
+    name: "shipments.v1.ShipmentService/GetShipment",
+    kind: "server",
+    attributes: {
+      "rpc.system.name": "grpc",
+      "rpc.method": "shipments.v1.ShipmentService/GetShipment",
+      "rpc.status_code": "UNAUTHENTICATED",
+      ...atServer(service.grpcUrl),
+      "shipments.request_id": "nobody",
+    },
+  });
+});
+
+test("a call that is answered too late is an error of the service, whatever the protocol", async () => {
+  const late = (id: string) => ({ authorization: `Bearer ${apiKey}`, "x-request-id": id });
+  const quote = "shipments.v1.ShipmentService/QuoteShipment";
+  const message = toBinary(
+    QuoteShipmentRequestSchema,
+    create(QuoteShipmentRequestSchema, rpcRoute()),
+  );
+  const grpcHeaders = { "content-type": "application/grpc", te: "trailers", "grpc-timeout": "0n" };
+  const onGrpc = { ...late("late-grpc"), ...grpcHeaders };
+  await rawGrpc(service.grpcUrl, `/${quote}`, onGrpc, frame(message));
+  const overHttp = (id: string) => ({
+    body: COVERED_ROUTE,
+    headers: { ...late(id), "connect-timeout-ms": "0" },
+  });
+  await service.request("/v1/shipments/quote", overHttp("late-json"));
+  await service.request(`/${quote}`, overHttp("late-connect"));
+
+  expect(await otlp.treeOf("late-grpc", 1)).toEqual({
+    name: quote,
+    kind: "server",
+    isError: true,
+    attributes: {
+      "rpc.system.name": "grpc",
+      "rpc.status_code": "DEADLINE_EXCEEDED",
+      "error.type": "DEADLINE_EXCEEDED",
+      ...rpcAttributes("late-grpc", service.grpcUrl, quote),
+    },
+  });
+  expect(await otlp.spanOf("late-json")).toMatchObject({
+    isError: true,
+    attributes: { "http.response.status_code": 504, "error.type": "504" },
+  });
+  expect(await otlp.spanOf("late-connect")).toMatchObject({
+    isError: true,
+    attributes: { "rpc.status_code": "deadline_exceeded", "error.type": "deadline_exceeded" },
+  });
+});
+
+test("a path that leads nowhere is not recorded, since anything may be in it", async () => {
+  const headers = { "x-request-id": "nowhere" };
+  await service.request("/v1/nonsense/ada@example.org", { apiKey, headers });
+  expect(await otlp.treeOf("nowhere", 1)).toEqual({
+    name: "GET",
+    kind: "server",
+    attributes: {
+      "http.request.method": "GET",
+      "http.response.status_code": 404,
+      "url.scheme": "http",
+      "client.address": "127.0.0.1",
+      ...atServer(service.httpUrl),
+      "shipments.request_id": "nowhere",
+    },
+  });
+});
+
+test("neither a key nor an email in a path or a request id is recorded", async () => {
+  const path = `/v1/shipments/ada@example.org/events`;
+  await service.request(path, { apiKey, headers: { "x-request-id": apiKey } });
+  const span = await otlp.spanOf(`shp_...${apiKey.slice(-4)}`);
+  expect(span.attributes).toMatchObject({ "url.path": "/v1/shipments/REDACTED/events" });
+  expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).not.toContain(apiKey);
+});
+
+test("a stream is one span, which ends with it", async () => {
+  const requestId = "stream";
+  const ending = new AbortController();
+  const events = service.grpcClient(apiKey, EventService);
+  const headers = { "x-request-id": requestId };
+  const stream = events.watchEvents({}, { headers, signal: ending.signal });
+  const first = stream[Symbol.asyncIterator]().next();
+  await service.request("/v1/shipments", { apiKey, body: BOOKING });
+  await first;
+  ending.abort();
+  expect(await otlp.treeOf(requestId, 1)).toEqual({
+    name: "shipments.v1.EventService/WatchEvents",
+    kind: "server",
+    attributes: {
+      "rpc.system.name": "grpc",
+      "rpc.status_code": "OK",
+      ...rpcAttributes(requestId, service.grpcUrl, "shipments.v1.EventService/WatchEvents"),
+    },
+  });
+});
+
+test("a call joins the trace that its caller names, with its state, on every server", async () => {
+  const headers = (requestId: string) => ({
+    "x-request-id": requestId,
+    traceparent: PARENT,
+    tracestate: "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
+  });
+  const requestIds = ["joins-json"];
+  await service.request("/v1/shipments/quote", {
+    apiKey,
+    body: COVERED_ROUTE,
+    headers: headers("joins-json"),
+  });
+  for (const [name, transport] of Object.entries(PROTOCOLS)) {
+    const client = rpcClient(ShipmentService, (options) => transport(service, options), apiKey);
+    const requestId = `joins-${name.replaceAll(" ", "-")}`;
+    requestIds.push(requestId);
+    await client.quoteShipment(rpcRoute(), { headers: headers(requestId) });
+  }
+  for (const requestId of requestIds) {
+    expect(await otlp.spanOf(requestId)).toMatchObject({
+      traceId: TRACE_ID,
+      parentSpanId: PARENT_ID,
+      traceState: "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
+    });
+  }
+});
+
+test.for([
+  ["malformed", "00-1-2-01"],
+  ["of zeros", `00-${"0".repeat(32)}-${PARENT_ID}-01`],
+])("a traceparent that is %s is ignored", async ([what, traceparent]) => {
+  const headers = {
+    "x-request-id": `ignored-${what!.replace(" ", "-")}`,
+    traceparent: traceparent!,
+  };
+  await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE, headers });
+  const span = await otlp.spanOf(headers["x-request-id"]);
+  expect(span.parentSpanId).toBeUndefined();
+});
+
+test("a call is not recorded whose caller does not record its trace", async () => {
+  const traceparent = `00-${TRACE_ID.replace("0af7", "1111")}-${PARENT_ID}-00`;
+  const headers = { "x-request-id": "unrecorded", traceparent };
+  await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+  await service.request("/v1/shipments/quote", {
+    apiKey,
+    body: COVERED_ROUTE,
+    headers: { "x-request-id": "recorded-after" },
+  });
+  await otlp.spanOf("recorded-after");
+  expect(otlp.spans.filter(({ traceId }) => traceId.startsWith("1111"))).toEqual([]);
+});
+
+test("bookings that share a transaction share its span: it is in one trace, and links lead to it", async () => {
+  const bookings = Array.from({ length: 12 }, async (_, i) => {
+    const headers = { "x-request-id": `group-${i}` };
+    const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+    expect(status).toBe(201);
+    return otlp.spanOf(`group-${i}`);
+  });
+  const calls = await Promise.all(bookings);
+  const ids = new Set(calls.map(({ spanId }) => spanId));
+  const transactions = otlp.spans.filter(({ parentSpanId }) => ids.has(parentSpanId ?? ""));
+  const shared = transactions.filter(({ links }) => links.length > 0);
+  expect(shared.length).toBeGreaterThan(0);
+  for (const { parentSpanId, spanId, links, attributes } of transactions) {
+    expect(attributes["shipments.transaction.calls"]).toBe(links.length + 1);
+    expect(ids.isSupersetOf(new Set(links))).toBe(true);
+    const linked = calls.filter((call) => call.links.includes(spanId)).map((call) => call.spanId);
+    expect(linked.sort()).toEqual([...links].sort());
+    expect(linked).not.toContain(parentSpanId);
+  }
+  const total = transactions.reduce((sum, { links }) => sum + links.length + 1, 0);
+  expect(total).toBe(calls.length);
+});
+
+test("a webhook attempt is in the trace of the call that caused its event, and passes it on", async () => {
+  const receiver = await startReceiver();
+  const own = await service.addWorkspace();
+  const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
+  const headers = {
+    "x-request-id": "causes-a-webhook",
+    traceparent: PARENT.replace("0af7", "2222"),
+    tracestate: "rojo=1",
+  };
+  const { body } = await service.request("/v1/shipments", {
+    apiKey: own.apiKey,
+    body: BOOKING,
+    headers,
+  });
+  await eventually("the message", () => receiver.received.length === 1);
+  const tree = await otlp.treeOf("causes-a-webhook", 3);
+  expect(tree.children).toEqual([
+    transaction(),
+    {
+      name: "POST",
+      kind: "client",
+      attributes: {
+        "http.request.method": "POST",
+        "http.response.status_code": 204,
+        "server.address": "127.0.0.1",
+        "server.port": receiver.port,
+        "shipments.workspace": own.id,
+        "shipments.webhook": data.id,
+        "shipments.event": `evt_${body.data.reference}_1`,
+      },
+    },
+  ]);
+  const attempt = otlp.spans.find(({ attributes }) => attributes["shipments.webhook"] === data.id);
+  expect(receiver.received[0]!.headers).toMatchObject({
+    traceparent: `00-${TRACE_ID.replace("0af7", "2222")}-${attempt!.spanId}-01`,
+    tracestate: "rojo=1",
+  });
+  await receiver.close();
+});
+
+test("an attempt that fails is an error with its status, or says why there was none", async () => {
+  const failing = await startReceiver((response) => response.writeHead(500).end());
+  const own = await service.addWorkspace();
+  const { data } = await addWebhook(service, own.apiKey, { url: failing.url });
+  const closed = await startReceiver();
+  await closed.close();
+  const { data: deaf } = await addWebhook(service, own.apiKey, { url: closed.url });
+  await service.request("/v1/shipments", { apiKey: own.apiKey, body: BOOKING });
+  const attemptAt = (webhook: string) =>
+    eventually("the attempt's span", () =>
+      otlp.spans.find(({ attributes }) => attributes["shipments.webhook"] === webhook),
+    );
+  const { isError, attributes } = await attemptAt(data.id);
+  expect({ isError, ...attributes }).toMatchObject({
+    isError: true,
+    "http.response.status_code": 500,
+    "error.type": "500",
+  });
+  const unanswered = await attemptAt(deaf.id);
+  expect(unanswered).toMatchObject({
+    isError: true,
+    statusMessage: "The connection was refused.",
+    attributes: { "error.type": "_OTHER" },
+  });
+  await failing.close();
+});
+
+function rpcRoute() {
+  const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg } = COVERED_ROUTE;
+  return {
+    pickupLat: pickup_lat,
+    pickupLng: pickup_lng,
+    dropoffLat: dropoff_lat,
+    dropoffLng: dropoff_lng,
+    weightKg: weight_kg,
+  };
+}
+
+function rpcBooking() {
+  return {
+    ...rpcRoute(),
+    customerName: BOOKING.customer_name,
+    customerEmail: BOOKING.customer_email,
+    pickupAddress: BOOKING.pickup_address,
+    dropoffAddress: BOOKING.dropoff_address,
+  };
+}

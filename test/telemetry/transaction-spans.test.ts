@@ -1,0 +1,55 @@
+import { ROOT_CONTEXT } from "@opentelemetry/api";
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { expect, test } from "vitest";
+import { refuse } from "../../src/domain/refusal.ts";
+import { createTimeOfDay } from "../../src/telemetry/clock.ts";
+import { createBeginTransaction } from "../../src/telemetry/transaction-spans.ts";
+
+const URL_OF_DATABASE = "postgres://shipper:secret@[::1]:5433/a%20b";
+
+/** The span of a transaction that ends with this error. */
+function spanOf(error: unknown) {
+  const exporter = new InMemorySpanExporter();
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const otel = provider.getTracer("test");
+  const begin = createBeginTransaction(otel, createTimeOfDay(), URL_OF_DATABASE);
+  begin(otel.startSpan("call", {}, ROOT_CONTEXT), []).end(error);
+  const [{ attributes, status }] = exporter.getFinishedSpans() as [any];
+  return { attributes, isError: status.code === 2, message: status.message };
+}
+
+const DATABASE = {
+  "db.system.name": "postgresql",
+  "db.namespace": "a b",
+  "server.address": "::1",
+  "server.port": 5433,
+  "shipments.transaction.calls": 1,
+};
+
+test("a transaction names its database, without who it connects as", () => {
+  expect(spanOf(undefined)).toEqual({ attributes: DATABASE, isError: false, message: undefined });
+});
+
+test("a transaction that the database refuses names its SQLSTATE, and not what it says of values", () => {
+  const error = Object.assign(new Error("Key (email)=(ada@example.org) already exists."), {
+    code: "23505",
+  });
+  const attributes = { ...DATABASE, "db.response.status_code": "23505", "error.type": "23505" };
+  const expected = { attributes, isError: true, message: undefined };
+  expect(spanOf(error)).toEqual(expected);
+  expect(spanOf(new Error("rolled back", { cause: error }))).toEqual(expected);
+});
+
+test("a transaction that fails otherwise names the kind of its error", () => {
+  const attributes = { ...DATABASE, "error.type": "TypeError" };
+  expect(spanOf(new TypeError("ada"))).toEqual({ attributes, isError: true, message: undefined });
+});
+
+test("a transaction that is rolled back because its call is refused is no error", () => {
+  const refusal = refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+  expect(spanOf(refusal)).toMatchObject({ attributes: DATABASE, isError: false });
+});

@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Event } from "../../gen/shipments/v1/event_pb.js";
+import { EventService, type WatchEventsResponse } from "../../gen/shipments/v1/event_service_pb.js";
+import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
+import { BOOKING, BOOKING_PRICE } from "../support/bookings.ts";
+import type { Environment } from "../support/command.ts";
+import {
+  createDatabase,
+  createUnmigratedDatabase,
+  type TestDatabase,
+} from "../support/database.ts";
+import type { Answer } from "../support/endpoints.ts";
+import { eventually } from "../support/eventually.ts";
+import { checkOut, hasCode, nameOfLastRelease, type Release } from "../support/last-release.ts";
+import { makeWorkspace } from "../support/platform.ts";
+import { publishDocument } from "../support/publish-document.ts";
+import { startReceiver } from "../support/receiver.ts";
+import {
+  FREE_PORTS,
+  startServiceProcess,
+  untilListening,
+  type ServiceProcess,
+} from "../support/service-process.ts";
+import { take } from "../support/take.ts";
+import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+
+const LAST_RELEASE = nameOfLastRelease();
+/** How long a test may take, in milliseconds: it starts several processes. */
+const TIMEOUT_MS = 180_000;
+/** How long bookings go on before, between and after the steps of an upgrade, in milliseconds. */
+const A_WHILE_MS = 300;
+
+const title = hasCode(LAST_RELEASE)
+  ? `beside ${LAST_RELEASE}, the last release`
+  : `beside ${LAST_RELEASE}, the last release (skipped: this clone does not hold its code)`;
+
+describe.runIf(hasCode(LAST_RELEASE))(title, { timeout: TIMEOUT_MS }, () => {
+  let release: Release;
+
+  beforeAll(() => {
+    release = checkOut(LAST_RELEASE);
+  });
+
+  afterAll(() => release.remove());
+
+  test("an upgrade replica by replica fails no booking and makes none twice", async () => {
+    const { environment, apiKey } = await fill(release);
+    const old = await startRelease(release, environment);
+    const callers = startCallers([old], apiKey);
+    await sleep(A_WHILE_MS);
+    // Migrates, while calls go on.
+    const next = await startServiceProcess(environment);
+    await next.untilReady();
+    expect(next.log().map(({ msg }) => msg)).toContain("migrated");
+    callers.addServer(next);
+    await sleep(A_WHILE_MS);
+    old.process.kill("SIGTERM");
+    expect(await old.ended).toMatchObject({ code: 0, stderr: "" });
+    await sleep(A_WHILE_MS);
+    const references = await callers.end();
+    expect(await listReferences(next, apiKey)).toEqual(references.toSorted());
+    expect(failures(old)).toEqual([]);
+    expect(failures(next)).toEqual([]);
+  });
+
+  test("each version reads and cancels what the other has booked, and repeats the other's answers", async () => {
+    const { old, next, apiKey } = await startBoth(release);
+    for (const [here, there] of [
+      [old, next],
+      [next, old],
+    ] as const) {
+      // An answer of this version may have more fields than one of the release.
+      const expectSame = (byHere: Answer, byThere: Answer) => {
+        const [less, more] = here === old ? [byHere, byThere] : [byThere, byHere];
+        expect(more.body).toMatchObject(less.body);
+      };
+      const key = `at-${here.httpUrl}`;
+      const booked = await book(here, apiKey, key);
+      expect(booked).toMatchObject({ status: 201, body: { data: BOOKING_PRICE } });
+      const again = await book(there, apiKey, key);
+      expect(again.status).toBe(201);
+      expectSame(booked, again);
+      const { reference } = booked.body.data;
+      const path = `/v1/shipments/${reference}`;
+      const read = await there.request(path, { apiKey });
+      expect(read.status).toBe(200);
+      expectSame(booked, read);
+      const cancelled = await there.request(`${path}/cancel`, { apiKey, body: {} });
+      expect(cancelled).toMatchObject({ status: 200, body: { data: { status: "cancelled" } } });
+      const after = await here.grpcClient(apiKey).getShipment({ shipment: reference });
+      expect(after.data).toMatchObject({ reference, etag: cancelled.body.data.etag });
+    }
+    expect(failures(old)).toEqual([]);
+    expect(failures(next)).toEqual([]);
+  });
+
+  test("events of both versions reach the streams of both in one order, and webhooks once", async () => {
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    const { old, next, apiKey } = await startBoth(release);
+    const webhook = { url: receiver.url, types: ["*"] };
+    const added = await old.request("/v1/webhooks", { apiKey, body: webhook });
+    expect(added.status, added.text).toBe(201);
+    const watched = [old, next].map((it) =>
+      take(4, eventsOf(it.grpcClient(apiKey, EventService).watchEvents({}))),
+    );
+    for (const served of [old, next, old, next]) {
+      expect(await book(served, apiKey)).toMatchObject({ status: 201 });
+    }
+    const [atOld, atNext] = (await Promise.all(watched)).map((it) => it.map(({ id }) => id));
+    expect(atOld).toEqual(atNext);
+    const sent = () => receiver.received.map(({ headers }) => headers["webhook-id"] as string);
+    await eventually("the webhooks", () => sent().length >= 4);
+    expect(sent().toSorted()).toEqual(atNext!.toSorted());
+    expect(failures(old)).toEqual([]);
+    expect(failures(next)).toEqual([]);
+  });
+});
+
+function environmentOf({ url }: TestDatabase): Environment {
+  return {
+    ...FREE_PORTS,
+    HOST: "127.0.0.1",
+    DATABASE_URL: url,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+  };
+}
+
+/**
+ * Makes a database of the release's schema, with the sample tariff and a workspace, by the release's
+ * own commands.
+ */
+async function fill(
+  release: Release,
+): Promise<{ readonly environment: Environment; readonly apiKey: string }> {
+  const database = await createUnmigratedDatabase();
+  onTestFinished(() => database.drop());
+  const environment = environmentOf(database);
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await release.start([...args, "--json"], environment).ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+  await run("tariff", "publish", "src/server/sample-tariff.json");
+  const workspace = ["--name", "Acme", "--payment-provider", "manual"];
+  const { api_key: apiKey } = await run("workspace", "create", ...workspace);
+  return { environment, apiKey };
+}
+
+/** One replica of each version, on a database of this version's schema. */
+async function startBoth(release: Release) {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const orm = createOrm(database.url, { entities: ENTITIES });
+  await publishDocument(orm.em, SAMPLE_TARIFF);
+  const { apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
+  await orm.close();
+  const environment = environmentOf(database);
+  const next = await startServiceProcess(environment);
+  await next.untilReady();
+  return { next, old: await startRelease(release, environment), apiKey };
+}
+
+async function startRelease(release: Release, environment: Environment): Promise<ServiceProcess> {
+  const served = await untilListening(release.start(["serve"], environment));
+  await served.untilReady();
+  return served;
+}
+
+/** Books under an idempotency key, if one is given. */
+function book(served: ServiceProcess, apiKey: string, key?: string) {
+  const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
+  return served.request("/v1/shipments", { apiKey, body: BOOKING, headers });
+}
+
+/** Calls that went wrong for a reason of the service's own, by its log. */
+function failures(served: ServiceProcess) {
+  return served.log().filter(({ level, status }) => Number(level) >= 50 || status === 500);
+}
+
+/** The events of a stream, without its heartbeats. */
+async function* eventsOf(stream: AsyncIterable<WatchEventsResponse>): AsyncGenerator<Event> {
+  for await (const { data } of stream) if (data !== undefined) yield data;
+}
+
+/** The references of all shipments of the workspace, in order. */
+async function listReferences(served: ServiceProcess, apiKey: string): Promise<string[]> {
+  const references: string[] = [];
+  let token: string | undefined = "";
+  while (token !== undefined) {
+    const path = `/v1/shipments?page_size=100&page_token=${token}`;
+    const { body } = await served.request(path, { apiKey });
+    for (const { reference } of body.data) references.push(reference);
+    token = body.next_page_token || undefined;
+  }
+  return references.toSorted();
+}
+
+/**
+ * Books again and again, from several clients at once, through a load balancer: it asks the servers
+ * in turn, and goes on to the next one when one refuses a call as unavailable or cannot be reached.
+ */
+function startCallers(servers: ServiceProcess[], apiKey: string) {
+  let ended = false;
+  let count = 0;
+
+  async function bookSomewhere(): Promise<string> {
+    const number = (count += 1);
+    const first = number % servers.length;
+    for (const served of [...servers.slice(first), ...servers.slice(0, first)]) {
+      const answer = await book(served, apiKey, `booking-${number}`).catch(() => undefined);
+      if (answer === undefined || answer.status === 503) continue;
+      expect(answer.status, answer.text).toBe(201);
+      return answer.body.data.reference;
+    }
+    throw new Error("no server took the call");
+  }
+
+  async function call(): Promise<string[]> {
+    const references = [];
+    while (!ended) references.push(await bookSomewhere());
+    return references;
+  }
+
+  const calling = Promise.all(Array.from({ length: 4 }, call));
+  // Reported at the end.
+  calling.catch(() => undefined);
+  return {
+    addServer: (served: ServiceProcess) => void servers.push(served),
+    async end(): Promise<string[]> {
+      ended = true;
+      return (await calling).flat();
+    },
+  };
+}
