@@ -146,6 +146,9 @@ async function expectStrict(folder: string, file: string): Promise<void> {
   });
 }
 
+/** How the text before a block says as what to save it. */
+const FILE_NAME = /\b(?:Save this|and this)\s+as\s+`([^`]+)`/;
+
 const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
 
 /** How a block is run, by what follows its language. */
@@ -155,9 +158,9 @@ function notesOf({ note }: GuideBlock): Readonly<Partial<Record<string, string>>
   );
 }
 
-/** Blocks without a language are pictures and samples. */
+/** Blocks of no language are pictures and samples. */
 function isExample({ language }: GuideBlock): boolean {
-  return language !== "";
+  return language !== "" && language !== "text";
 }
 
 function hasExamples({ blocks }: Guide): boolean {
@@ -167,12 +170,13 @@ function hasExamples({ blocks }: Guide): boolean {
 describe.each(readGuides().filter(hasExamples))(
   "the examples of $name can be followed",
   ({ name, blocks }) => {
-    const home = makeFolder();
+    let home: string;
     const sources: { readonly folder: string; readonly file: string }[] = [];
-    let folder = home;
+    let folder: string;
     let reader: Reader;
 
     beforeAll(async () => {
+      home = folder = makeFolder();
       reader = await startReader(home);
       if (name !== "README.md") await followReadme(reader);
     });
@@ -189,7 +193,7 @@ describe.each(readGuides().filter(hasExamples))(
     }
 
     function save({ language, before, text }: GuideBlock): void {
-      const file = /\b(?:Save this|and this)\s+as\s+`([^`]+)`/.exec(before)?.[1];
+      const file = FILE_NAME.exec(before)?.[1];
       if (file === undefined) throw new Error("the text before does not say as what to save it");
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), reader.filledIn(text));
@@ -201,7 +205,9 @@ describe.each(readGuides().filter(hasExamples))(
       const { background, prints } = notesOf(block);
       if (language === "json") JSON.parse(text);
       if (language === "yaml") parse(text);
-      if (!["sh", "json"].includes(language)) save(block);
+      if (["ts", "python", "go", "proto"].includes(language) || FILE_NAME.test(block.before)) {
+        save(block);
+      }
       if (language !== "sh") return;
       const { shell, filledIn } = reader;
       if (background === undefined) await shell.run(filledIn(text), prints);

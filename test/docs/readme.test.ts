@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const README = readFileSync("README.md", "utf8");
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(path: string): string[] {
+  return [...readFileSync(path, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("the links of the README lead to files and headings that there are", () => {
+  const links = [...README.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+  const broken = links.filter((link) => {
+    if (/^https?:/.test(link)) return false;
+    const [path = "", anchor] = link.split("#");
+    const file = path === "" ? "README.md" : path;
+    return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
+  });
+  expect(broken).toEqual([]);
+});
+
+test("the README's table lists every guide, once", () => {
+  const guides = readdirSync("src/docs").filter((it) => it.endsWith(".md"));
+  const listed = [...README.matchAll(/^\| \[.*?\]\(src\/docs\/(.*?)\)/gm)].map(([, name]) => name!);
+  expect(listed.toSorted()).toEqual(guides.toSorted());
+});
