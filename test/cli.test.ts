@@ -37,6 +37,7 @@ test("help exits with 0", async () => {
 const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [
   ["PORT", "abc", "must be a whole number from 0 to 65535"],
   ["GRPC_PORT", "65536", "must be a whole number from 0 to 65535"],
+  ["OPERATIONS_PORT", "-1", "must be a whole number from 0 to 65535"],
   ["DASHBOARD", "yes", "must be on or off"],
   ["LOG_LEVEL", "loud", "must be fatal, error, warn, info, debug, trace or silent"],
   ["LOG_FORMAT", "xml", "must be json or text"],
@@ -72,10 +73,19 @@ test.each(["postgres://user:100%@host/db", "postgres://host:port/db", "postgres:
   },
 );
 
-test("one port for both servers is refused", async () => {
-  const { code, stderr } = await runCommand(["serve"], { PORT: "8080", GRPC_PORT: "8080" });
-  const sentence = "PORT and GRPC_PORT are both 8080: give them different ports\n";
-  expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+test.each([
+  [{ GRPC_PORT: "8080" }, "PORT and GRPC_PORT are both 8080"],
+  [{ OPERATIONS_PORT: "9090" }, "GRPC_PORT and OPERATIONS_PORT are both 9090"],
+  [
+    { GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" },
+    "PORT and GRPC_PORT and OPERATIONS_PORT are all 1",
+  ],
+])("one port for two servers is refused: %j", async (environment, sentence) => {
+  const { code, stderr } = await runCommand(["serve"], environment);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `${sentence}: give them different ports\n`,
+  });
 });
 
 test("a part of what signing in by OIDC needs is refused, with the name of each other part", async () => {

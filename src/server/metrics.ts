@@ -93,7 +93,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
   addGauge(
     "shipments_webhook_backlog",
-    "Webhook deliveries of all replicas that have not ended, retries that wait included.",
+    "Webhook deliveries that have not ended, retries that wait included; 100,000 at most.",
     () => single(databaseFigures.latest()?.backlog.pending ?? Number.NaN),
   );
   addGauge(

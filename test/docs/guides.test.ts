@@ -212,7 +212,7 @@ describe.each(readGuides().filter(hasExamples))(
       const { language, note, line } = block;
       const { needs } = notesOf(block);
       const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
-      test.runIf(isRun)(`line ${line}, ${language}`, async () => {
+      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
         expect(LANGUAGES).toContain(language);
         expect(note).toMatch(/^((background|prints|needs)=\S+ ?)*$/);
         await enterFolder(block.before);

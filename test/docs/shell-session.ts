@@ -17,6 +17,9 @@ export interface ShellSession {
   close(): Promise<void>;
 }
 
+/** How long a block may take, in milliseconds, until it has printed what is waited for. */
+const BLOCK_TIMEOUT_MS = 55_000;
+
 /** What is printed when a block has succeeded, and when one that is to go on has ended. */
 const DONE = "-- the block is done --";
 const ENDED = "-- the block has ended --";
@@ -34,12 +37,16 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
   const hasEnded = () => bash.exitCode !== null || bash.signalCode !== null;
 
   async function untilPrinted(wanted: string, from: number): Promise<void> {
-    await eventually(JSON.stringify(wanted), () => {
-      const since = printed.slice(from);
-      if (since.includes(wanted)) return true;
-      if (hasEnded() || since.includes(ENDED)) throw new Error(`it failed: ${since}`);
-      return false;
-    });
+    await eventually(
+      JSON.stringify(wanted),
+      () => {
+        const since = printed.slice(from);
+        if (since.includes(wanted)) return true;
+        if (hasEnded() || since.includes(ENDED)) throw new Error(`it failed: ${since}`);
+        return false;
+      },
+      BLOCK_TIMEOUT_MS,
+    );
   }
 
   return {

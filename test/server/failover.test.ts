@@ -86,7 +86,7 @@ test("when the primary is killed under load and its standby promoted, everything
   await eventually("bookings on the first server", () => load.acknowledged.size >= 50);
 
   pair.first.kill();
-  await pair.second.query("select pg_promote()");
+  await pair.second.promote();
   const before = load.acknowledged.size;
   await eventually("bookings on the second", () => load.acknowledged.size >= before + 50);
   await load.stop();
@@ -126,7 +126,7 @@ test("when the primary is killed under load and its standby promoted, everything
 
 test("connections to a primary that takes no more writes are replaced by some to the server that does", async () => {
   expect((await book("before")).status).toBe(201);
-  await pair.second.query("select pg_promote()");
+  await pair.second.promote();
   await pair.first.query("alter system set default_transaction_read_only = on");
   await pair.first.query("select pg_reload_conf()");
   await eventually("the first to be read-only", async () => {
@@ -159,7 +159,7 @@ test("a primary that the network has cut off without a word is left for the one 
   expect((await sent("before")).status).toBe(201);
   proxy.hang();
   const waiting = sent("meanwhile");
-  await pair.second.query("select pg_promote()");
+  await pair.second.promote();
   await eventually(
     "a booking on the second server",
     async () => (await sent("after")).status === 201,

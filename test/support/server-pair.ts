@@ -26,6 +26,8 @@ export interface PairServer {
   readonly url: string;
   /** Runs one statement on a connection of its own, and gives its rows. */
   query(sql: string): Promise<any[]>;
+  /** Makes a standby the primary; resolves when it takes writes. */
+  promote(): Promise<void>;
   /** Ends all of its processes at once, as a machine does that loses power. */
   kill(): void;
   /** Starts it again, as a standby of the other. */
@@ -122,6 +124,19 @@ function serverIn(path: string, port: number, otherPort: number) {
     start,
     queryIn,
     query: (sql: string) => queryIn(DATABASE, sql),
+    async promote() {
+      const client = new pg.Client(urlOf(DATABASE, port));
+      await client.connect();
+      try {
+        await client.query("select pg_promote(false)");
+        await eventually("the promotion", async () => {
+          const { rows } = await client.query("select pg_is_in_recovery() as standby");
+          return !rows[0].standby;
+        });
+      } finally {
+        await client.end();
+      }
+    },
     copyTo: (target: DataFolder) => copyServer(folder, target, urlOf("postgres", port)),
     kill() {
       const postmaster = findPostmaster(cluster);

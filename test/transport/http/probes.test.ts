@@ -3,10 +3,28 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Gauge, Registry } from "@prometheus-io/client";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createRefusalOf } from "../../../src/pipeline/refusal-for.ts";
 import { createProbes } from "../../../src/transport/http/probes.ts";
 import { parsePrometheus } from "../../support/metrics.ts";
+
+/** Serves the probes with these metrics until the test ends, and gives their answer to /metrics. */
+async function readMetrics(registry: Registry): Promise<Response> {
+  const probes = createProbes({
+    unreadyBecause: () => undefined,
+    registry,
+    refusalOf: createRefusalOf(() => undefined, pino({ level: "silent" })),
+  });
+  const server = createServer((request, response) => void probes(request, response, "id"));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return fetch(`http://127.0.0.1:${port}/metrics`);
+}
 
 test("figures that are not finite are spelt as Prometheus' text format has them", async () => {
   const registry = new Registry();
@@ -14,19 +32,20 @@ test("figures that are not finite are spelt as Prometheus' text format has them"
   for (const [name, value] of Object.entries(figures)) {
     new Gauge({ name, help: `A figure: Nan or ${value}`, registers: [registry] }).set(value);
   }
-  const probes = createProbes({
-    unreadyBecause: () => undefined,
-    registry,
-    refusalOf: createRefusalOf(() => undefined, pino({ level: "silent" })),
-  });
-  const server = createServer((request, response) => void probes(request, response, "id"));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  server.closeAllConnections();
-  server.close();
-
+  const text = await (await readMetrics(registry)).text();
   const read = [...parsePrometheus(text)].map(([name, { samples }]) => [name, samples[0]?.value]);
   expect(Object.fromEntries(read)).toEqual(figures);
+});
+
+test("metrics that cannot be read are answered as a failure of the service", async () => {
+  const registry = new Registry();
+  const collect = () => {
+    throw new Error("no figure");
+  };
+  registry.registerMetric(new Gauge({ name: "one", help: "One.", registers: [], collect }));
+  const answer = await readMetrics(registry);
+  expect([answer.status, await answer.json()]).toEqual([
+    500,
+    { message: "The service failed; report this with the request id.", errors: {} },
+  ]);
 });

@@ -1,0 +1,112 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDocsFiles } from "../../../src/transport/http/docs-files.ts";
+import { rawHttp } from "../../support/raw-http.ts";
+import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
+
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const OTHER = "no document";
+
+let folder: string;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  folder = makeTemporaryFolder("docs");
+  const serve = createDocsFiles(folder);
+  server = createServer((request, response) => {
+    if (!serve(request, response, "request-1"))
+      response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+/** Node's own client, which leaves paths as they are written. */
+async function get(path: string, accept: string, method = "GET") {
+  const head = `host: localhost\r\nconnection: close\r\naccept: ${accept}\r\ncontent-length: 0\r\n`;
+  const { status, text, headers } = await rawHttp(url, `${method} ${path} HTTP/1.1\r\n${head}\r\n`);
+  return { status, text, headers: Object.fromEntries(headers) };
+}
+
+test("nothing is served until it is built, and then without a new start", async () => {
+  expect(await get("/docs", BROWSER)).toMatchObject({ status: 404 });
+  mkdirSync(join(folder, "assets"));
+  for (const name of ["index", "clients", "retries-and-limits", "404"]) {
+    writeFileSync(join(folder, `${name}.html`), name);
+  }
+  writeFileSync(join(folder, "assets/book-abc.png"), "picture");
+  expect(await get("/docs", BROWSER)).toMatchObject({ status: 200, text: "index" });
+});
+
+describe.each([
+  ["browsers", BROWSER],
+  ["programs", "*/*"],
+  ["programs that want JSON", "application/json"],
+])("for %s", (_, accept) => {
+  test.each([
+    ["/docs", "index"],
+    ["/docs/", "index"],
+    ["/docs?from=mail", "index"],
+    ["/docs/clients", "clients"],
+    ["/docs/clients/", "clients"],
+    ["/docs/retries-and-limits", "retries-and-limits"],
+  ])("%s is a page, asked for each time", async (path, text) => {
+    expect(await get(path, accept)).toMatchObject({
+      status: 200,
+      text,
+      headers: {
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-cache",
+        vary: "Accept-Encoding",
+        "content-security-policy": expect.stringMatching(/^default-src 'none'; script-src 'self';/),
+      },
+    });
+  });
+
+  test("a file with a hash in its name is kept for ever", async () => {
+    expect(await get("/docs/assets/book-abc.png", accept)).toMatchObject({
+      status: 200,
+      text: "picture",
+      headers: {
+        "content-type": "image/png",
+        "cache-control": "public, max-age=31536000, immutable",
+      },
+    });
+  });
+});
+
+const NO_DOCUMENTS = [
+  "/docs/nothing",
+  "/docs/404",
+  "/docs/clients.html",
+  "/docs/assets/gone.js",
+  "/docs/../clients",
+  "/docs/__proto__",
+];
+
+test.each(NO_DOCUMENTS)("at %s browsers get the page that says so, with 404", async (path) => {
+  expect(await get(path, BROWSER)).toMatchObject({
+    status: 404,
+    text: "404",
+    headers: { vary: "Accept, Accept-Encoding" },
+  });
+});
+
+test.each([
+  ...NO_DOCUMENTS.map((path) => [path, "*/*", "GET"] as const),
+  ["/docsx", BROWSER, "GET"] as const,
+  ["/", BROWSER, "GET"] as const,
+  ["/docs", BROWSER, "POST"] as const,
+])("%s is left to others when %s asks by %s", async (path, accept, method) => {
+  expect(await get(path, accept, method)).toMatchObject({ status: 404, text: OTHER });
+});
