@@ -67,6 +67,14 @@ function wrappedComponents(createElement: CreateElement): object {
       createElement(Button, { ...properties, "aria-label": undefined }),
     TextArea: (TextArea: Component) => (properties: object) =>
       createElement(TextArea, { ...properties, "aria-label": "Request body" }),
+    ExamplesSelect:
+      (ExamplesSelect: Component) => (properties: Readonly<Record<string, unknown>>) =>
+        createElement(
+          "label",
+          null,
+          createElement("span", { className: "visually-hidden" }, "Example"),
+          createElement(ExamplesSelect, properties),
+        ),
     CloseIcon: (CloseIcon: Component) => () =>
       createElement(
         "span",
