@@ -78,9 +78,9 @@ async function findPrimary(urls: readonly string[], target: ServerTarget): Promi
     ),
   );
   const anyFound = Promise.race(probes.map(async (it) => (await it) ?? new Promise(() => {})));
-  const patience = anyFound.then(() => sleep(PRECEDENCE_MS, undefined));
+  const graceEnded = anyFound.then(() => sleep(PRECEDENCE_MS, undefined));
   for (const one of probes) {
-    const url = await Promise.race([one, patience]);
+    const url = await Promise.race([one, graceEnded]);
     if (url !== undefined) return url;
   }
   throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));

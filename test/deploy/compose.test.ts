@@ -30,7 +30,7 @@ test.runIf(readers.length > 0)("a program for Compose files finds nothing wrong 
 });
 
 test("two replicas, reached at ports of this machine alone, differ in these ports only", () => {
-  const [first, second] = replicas.map(({ ports: _, ...rest }) => rest);
+  const [first, second] = replicas.map((replica) => ({ ...replica, ports: "apart" }));
   expect(second).toEqual(first);
   expect(replicas.map(({ ports }) => ports)).toEqual([
     ["127.0.0.1:8080:8080", "127.0.0.1:9090:9090", "127.0.0.1:9100:9100"],

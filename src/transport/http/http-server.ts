@@ -11,21 +11,27 @@ import { requestIdOf } from "./request-id.ts";
 import type { SignInPages } from "./sign-in.ts";
 import type { StaticFiles } from "./static-files.ts";
 
-/**
- * Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs.
- * Without `dashboard`, browsers get a page that says what runs here.
- */
-export function createHttpServer(options: {
-  readonly serviceNames: readonly string[];
-  readonly handleRpc: RpcHandler;
-  readonly gateway: JsonGateway;
+/** What answers requests that are not for the API. */
+interface OutsideApi {
   readonly probes: Probes;
   readonly apiDescription: ApiDescription;
   readonly signInPages: SignInPages;
   readonly docs?: StaticFiles;
   readonly dashboard?: StaticFiles | undefined;
-  readonly limits?: Partial<ConnectionLimits>;
-}): TransportServer {
+}
+
+/**
+ * Opens an HTTP/1.1 server; it does not listen yet. Paths below one of `serviceNames` are RPCs.
+ * Without `dashboard`, browsers get a page that says what runs here.
+ */
+export function createHttpServer(
+  options: OutsideApi & {
+    readonly serviceNames: readonly string[];
+    readonly handleRpc: RpcHandler;
+    readonly gateway: JsonGateway;
+    readonly limits?: Partial<ConnectionLimits>;
+  },
+): TransportServer {
   const { handleRpc, gateway, limits } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const answerOutsideApi = createOutsideApi(options);
@@ -38,14 +44,10 @@ export function createHttpServer(options: {
 }
 
 /** Builds the answers to probes, browsers and readers of documents; they are false when the request is for the API. */
-function createOutsideApi(options: {
-  readonly probes: Probes;
-  readonly apiDescription: ApiDescription;
-  readonly signInPages: SignInPages;
-  readonly docs?: StaticFiles;
-  readonly dashboard?: StaticFiles | undefined;
-}): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { probes, apiDescription, signInPages, docs, dashboard } = options;
+function createOutsideApi(
+  answers: OutsideApi,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { probes, apiDescription, signInPages, docs, dashboard } = answers;
   return (request, response) => {
     if (signInPages(request, response)) return true;
     const requestId = requestIdOf(request);

@@ -18,7 +18,8 @@ beforeAll(async () => {
   folder = makeTemporaryFolder("docs");
   const serve = createDocsFiles(folder);
   server = createServer((request, response) => {
-    if (!serve(request, response, "request-1")) response.writeHead(404).end(OTHER);
+    if (!serve(request, response, "request-1"))
+      response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
