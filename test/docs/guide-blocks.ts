@@ -31,7 +31,7 @@ export function readGuides(): Guide[] {
 
 function blocksOf(page: string): GuideBlock[] {
   let end = 0;
-  return [...page.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((found) => {
+  return [...page.matchAll(/^ *```(\w*) ?(.*)\n([^]*?)^ *```$/gm)].map((found) => {
     const [whole, language, note, text] = found as unknown as [string, string, string, string];
     const before = page.slice(end, found.index);
     end = found.index + whole.length;
