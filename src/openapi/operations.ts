@@ -5,6 +5,7 @@ import { audienceOf } from "../pipeline/audience-of.ts";
 import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
 import { descriptionOf, type Json, type Options } from "./options.ts";
+import { REQUEST_EXAMPLES } from "./request-examples.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -130,7 +131,9 @@ function requestBody(
   if (fields.length === 0) return {};
   const schema = schemas.message(input, "request", isInBody);
   const required = fields.some(schemas.isRequired);
-  return { requestBody: { required, content: { "application/json": { schema } } } };
+  const example = REQUEST_EXAMPLES[input.typeName];
+  if (example === undefined) throw new Error(`there is no example of ${input.typeName}`);
+  return { requestBody: { required, content: { "application/json": { schema, example } } } };
 }
 
 /** The GeoJSON document that a method answers with by HTTP; undefined when it answers by JSON. */

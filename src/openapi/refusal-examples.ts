@@ -54,10 +54,10 @@ export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
     "idempotency_key",
     "This idempotency key came with another request before; use a new key for every request.",
   ),
-  PAYMENT_MISMATCH: about("amount", "amount must be the shipment's total, which is 21.5."),
+  PAYMENT_MISMATCH: about("amount", "amount must be the shipment's total, which is 12.69."),
   PRICE_CHANGED: about(
     "expected_total",
-    "expected_total is 20 USD, but the booking would cost 21.5 USD.",
+    "expected_total is 12 USD, but the booking would cost 12.69 USD.",
   ),
   ROUTE_NOT_COVERED: about(
     "coverage",

@@ -54,6 +54,17 @@ test("quotes are as the OpenAPI document says, also those of routes that are not
   await call("shipments/quote/batch", { body, mayBreakRules: true });
 });
 
+test("a quote, a booking and its payment can be made with the OpenAPI document's own examples", async () => {
+  const exampleOf = (path: string) =>
+    DESCRIPTION.paths[path].post.requestBody.content["application/json"].example;
+  const route = exampleOf("/v1/shipments/quote");
+  expect((await call("shipments/quote", { body: route })).covered).toBe(true);
+  const { data } = await call("shipments", { body: exampleOf("/v1/shipments") });
+  const payment = exampleOf("/v1/shipments/{shipment}/payments");
+  const paid = await call(`shipments/${data.reference}/payments`, { body: payment });
+  expect(paid.data).toMatchObject({ payment_status: "paid", total: payment.amount });
+});
+
 test("the answers on shipments and their customers are as the OpenAPI document says", async () => {
   const fields = { external_reference: "4711", metadata: { floor: "3" } };
   const { reference, customer, etag } = await book(fields);

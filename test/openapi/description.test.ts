@@ -5,7 +5,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { success_status } from "../../gen/shipments/v1/options_pb.js";
-import { DESCRIPTION } from "../support/api-description.ts";
+import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
 import { describedMethods } from "../support/described-services.ts";
 
 test("Redocly's linter finds nothing in the OpenAPI document", () => {
@@ -49,4 +49,20 @@ test("the OpenAPI document has every path of every service, with its status of s
     }),
   );
   expect(described.toSorted()).toEqual(served.toSorted());
+});
+
+test("the example of every request follows the rules of its schema", () => {
+  const { assertFollows } = createCheckedCalls();
+  const places = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => ["paths", path, method, "requestBody", "content"]),
+  );
+  const examples = places.flatMap((place) => {
+    const [, path, method] = place as [string, string, string];
+    const json = DESCRIPTION.paths[path][method].requestBody?.content["application/json"];
+    return json === undefined ? [] : [{ place, example: json.example }];
+  });
+  expect(examples.length).toBeGreaterThan(25);
+  for (const { place, example } of examples) {
+    assertFollows(example, ...place, "application/json", "schema");
+  }
 });
