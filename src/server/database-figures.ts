@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
-import { sampleBacklog } from "../features/reports/sample-backlog.ts";
+import { sampleBacklog } from "../features/reports/read-backlog.ts";
 import { readNewestEvent } from "../features/events/read-newest-event.ts";
 import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
 import { readTableRows, type TableRows } from "../features/reports/read-table-rows.ts";

@@ -38,14 +38,16 @@ import { SERVICES } from "./services.ts";
 /** Where `npm run build` puts the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
 
-/** Every service that is called with a credential, and those without. */
-const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
-const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 /** Where `npm run build` puts the guides and the reference of the API. */
 const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
 /** What `npm run generate` makes of the proto files. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
+
+/** Every service that is called with a credential. */
+const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
+/** Those that need none. */
+const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 
 /** The servers of one process. */
 export interface Servers {

@@ -19,7 +19,6 @@ export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
 const MAX_ANSWERS = 200;
 
 /**
-/**
  * Serves `grpc.reflection.v1.ServerReflection` and its `v1alpha` for the given services and every
  * file they lean on, and for the details of errors, so that `buf curl` and grpcurl need no proto
  * files. Needs no credential: the definitions are public. A stream is sent no file twice but the one

@@ -9,8 +9,7 @@ const CONTENT = `<p>This is a service for programs. It quotes, books and cancels
 <li>The JSON API is below <code>/v1</code>, for example <code>POST /v1/shipments/quote</code>. Its
 calls need an API key.</li>
 <li>The gRPC server listens on a port of its own, and describes itself by reflection.</li>
-<li><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a> and
-<a href="/metrics">/metrics</a> are for operators.</li>
+<li><a href="/healthz">/healthz</a> and <a href="/readyz">/readyz</a> are for operators.</li>
 </ul>
 <p>The <a href="/docs">guides</a> begin with a first booking, and the
 <a href="/docs/api">reference of the JSON API</a> has every field. The proto files are in the

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "@prometheus-io/client";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { sendJson } from "./send-json.ts";
-import { sendRefusal } from "./sign-in-answers.ts";
+import { sendRefusal } from "./send-refusal.ts";
 
 /** Answers what operators and their probes ask for, if that is what the request is. */
 export type Probes = (

@@ -1,10 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/error-body.ts";
-import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import { SESSION_COOKIES } from "../../pipeline/session-cookie.ts";
-import { sendJson } from "./send-json.ts";
 
 /** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
@@ -43,11 +38,4 @@ export function redirect(
     "x-request-id": requestId,
   });
   response.end();
-}
-
-/** Answers with a refusal in the form of the JSON API. */
-export function sendRefusal(response: ServerResponse, requestId: string, refusal: Refusal): void {
-  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
-  const headers = Object.entries(refusalHeaders(refusal)).flat();
-  sendJson(response, httpStatus, requestId, errorBody(refusal), headers);
 }

@@ -7,7 +7,8 @@ import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/failed-attempts.ts";
 import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
 import { sendJson } from "./send-json.ts";
-import { ownPath, redirect, sendRefusal, sessionCookie } from "./sign-in-answers.ts";
+import { sendRefusal } from "./send-refusal.ts";
+import { ownPath, redirect, sessionCookie } from "./sign-in-answers.ts";
 
 /** How people sign in at an identity provider. */
 export interface OidcSignIn {

@@ -5,7 +5,8 @@ import { assertSameSite } from "../../pipeline/assert-same-site.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { createFailedAttempts, type FailedAttempts } from "../../pipeline/failed-attempts.ts";
 import { readBody } from "./read-body.ts";
-import { ownPath, redirect, sendRefusal, sessionCookie } from "./sign-in-answers.ts";
+import { sendRefusal } from "./send-refusal.ts";
+import { ownPath, redirect, sessionCookie } from "./sign-in-answers.ts";
 import { createOidcPages, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** How people sign in, whatever keeps their sessions. */

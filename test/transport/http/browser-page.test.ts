@@ -37,7 +37,7 @@ test.each([
     "x-request-id": expect.stringMatching(/.+/),
   });
   expect(answer.text).toContain(`<h1>${title}</h1>`);
-  for (const said of ["/v1", "gRPC", "README.md", "src/docs", "proto/shipments/v1"]) {
+  for (const said of ["/v1", "gRPC", "/docs", "/docs/api", "proto/shipments/v1"]) {
     expect(answer.text).toContain(said);
   }
 });
