@@ -12,7 +12,8 @@ const ABOUT = `The JSON API. What holds for all of it:
 - Every field of an answer is present, \`null\` when unset. Fields and values may be added later.
 - Whole numbers are exact up to 2^53 - 1. Amounts are in the currency's major unit.
 - Times are in RFC 3339; those of answers are in UTC, to the millisecond.
-- Zones are sent and answered as GeoJSON documents.`;
+- Zones are sent and answered as GeoJSON documents.
+- The dashboard calls the same paths with a session, and then names the workspace in the header \`X-Workspace\`; what is here of \`/v1\` and \`/admin\` is for keys.`;
 
 /**
  * Describes the JSON API of every service that has one, in OpenAPI 3.1.
@@ -22,7 +23,7 @@ const ABOUT = `The JSON API. What holds for all of it:
 export function describeApi(registry: FileRegistry, version: string): Json {
   const options = createOptions(registry);
   const schemas = createSchemas(options, registry);
-  const refusals = createRefusals(options);
+  const refusals = createRefusals(options, registry);
   const services = [...registry.files]
     .filter((file) => file.proto.package.startsWith("shipments."))
     .flatMap((file) => file.services);

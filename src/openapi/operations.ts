@@ -6,6 +6,7 @@ import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
 import { descriptionOf, type Json, type Options } from "./options.ts";
 import { REQUEST_EXAMPLES } from "./request-examples.ts";
+import type { BodyKind } from "./refused-call.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -60,7 +61,7 @@ function describe(
     bound.includes(it.name) || (body !== "*" && it.name !== body);
   return {
     tags: [method.parent.name],
-    summary: /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description,
+    summary: summaryOf(method),
     description,
     security: SECURITY[audience].map((name) => ({ [name]: [] })),
     parameters: [
@@ -77,10 +78,19 @@ function describe(
         schemas,
       ),
       ...(isDocument ? { 304: notModified() } : {}),
-      ...refusals.of(method, { audience, readOnly: isReadOnly, hasBody: body !== "" }),
+      ...refusals.of(method, {
+        readOnly: isReadOnly,
+        body: BODY_KINDS[body] ?? "document",
+        fields: input.fields.filter((it) => !bound.includes(it.name) && it.name !== body),
+        pathFields: input.fields.filter((it) => bound.includes(it.name)),
+        isRequired: schemas.isRequired,
+      }),
     },
   };
 }
+
+/** What the body is, by what the rule of its path says; it names the field of a document. */
+const BODY_KINDS: Readonly<Record<string, BodyKind>> = { "": "none", "*": "json" };
 
 /** What the calls of each audience carry. */
 const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
@@ -88,6 +98,12 @@ const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEME
   operator: ["operatorBearer", "operatorKey"],
   person: ["session"],
 };
+
+/** The first clause of the comment on a method. */
+function summaryOf(method: DescMethod): string {
+  const { description = "" } = descriptionOf(method);
+  return /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description;
+}
 
 function idOf({ localName, parent }: DescMethod): string {
   return parent.file.proto.package === "shipments.admin.v1"
@@ -152,10 +168,31 @@ function answer(method: DescMethod, isRepeatable: boolean, schemas: Schemas): Js
     };
   }
   return {
-    description: "Done.",
+    description: successOf(method),
     headers: headers(...common, ...(isRepeatable ? ["Idempotency-Replayed"] : [])),
     content: { "application/json": { schema: schemas.message(method.output, "answer") } },
   };
+}
+
+/** What an answer is: the comment on its message, else what its `data` are. */
+function successOf({ output }: DescMethod): string {
+  const { description } = descriptionOf(output);
+  if (description !== undefined) return description;
+  if (output.fields.length === 0) return "Done; the answer is empty.";
+  const data = output.field["data"];
+  if (data?.message === undefined) return "The answer.";
+  const noun = nounOf(data.message.name);
+  return data.fieldKind === "list" ? `The ${pluralOf(noun)}.` : `The ${noun}.`;
+}
+
+/** `AdminWorkspace` is a workspace, `ApiKey` an API key. */
+function nounOf(name: string): string {
+  const words = name.replace(/^Admin(?=[A-Z])/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
+  return words.toLowerCase().replace(/\bapi\b/, "API");
+}
+
+function pluralOf(noun: string): string {
+  return noun.endsWith("y") && !noun.endsWith("key") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
 /** Only the coverage is the service's own; other documents are as they were uploaded. */

@@ -1,4 +1,8 @@
+import { MAX_API_KEYS, MAX_MEMBERS, MAX_TARIFF_DRAFTS, MAX_WEBHOOKS } from "../domain/limits.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
+import type { Audience } from "../pipeline/call.ts";
+import { credentialError } from "../pipeline/read-key.ts";
+import type { RefusedCall } from "./refused-call.ts";
 
 /** The body of a refusal. */
 interface RefusalBody {
@@ -6,22 +10,87 @@ interface RefusalBody {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A refusal for each reason, as the service words it. */
-export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
+/** A refusal of a call, as the service words it. */
+export interface RefusalExample {
+  readonly body: RefusalBody;
+  /** What tells it from the examples of the same reason; undefined when they are all the same. */
+  readonly variant?: string;
+}
+
+type VaryingReason =
+  | "BODY_NOT_JSON"
+  | "BODY_TOO_LARGE"
+  | "FIELD_INVALID"
+  | "CREDENTIAL_REFUSED"
+  | "ROLE_INSUFFICIENT"
+  | "RATE_LIMITED"
+  | "ETAG_STALE";
+
+/** Gives the refusal of a call for a reason. */
+export function refusalExample(reason: RefusalReason, call: RefusedCall): RefusalExample {
+  return isVarying(reason) ? VARYING[reason](call) : { body: FIXED[reason] };
+}
+
+function isVarying(reason: RefusalReason): reason is VaryingReason {
+  return reason in VARYING;
+}
+
+/** How a refusal for its limit calls a caller. */
+const CALLERS: Readonly<Record<Audience, string>> = {
+  workspace: "workspace",
+  operator: "operator",
+  person: "account",
+};
+
+/** The role of an operator that comes before another one. */
+const LESSER_ROLE: Readonly<Record<string, string>> = { operator: "viewer", owner: "operator" };
+
+/** The reasons whose words depend on the call. */
+const VARYING: Readonly<Record<VaryingReason, (call: RefusedCall) => RefusalExample>> = {
+  BODY_NOT_JSON: ({ body }) =>
+    body === "document"
+      ? {
+          body: about("body", "The body must be sent without Content-Encoding."),
+          variant: "document",
+        }
+      : {
+          body: about(
+            "body",
+            "The body must be JSON: send it with Content-Type: application/json.",
+          ),
+        },
+  BODY_TOO_LARGE: ({ maxBytes }) => {
+    const size = maxBytes / 1024;
+    return { body: about("body", `The body is larger than ${size} KiB.`), variant: `${size}KiB` };
+  },
+  FIELD_INVALID: ({ method, fault }) => {
+    if (fault === undefined) throw new Error(`${method.name} has no field to be invalid`);
+    return { body: about(fault.subject, fault.text), variant: fault.name };
+  },
+  CREDENTIAL_REFUSED: ({ audience }) => ({
+    body: says(credentialError("is missing", audience).message),
+    variant: audience,
+  }),
+  ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) => ({
+    body: says(insufficientRole(name, operatorRole)),
+    variant: name,
+  }),
+  RATE_LIMITED: ({ audience, limitClass }) => ({
+    body: says(`The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`),
+    variant: `${audience}.${limitClass}`,
+  }),
+  ETAG_STALE: ({ audience }) => {
+    const subject = audience === "operator" ? "draft" : "shipment";
+    const text = `etag is not the ${subject}'s any more: it was changed meanwhile. Read it again.`;
+    return { body: about("etag", text), variant: subject };
+  },
+};
+/** The refusals whose words are the same for every call. */
+const FIXED: Readonly<Record<Exclude<RefusalReason, VaryingReason>, RefusalBody>> = {
   BODY_UNREADABLE: about("body", "The body is not valid JSON."),
-  BODY_NOT_JSON: about(
-    "body",
-    "The body must be JSON: send it with Content-Type: application/json.",
-  ),
-  BODY_TOO_LARGE: about("body", "The body is larger than 64 KiB."),
-  FIELD_INVALID: about("weight_kg", "weight_kg must be greater than or equal to 0.01."),
-  CREDENTIAL_REFUSED: says(
-    "The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
-  ),
   WORKSPACE_SUSPENDED: says(
     "The workspace is suspended: its calls are refused until the platform resumes it.",
   ),
-  ROLE_INSUFFICIENT: says("CreateWorkspace needs the role operator; yours is viewer."),
   CROSS_SITE: says("Calls with a session are taken from pages of this site alone."),
   SIGN_IN_REFUSED: about(
     "token",
@@ -29,7 +98,6 @@ export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
   ),
   NOT_A_MEMBER: says("You are no member of a workspace with this id."),
   NOT_AN_OPERATOR: says("Your account is not that of an operator of the platform."),
-  RATE_LIMITED: says("The workspace has used up its read calls; try again in 1 s."),
   NO_SUCH_METHOD: says("There is nothing at this path."),
   METHOD_NOT_ALLOWED: says("This path does not take that method; it takes GET, POST."),
   SHIPMENT_NOT_FOUND: says("There is no such shipment."),
@@ -38,13 +106,9 @@ export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
     "The shipment cannot be cancelled because it is already cancelled.",
   ),
   CUSTOMER_NOT_FOUND: says("There is no such customer."),
-  ETAG_STALE: about(
-    "etag",
-    "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
-  ),
   EXTERNAL_REFERENCE_TAKEN: about(
     "external_reference",
-    "external_reference belongs to the shipment SHP-7K3M9Q2XW8 already.",
+    "external_reference belongs to the shipment SHP-4T8ZK2M0QWXE already.",
   ),
   IDEMPOTENCY_KEY_IN_USE: about(
     "idempotency_key",
@@ -74,13 +138,16 @@ export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
   EVENT_NOT_FOUND: says("There is no such event."),
   WEBHOOK_NOT_FOUND: says("There is no such webhook."),
   DELIVERY_NOT_FOUND: says("There is no such delivery."),
-  WEBHOOK_LIMIT: about("webhook", "The workspace has 20 webhooks, and no more fit."),
+  WEBHOOK_LIMIT: about("webhook", `The workspace has ${MAX_WEBHOOKS} webhooks, and no more fit.`),
   WEBHOOK_DISABLED: about("webhook", "The webhook is disabled; enable it first."),
   API_KEY_NOT_FOUND: says("There is no such key."),
-  API_KEY_LIMIT: about("api_key", "The workspace has 10 keys, and no more fit: revoke one first."),
+  API_KEY_LIMIT: about(
+    "api_key",
+    `The workspace has ${MAX_API_KEYS} keys, and no more fit: revoke one first.`,
+  ),
   API_KEY_LAST: about("api_key", "This is the last key that works; create another first."),
   MEMBER_NOT_FOUND: says("The workspace has no member with this id."),
-  MEMBER_LIMIT: about("member", "The workspace has 1000 members, and no more fit."),
+  MEMBER_LIMIT: about("member", `The workspace has ${MAX_MEMBERS} members, and no more fit.`),
   MEMBER_LAST_ADMIN: about(
     "person",
     "This is the workspace's last admin; make somebody else an admin first.",
@@ -96,7 +163,10 @@ export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
   WORKSPACE_NOT_FOUND: says("There is no workspace 4711."),
   TARIFF_VERSION_NOT_FOUND: says("There is no tariff version 99."),
   TARIFF_DRAFT_NOT_FOUND: says("There is no such draft."),
-  TARIFF_DRAFT_LIMIT: about("tariff_draft", "There are 100 drafts, and no more fit; delete one."),
+  TARIFF_DRAFT_LIMIT: about(
+    "tariff_draft",
+    `There are ${MAX_TARIFF_DRAFTS} drafts, and no more fit; delete one.`,
+  ),
   TARIFF_FAULTY: about(
     "base_fee",
     'base_fee must be a decimal of 0 or more in quotes, such as "5.00"; it is "free"',
@@ -117,6 +187,14 @@ export const REFUSAL_EXAMPLES: Readonly<Record<RefusalReason, RefusalBody>> = {
   DEADLINE_EXCEEDED: says("The caller's deadline passed before the answer."),
   INTERNAL: says("The service failed; report this with the request id."),
 };
+
+/** Any operator may make a link, but only owners make one for somebody else. */
+function insufficientRole(name: string, needed: string): string {
+  const role = LESSER_ROLE[needed];
+  return role === undefined
+    ? "Links for other operators need the role owner; yours is viewer."
+    : `${name} needs the role ${needed}; yours is ${role}.`;
+}
 
 /** A refusal that no field or subject is to blame for. */
 function says(message: string): RefusalBody {

@@ -1,10 +1,11 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import type { RefusalReason } from "../domain/refusal.ts";
 import { commonReasons } from "../pipeline/common-reasons.ts";
 import { REFUSAL_STATUS } from "../pipeline/refusal-status.ts";
 import { headers } from "./components.ts";
 import type { Json, Options } from "./options.ts";
-import { REFUSAL_EXAMPLES } from "./refusal-examples.ts";
+import { refusalExample } from "./refusal-examples.ts";
+import { refusedCall, type RefusedCall, type Sent } from "./refused-call.ts";
 
 /** The headers that go with some statuses of refusals, besides the request's id. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
@@ -17,44 +18,64 @@ const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 /** The answers of an operation that refuse a call: one for each status, with its reasons. */
 export interface Refusals {
   /** Gives references to the answers, by status. */
-  of(method: DescMethod, kind: Parameters<typeof commonReasons>[0]): Json;
+  of(method: DescMethod, sent: Sent): Json;
   /** Every answer that has been referred to, as `#/components/responses/...`. */
   components(): Json;
 }
 
-/** Builds the answers of all operations, of which those with the same reasons are one. */
-export function createRefusals(options: Options): Refusals {
+/** Builds the answers of all operations, of which those with the same reasons and words are one. */
+export function createRefusals(options: Options, registry: Registry): Refusals {
   const components = new Map<string, Json>();
 
-  function refer(status: number, reasons: readonly RefusalReason[]): Json {
-    const name = [`Refused${status}`, ...reasons].join(".");
-    if (!components.has(name)) components.set(name, describe(status, reasons));
+  function refer(status: number, reasons: readonly RefusalReason[], call: RefusedCall): Json {
+    const examples = reasons.map((reason) => refusalExample(reason, call));
+    const variants = examples.flatMap(({ variant }) => variant ?? []);
+    const name = [`Refused${status}`, ...reasons, ...variants].join(".");
+    const bodies = examples.map(({ body }, i) => [reasons[i]!, { value: body }]);
+    const response = describe(status, reasons, Object.fromEntries(bodies));
+    const known = components.get(name) ?? response;
+    if (JSON.stringify(known) !== JSON.stringify(response)) throw new Error(`two are ${name}`);
+    components.set(name, known);
     return { $ref: `#/components/responses/${name}` };
   }
 
   return {
-    of(method, kind) {
+    of(method, sent) {
+      const call = refusedCall(method, sent, options, registry);
       const own = options<RefusalReason[]>(method, "shipments.v1.refusal_reasons") ?? [];
       const byStatus = Map.groupBy(
-        [...commonReasons(kind), ...own],
+        [...commonReasons({ ...call, hasBody: sent.body !== "none" }), ...own].filter((reason) =>
+          canBeMet(reason, call),
+        ),
         (reason) => REFUSAL_STATUS[reason].httpStatus,
       );
-      return Object.fromEntries([...byStatus].map(([status, all]) => [status, refer(status, all)]));
+      return Object.fromEntries(
+        [...byStatus].map(([status, all]) => [status, refer(status, all, call)]),
+      );
     },
     components: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
-function describe(status: number, reasons: readonly RefusalReason[]): Json {
-  const examples = reasons.map((reason) => [reason, { value: REFUSAL_EXAMPLES[reason] }]);
+/** The reasons for which only calls with a session are refused. */
+const OF_SESSIONS: readonly RefusalReason[] = ["CROSS_SITE", "NOT_A_MEMBER", "NOT_AN_OPERATOR"];
+
+/** Whether a call with what the operation's `security` names can be refused for the reason. */
+function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {
+  if (OF_SESSIONS.includes(reason)) return call.audience === "person";
+  if (reason === "FIELD_INVALID") return call.fault !== undefined;
+  if (reason === "BODY_UNREADABLE") return call.body === "json";
+  if (reason !== "ROLE_INSUFFICIENT") return true;
+  // A key of a workspace may call everything, and every operator has the role that reading needs.
+  return call.audience === "operator" && !(call.readOnly && call.operatorRole === "viewer");
+}
+
+function describe(status: number, reasons: readonly RefusalReason[], examples: Json): Json {
   return {
     description: `Refused: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
     headers: headers("X-Request-Id", ...(REFUSAL_HEADERS[status] ?? [])),
     content: {
-      "application/json": {
-        schema: { $ref: "#/components/schemas/Refusal" },
-        examples: Object.fromEntries(examples),
-      },
+      "application/json": { schema: { $ref: "#/components/schemas/Refusal" }, examples },
     },
   };
 }

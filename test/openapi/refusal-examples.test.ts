@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { REFUSAL_EXAMPLES } from "../../src/openapi/refusal-examples.ts";
 import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
 import { DESCRIPTION } from "../support/api-description.ts";
 
@@ -22,28 +21,69 @@ function isSaid(message: string): boolean {
   });
 }
 
+const RESPONSES = Object.entries<any>(DESCRIPTION.components.responses);
+
+/** Each reason with each of its messages, once. */
+const EXAMPLES = new Set(
+  RESPONSES.flatMap(([, { content }]) =>
+    Object.entries<any>(content["application/json"].examples).map(
+      ([reason, { value }]) => `${reason}: ${value.message}`,
+    ),
+  ),
+);
+
 describe("the example of a refusal is worded as the code words it:", () => {
   // What the rules of fields and of tariffs say is put together from shorter texts.
-  const own = Object.entries(REFUSAL_EXAMPLES).filter(
-    ([reason]) => !["FIELD_INVALID", "TARIFF_FAULTY", "CREDENTIAL_REFUSED"].includes(reason),
-  );
-  test.each(own)("%s", (_, { message }) => {
-    expect(isSaid(message)).toBe(true);
+  const own = [...EXAMPLES].filter((it) => !/^(FIELD_INVALID|TARIFF_FAULTY):/.test(it));
+  test.each(own)("%s", (example) => {
+    expect(isSaid(example.replace(/^\w+: /, ""))).toBe(true);
   });
 });
 
-test("every refusal in the OpenAPI document has the status of its reasons, and their examples", () => {
-  const responses = Object.entries<any>(DESCRIPTION.components.responses);
-  expect(responses.length).toBeGreaterThan(20);
-  for (const [name, { content }] of responses) {
-    const [status, ...reasons] = name.replace("Refused", "").split(".");
+test("every refusal in the OpenAPI document has the status of its reasons, and an example of each", () => {
+  expect(RESPONSES.length).toBeGreaterThan(20);
+  for (const [name, { content, description }] of RESPONSES) {
+    const { examples } = content["application/json"];
+    const reasons = Object.keys(examples);
+    const status = Number(/^Refused(\d+)\./.exec(name)![1]);
+    expect(name.startsWith(`Refused${status}.${reasons.join(".")}`), name).toBe(true);
+    expect(description).toBe(`Refused: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`);
     expect(reasons.map((reason) => (REFUSAL_STATUS as any)[reason].httpStatus)).toEqual(
-      reasons.map(() => Number(status)),
-    );
-    expect(content["application/json"].examples).toEqual(
-      Object.fromEntries(
-        reasons.map((reason) => [reason, { value: (REFUSAL_EXAMPLES as any)[reason] }]),
-      ),
+      reasons.map(() => status),
     );
   }
 });
+
+test("the field that an example of FIELD_INVALID names is one of the operation's, or a header", () => {
+  const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
+  expect(operations.length).toBeGreaterThan(80);
+  for (const { operationId, parameters, requestBody, responses } of operations) {
+    const examples = responses["422"] && deref(responses["422"]).content["application/json"];
+    const example = examples?.examples.FIELD_INVALID;
+    const all = parameters.map(deref).map((it: any) => it.name.toLowerCase().replaceAll("-", "_"));
+    const body = deref(requestBody?.content["application/json"]?.schema ?? {});
+    const fields = [...all, ...Object.keys(body.properties ?? {})];
+    if (example === undefined) {
+      expect(fields, operationId).toEqual(["x_request_id", "connect_timeout_ms"]);
+    } else expect(fields, operationId).toContain(Object.keys(example.value.errors)[0]);
+  }
+});
+
+test("operations that take keys alone have no refusals that only sessions meet", () => {
+  for (const [path, operations] of Object.entries<any>(DESCRIPTION.paths)) {
+    if (path.startsWith("/account/")) continue;
+    for (const { responses } of Object.values<any>(operations)) {
+      const reasons = responses["403"] && deref(responses["403"]).content["application/json"];
+      const ofSessions = ["CROSS_SITE", "NOT_A_MEMBER", "NOT_AN_OPERATOR"];
+      expect(Object.keys(reasons?.examples ?? {})).not.toEqual(
+        expect.arrayContaining([expect.toBeOneOf(ofSessions)]),
+      );
+    }
+  }
+});
+
+/** What a reference leads to; the object itself where it is none. */
+function deref(object: any): any {
+  const path: string[] = object.$ref?.slice(2).split("/") ?? [];
+  return path.length === 0 ? object : path.reduce((part, name) => part[name], DESCRIPTION);
+}

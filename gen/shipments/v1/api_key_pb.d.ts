@@ -25,7 +25,7 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   id: string;
 
   /**
-   * What it is for, as its maker calls it; absent when nobody named it.
+   * What it is for, as its maker calls it; unset when nobody named it.
    *
    * @generated from field: optional string name = 2;
    */
@@ -44,14 +44,14 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When a call last came with it, to within some seconds; absent when none has.
+   * When a call last came with it, to within some seconds; unset when none has.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; absent when that is not settled.
+   * When it stops working; unset when that is not settled.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 6;
    */
@@ -79,7 +79,7 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   id: string;
 
   /**
-   * What it is for, as its maker calls it; absent when nobody named it.
+   * What it is for, as its maker calls it; unset when nobody named it.
    *
    * @generated from field: optional string name = 2;
    */
@@ -98,14 +98,14 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   createdAt: Timestamp;
 
   /**
-   * When a call last came with it, to within some seconds; absent when none has.
+   * When a call last came with it, to within some seconds; unset when none has.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; absent when that is not settled.
+   * When it stops working; unset when that is not settled.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 6;
    */

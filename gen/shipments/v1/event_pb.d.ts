@@ -40,7 +40,7 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   timestamp?: Timestamp | undefined;
 
   /**
-   * The reference of the shipment that it happened to; absent for webhook events.
+   * The reference of the shipment that it happened to; unset for webhook events.
    *
    * @generated from field: optional string shipment = 4;
    */
@@ -54,21 +54,21 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   number: number;
 
   /**
-   * The shipment as the change left it; absent for webhook events.
+   * The shipment as the change left it; unset for webhook events.
    *
    * @generated from field: shipments.v1.Shipment data = 6;
    */
   data?: Shipment | undefined;
 
   /**
-   * The webhook as the event left it; absent for shipment events.
+   * The webhook as the event left it; unset for shipment events.
    *
    * @generated from field: shipments.v1.Webhook webhook = 7;
    */
   webhook?: Webhook | undefined;
 
   /**
-   * The email of the member who did it; absent when it was done with an API key, or by nobody.
+   * The email of the member who did it; unset when it was done with an API key, or by nobody.
    *
    * @generated from field: optional string actor = 8;
    */
@@ -102,7 +102,7 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   timestamp: Timestamp;
 
   /**
-   * The reference of the shipment that it happened to; absent for webhook events.
+   * The reference of the shipment that it happened to; unset for webhook events.
    *
    * @generated from field: optional string shipment = 4;
    */
@@ -116,21 +116,21 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   number: number;
 
   /**
-   * The shipment as the change left it; absent for webhook events.
+   * The shipment as the change left it; unset for webhook events.
    *
    * @generated from field: shipments.v1.Shipment data = 6;
    */
   data?: ShipmentValid | undefined;
 
   /**
-   * The webhook as the event left it; absent for shipment events.
+   * The webhook as the event left it; unset for shipment events.
    *
    * @generated from field: shipments.v1.Webhook webhook = 7;
    */
   webhook?: WebhookValid | undefined;
 
   /**
-   * The email of the member who did it; absent when it was done with an API key, or by nobody.
+   * The email of the member who did it; unset when it was done with an API key, or by nobody.
    *
    * @generated from field: optional string actor = 8;
    */

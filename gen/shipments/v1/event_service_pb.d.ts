@@ -236,7 +236,7 @@ export declare const WatchEventsRequestSchema: GenMessage<WatchEventsRequest, {v
  */
 export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * Absent at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
+   * Unset at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
    * that the stream is alive.
    *
    * @generated from field: shipments.v1.Event data = 1;
@@ -256,7 +256,7 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
  */
 export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * Absent at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
+   * Unset at once when there is nothing to send, and then at least every 15 seconds while nothing happens, to show
    * that the stream is alive.
    *
    * @generated from field: shipments.v1.Event data = 1;

@@ -45,7 +45,7 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the person last signed in; absent when they never have.
+   * When the person last signed in; unset when they never have.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */
@@ -86,7 +86,7 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   createdAt: Timestamp;
 
   /**
-   * When the person last signed in; absent when they never have.
+   * When the person last signed in; unset when they never have.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */

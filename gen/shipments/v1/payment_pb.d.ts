@@ -42,7 +42,7 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
   paidAt?: Timestamp | undefined;
 
   /**
-   * Absent until the money went back.
+   * Unset until the money went back.
    *
    * @generated from field: google.protobuf.Timestamp refunded_at = 5;
    */
@@ -80,7 +80,7 @@ export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   paidAt: Timestamp;
 
   /**
-   * Absent until the money went back.
+   * Unset until the money went back.
    *
    * @generated from field: google.protobuf.Timestamp refunded_at = 5;
    */

@@ -115,14 +115,14 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   covered: boolean;
 
   /**
-   * What is in the way, for people; absent when covered.
+   * What is in the way, for people; unset when covered.
    *
    * @generated from field: optional string message = 2;
    */
   message?: string | undefined;
 
   /**
-   * What is in the way, for programs; absent when covered.
+   * What is in the way, for programs; unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */

@@ -115,7 +115,7 @@ export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   revenue: Revenue[];
 
   /**
-   * How many calls priced routes, up to 10 seconds ago; a batch counts as one. Absent for days of more than 99 days
+   * How many calls priced routes, up to 10 seconds ago; a batch counts as one. Unset for days of more than 99 days
    * ago, whose counts have been deleted.
    *
    * @generated from field: optional int64 quotes = 5;
@@ -153,7 +153,7 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   revenue: Revenue[];
 
   /**
-   * Absent where it is absent for a day.
+   * Unset where it is unset for a day.
    *
    * @generated from field: optional int64 quotes = 4;
    */
@@ -161,7 +161,7 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
 
   /**
    * Bookings for each quote: 0.25 when every fourth quote was followed by a booking. Above 1 where shipments are booked
-   * without a quote; absent without quotes.
+   * without a quote; unset without quotes.
    *
    * @generated from field: optional double quote_to_booking = 5;
    */

@@ -36,7 +36,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   paymentStatus: PaymentStatus;
 
   /**
-   * The person who booked it; absent for shipments booked with an API key.
+   * The person who booked it; unset for shipments booked with an API key.
    *
    * @generated from field: optional string created_by = 4;
    */
@@ -48,11 +48,15 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   pickupAddress: string;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double pickup_lat = 6;
    */
   pickupLat: number;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double pickup_lng = 7;
    */
   pickupLng: number;
@@ -63,51 +67,71 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   dropoffAddress: string;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double dropoff_lat = 9;
    */
   dropoffLat: number;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double dropoff_lng = 10;
    */
   dropoffLng: number;
 
   /**
+   * Weight of the package, in kilograms.
+   *
    * @generated from field: double weight_kg = 11;
    */
   weightKg: number;
 
   /**
+   * Great-circle distance in kilometres, to three decimals.
+   *
    * @generated from field: double distance_km = 12;
    */
   distanceKm: number;
 
   /**
+   * What the distance costs.
+   *
    * @generated from field: double distance_fee = 13;
    */
   distanceFee: number;
 
   /**
+   * What the weight costs.
+   *
    * @generated from field: double weight_fee = 14;
    */
   weightFee: number;
 
   /**
+   * The least a shipment cost when it was booked.
+   *
    * @generated from field: double base_fee = 15;
    */
   baseFee: number;
 
   /**
+   * distance_fee + weight_fee.
+   *
    * @generated from field: double subtotal = 16;
    */
   subtotal: number;
 
   /**
+   * The greater of subtotal and base_fee: what is charged.
+   *
    * @generated from field: double total = 17;
    */
   total: number;
 
   /**
+   * ISO 4217 code of every amount here.
+   *
    * @generated from field: string currency = 18;
    */
   currency: string;
@@ -128,24 +152,28 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Absent until cancelled.
+   * Unset until cancelled.
    *
    * @generated from field: google.protobuf.Timestamp cancelled_at = 22;
    */
   cancelledAt?: Timestamp | undefined;
 
   /**
+   * Unset until cancelled.
+   *
    * @generated from field: optional shipments.v1.CancelReason cancel_reason = 23;
    */
   cancelReason?: CancelReason | undefined;
 
   /**
+   * What was said with the reason; unset when nothing was.
+   *
    * @generated from field: optional string cancel_note = 24;
    */
   cancelNote?: string | undefined;
 
   /**
-   * The caller's own name for it; unique in the workspace.
+   * The caller's own name for it, unique in the workspace; unset when none was given.
    *
    * @generated from field: optional string external_reference = 25;
    */
@@ -190,7 +218,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   paymentStatus: PaymentStatus;
 
   /**
-   * The person who booked it; absent for shipments booked with an API key.
+   * The person who booked it; unset for shipments booked with an API key.
    *
    * @generated from field: optional string created_by = 4;
    */
@@ -202,11 +230,15 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   pickupAddress: string;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double pickup_lat = 6;
    */
   pickupLat: number;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double pickup_lng = 7;
    */
   pickupLng: number;
@@ -217,51 +249,71 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   dropoffAddress: string;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double dropoff_lat = 9;
    */
   dropoffLat: number;
 
   /**
+   * In degrees.
+   *
    * @generated from field: double dropoff_lng = 10;
    */
   dropoffLng: number;
 
   /**
+   * Weight of the package, in kilograms.
+   *
    * @generated from field: double weight_kg = 11;
    */
   weightKg: number;
 
   /**
+   * Great-circle distance in kilometres, to three decimals.
+   *
    * @generated from field: double distance_km = 12;
    */
   distanceKm: number;
 
   /**
+   * What the distance costs.
+   *
    * @generated from field: double distance_fee = 13;
    */
   distanceFee: number;
 
   /**
+   * What the weight costs.
+   *
    * @generated from field: double weight_fee = 14;
    */
   weightFee: number;
 
   /**
+   * The least a shipment cost when it was booked.
+   *
    * @generated from field: double base_fee = 15;
    */
   baseFee: number;
 
   /**
+   * distance_fee + weight_fee.
+   *
    * @generated from field: double subtotal = 16;
    */
   subtotal: number;
 
   /**
+   * The greater of subtotal and base_fee: what is charged.
+   *
    * @generated from field: double total = 17;
    */
   total: number;
 
   /**
+   * ISO 4217 code of every amount here.
+   *
    * @generated from field: string currency = 18;
    */
   currency: string;
@@ -282,24 +334,28 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   updatedAt: Timestamp;
 
   /**
-   * Absent until cancelled.
+   * Unset until cancelled.
    *
    * @generated from field: google.protobuf.Timestamp cancelled_at = 22;
    */
   cancelledAt?: Timestamp | undefined;
 
   /**
+   * Unset until cancelled.
+   *
    * @generated from field: optional shipments.v1.CancelReason cancel_reason = 23;
    */
   cancelReason?: CancelReason | undefined;
 
   /**
+   * What was said with the reason; unset when nothing was.
+   *
    * @generated from field: optional string cancel_note = 24;
    */
   cancelNote?: string | undefined;
 
   /**
-   * The caller's own name for it; unique in the workspace.
+   * The caller's own name for it, unique in the workspace; unset when none was given.
    *
    * @generated from field: optional string external_reference = 25;
    */

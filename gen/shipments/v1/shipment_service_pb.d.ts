@@ -946,8 +946,9 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchQuoteShipmentsResponseSchema;
   },
   /**
-   * Books a shipment, priced anew with the tariff in force. Refused with FAILED_PRECONDITION when the route is
-   * not covered, no tier takes the weight, or the workspace has no payment provider connected.
+   * Books a shipment, priced anew with the tariff in force. Refused when the route is not covered
+   * (ROUTE_NOT_COVERED), no tier takes the weight (WEIGHT_NOT_SERVED), or the workspace has no payment provider
+   * connected (PAYMENT_PROVIDER_NOT_CONNECTED).
    *
    * @generated from rpc shipments.v1.ShipmentService.CreateShipment
    */
@@ -1018,7 +1019,7 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordRefundResponseSchema;
   },
   /**
-   * Cancels a shipment that is pending or awaiting pickup; refused with FAILED_PRECONDITION afterwards.
+   * Cancels a shipment that is pending or awaiting pickup; refused with SHIPMENT_STATE afterwards.
    *
    * @generated from rpc shipments.v1.ShipmentService.CancelShipment
    */

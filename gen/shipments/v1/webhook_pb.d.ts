@@ -18,11 +18,15 @@ export declare const file_shipments_v1_webhook: GenFile;
  */
 export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   /**
+   * Names the webhook.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Where events are sent to.
+   *
    * @generated from field: string url = 2;
    */
   url: string;
@@ -35,19 +39,21 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   types: string[];
 
   /**
+   * Whether events are sent to it.
+   *
    * @generated from field: bool enabled = 4;
    */
   enabled: boolean;
 
   /**
-   * Absent while enabled.
+   * Why it is disabled; unset while enabled.
    *
    * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
    */
   disabledReason?: WebhookDisabledReason | undefined;
 
   /**
-   * Since when no attempt has succeeded; absent while they do.
+   * Since when no attempt has succeeded; unset while they do.
    *
    * @generated from field: google.protobuf.Timestamp failing_since = 6;
    */
@@ -71,11 +77,15 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
  */
 export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
   /**
+   * Names the webhook.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Where events are sent to.
+   *
    * @generated from field: string url = 2;
    */
   url: string;
@@ -88,19 +98,21 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
   types: string[];
 
   /**
+   * Whether events are sent to it.
+   *
    * @generated from field: bool enabled = 4;
    */
   enabled: boolean;
 
   /**
-   * Absent while enabled.
+   * Why it is disabled; unset while enabled.
    *
    * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
    */
   disabledReason?: WebhookDisabledReason | undefined;
 
   /**
-   * Since when no attempt has succeeded; absent while they do.
+   * Since when no attempt has succeeded; unset while they do.
    *
    * @generated from field: google.protobuf.Timestamp failing_since = 6;
    */
@@ -130,6 +142,8 @@ export declare const WebhookSchema: GenMessage<Webhook, {validType: WebhookValid
  */
 export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & {
   /**
+   * Names the delivery.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
@@ -149,6 +163,8 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   event: string;
 
   /**
+   * The event's type, such as `shipment.created`.
+   *
    * @generated from field: string type = 4;
    */
   type: string;
@@ -166,7 +182,7 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   attempts: number;
 
   /**
-   * When the next attempt is due; absent when there will be none.
+   * When the next attempt is due; unset when there will be none.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
@@ -178,7 +194,7 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was delivered or given up.
+   * When it was delivered or given up; unset until then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
@@ -192,6 +208,8 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
  */
 export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery"> & {
   /**
+   * Names the delivery.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
@@ -211,6 +229,8 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   event: string;
 
   /**
+   * The event's type, such as `shipment.created`.
+   *
    * @generated from field: string type = 4;
    */
   type: string;
@@ -228,7 +248,7 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   attempts: number;
 
   /**
-   * When the next attempt is due; absent when there will be none.
+   * When the next attempt is due; unset when there will be none.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
@@ -240,7 +260,7 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   createdAt: Timestamp;
 
   /**
-   * When it was delivered or given up.
+   * When it was delivered or given up; unset until then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
@@ -272,26 +292,28 @@ export declare type WebhookAttempt = Message<"shipments.v1.WebhookAttempt"> & {
   startedAt?: Timestamp | undefined;
 
   /**
+   * From its start to the answer or the failure, in milliseconds.
+   *
    * @generated from field: int32 duration_ms = 3;
    */
   durationMs: number;
 
   /**
-   * The HTTP status of the answer; absent when there was none.
+   * The HTTP status of the answer; unset when there was none.
    *
    * @generated from field: optional int32 status = 4;
    */
   status?: number | undefined;
 
   /**
-   * Why there was no answer.
+   * Why there was no answer; unset when there was one.
    *
    * @generated from field: optional string error = 5;
    */
   error?: string | undefined;
 
   /**
-   * The first KiB of the answer's body.
+   * The first KiB of the answer's body; unset when there was no answer.
    *
    * @generated from field: optional string answer = 6;
    */
@@ -317,26 +339,28 @@ export declare type WebhookAttemptValid = Message<"shipments.v1.WebhookAttempt">
   startedAt: Timestamp;
 
   /**
+   * From its start to the answer or the failure, in milliseconds.
+   *
    * @generated from field: int32 duration_ms = 3;
    */
   durationMs: number;
 
   /**
-   * The HTTP status of the answer; absent when there was none.
+   * The HTTP status of the answer; unset when there was none.
    *
    * @generated from field: optional int32 status = 4;
    */
   status?: number | undefined;
 
   /**
-   * Why there was no answer.
+   * Why there was no answer; unset when there was one.
    *
    * @generated from field: optional string error = 5;
    */
   error?: string | undefined;
 
   /**
-   * The first KiB of the answer's body.
+   * The first KiB of the answer's body; unset when there was no answer.
    *
    * @generated from field: optional string answer = 6;
    */

@@ -67,7 +67,7 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   name: string;
 
   /**
-   * Through whom it is paid, such as `manual`; absent while no provider is connected, and then nothing can be booked.
+   * Through whom it is paid, such as `manual`; unset while no provider is connected, and then nothing can be booked.
    *
    * @generated from field: optional string payment_provider = 3;
    */
@@ -103,7 +103,7 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   name: string;
 
   /**
-   * Through whom it is paid, such as `manual`; absent while no provider is connected, and then nothing can be booked.
+   * Through whom it is paid, such as `manual`; unset while no provider is connected, and then nothing can be booked.
    *
    * @generated from field: optional string payment_provider = 3;
    */

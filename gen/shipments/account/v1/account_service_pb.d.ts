@@ -42,7 +42,7 @@ export declare type Account = Message<"shipments.account.v1.Account"> & {
   workspaces: AccountWorkspace[];
 
   /**
-   * What the person may do as an operator of the platform; absent for somebody who is none.
+   * What the person may do as an operator of the platform; unset for somebody who is none.
    *
    * @generated from field: optional shipments.admin.v1.OperatorRole operator_role = 5;
    */

@@ -82,7 +82,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   subject: string;
 
   /**
-   * The workspace that it concerns; absent when it concerns none.
+   * The workspace that it concerns; unset when it concerns none.
    *
    * @generated from field: optional int64 workspace = 6;
    */
@@ -96,7 +96,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   changes: AuditChange[];
 
   /**
-   * The id of the call that made the change; absent for the command line and the service itself.
+   * The id of the call that made the change; unset for the command line and the service itself.
    *
    * @generated from field: optional string request_id = 8;
    */
@@ -139,7 +139,7 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   subject: string;
 
   /**
-   * The workspace that it concerns; absent when it concerns none.
+   * The workspace that it concerns; unset when it concerns none.
    *
    * @generated from field: optional int64 workspace = 6;
    */
@@ -153,7 +153,7 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   changes: AuditChangeValid[];
 
   /**
-   * The id of the call that made the change; absent for the command line and the service itself.
+   * The id of the call that made the change; unset for the command line and the service itself.
    *
    * @generated from field: optional string request_id = 8;
    */
@@ -180,14 +180,14 @@ export declare type AuditChange = Message<"shipments.admin.v1.AuditChange"> & {
   field: string;
 
   /**
-   * Absent when there was nothing before.
+   * Unset when there was nothing before.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * Absent when there is nothing any more.
+   * Unset when there is nothing any more.
    *
    * @generated from field: optional string after = 3;
    */

@@ -50,7 +50,7 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked; absent for one that can call.
+   * When it was revoked; unset for one that can call.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
@@ -103,7 +103,7 @@ export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
   createdAt: Timestamp;
 
   /**
-   * When it was revoked; absent for one that can call.
+   * When it was revoked; unset for one that can call.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
@@ -149,14 +149,14 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When a call last came with it, to within some seconds; absent when none has.
+   * When a call last came with it, to within some seconds; unset when none has.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; absent when that is not settled.
+   * When it stops working; unset when that is not settled.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
@@ -189,14 +189,14 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
   createdAt: Timestamp;
 
   /**
-   * When a call last came with it, to within some seconds; absent when none has.
+   * When a call last came with it, to within some seconds; unset when none has.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it stops working; absent when that is not settled.
+   * When it stops working; unset when that is not settled.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */

@@ -450,14 +450,14 @@ export declare const AppliedMigrationSchema: GenMessage<AppliedMigration, {valid
  */
 export declare type TariffHealth = Message<"shipments.admin.v1.TariffHealth"> & {
   /**
-   * Absent until one is published.
+   * Unset until one is published.
    *
    * @generated from field: optional int32 version_in_force = 1;
    */
   versionInForce?: number | undefined;
 
   /**
-   * Absent while none is scheduled.
+   * Unset while none is scheduled.
    *
    * @generated from field: optional int32 scheduled_version = 2;
    */
@@ -492,7 +492,7 @@ export declare type WebhookHealth = Message<"shipments.admin.v1.WebhookHealth"> 
   pendingDeliveries: bigint;
 
   /**
-   * When the oldest of them was made; absent when there is none.
+   * When the oldest of them was made; unset when there is none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_pending_at = 2;
    */

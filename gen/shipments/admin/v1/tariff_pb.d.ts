@@ -129,7 +129,7 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   zonesBytes: bigint;
 
   /**
-   * The version that it was copied from; absent when it began empty.
+   * The version that it was copied from; unset when it began empty.
    *
    * @generated from field: optional int32 from_version = 6;
    */
@@ -189,7 +189,7 @@ export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft">
   zonesBytes: bigint;
 
   /**
-   * The version that it was copied from; absent when it began empty.
+   * The version that it was copied from; unset when it began empty.
    *
    * @generated from field: optional int32 from_version = 6;
    */
@@ -257,14 +257,14 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   note?: string | undefined;
 
   /**
-   * The name of who published it; absent for versions from before names were kept.
+   * The name of who published it; unset for versions from before names were kept.
    *
    * @generated from field: optional string author = 6;
    */
   author?: string | undefined;
 
   /**
-   * The version that was in force when it was published; absent for the first.
+   * The version that was in force when it was published; unset for the first.
    *
    * @generated from field: optional int32 replaces = 7;
    */
@@ -288,7 +288,7 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * Absent unless it was called off.
+   * Unset unless it was called off.
    *
    * @generated from field: google.protobuf.Timestamp called_off_at = 11;
    */
@@ -333,14 +333,14 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   note?: string | undefined;
 
   /**
-   * The name of who published it; absent for versions from before names were kept.
+   * The name of who published it; unset for versions from before names were kept.
    *
    * @generated from field: optional string author = 6;
    */
   author?: string | undefined;
 
   /**
-   * The version that was in force when it was published; absent for the first.
+   * The version that was in force when it was published; unset for the first.
    *
    * @generated from field: optional int32 replaces = 7;
    */
@@ -364,7 +364,7 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   effectiveAt: Timestamp;
 
   /**
-   * Absent unless it was called off.
+   * Unset unless it was called off.
    *
    * @generated from field: google.protobuf.Timestamp called_off_at = 11;
    */

@@ -906,14 +906,14 @@ export declare const TariffReplaySchema: GenMessage<TariffReplay, {validType: Ta
  */
 export declare type PriceChangeBucket = Message<"shipments.admin.v1.PriceChangeBucket"> & {
   /**
-   * In percent; absent for no bound.
+   * In percent; unset for no bound.
    *
    * @generated from field: optional double above_percent = 1;
    */
   abovePercent?: number | undefined;
 
   /**
-   * In percent, included; absent for no bound.
+   * In percent, included; unset for no bound.
    *
    * @generated from field: optional double up_to_percent = 2;
    */
@@ -952,14 +952,14 @@ export declare type PriceChange = Message<"shipments.admin.v1.PriceChange"> & {
   shipment: string;
 
   /**
-   * Absent when it is not served.
+   * Unset when it is not served.
    *
    * @generated from field: optional double total_in_force = 3;
    */
   totalInForce?: number | undefined;
 
   /**
-   * Absent when it would not be served.
+   * Unset when it would not be served.
    *
    * @generated from field: optional double total_of_draft = 4;
    */
@@ -1445,14 +1445,14 @@ export declare type FeeDifference = Message<"shipments.admin.v1.FeeDifference"> 
   path: string;
 
   /**
-   * As it is written, a whole tier as JSON; absent when there was none.
+   * As it is written, a whole tier as JSON; unset when there was none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * The same; absent when there is none any more.
+   * The same; unset when there is none any more.
    *
    * @generated from field: optional string after = 3;
    */

@@ -31,14 +31,14 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   name: string;
 
   /**
-   * Absent while none is connected.
+   * Unset while none is connected.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * Since when its calls are refused; absent while they are not.
+   * Since when its calls are refused; unset while they are not.
    *
    * @generated from field: google.protobuf.Timestamp suspended_at = 4;
    */
@@ -72,14 +72,14 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
   name: string;
 
   /**
-   * Absent while none is connected.
+   * Unset while none is connected.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * Since when its calls are refused; absent while they are not.
+   * Since when its calls are refused; unset while they are not.
    *
    * @generated from field: google.protobuf.Timestamp suspended_at = 4;
    */

@@ -1,0 +1,112 @@
+import { ScalarType, type DescField, type DescMethod, type Registry } from "@bufbuild/protobuf";
+import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
+import type { Problem } from "../domain/refusal.ts";
+import { compileEnum, compileScalar, decodeTimestamp, type Decode } from "../json/decode-scalar.ts";
+import { enumNames } from "../json/enum-names.ts";
+import { audienceOf } from "../pipeline/audience-of.ts";
+import type { Audience } from "../pipeline/call.ts";
+import type { Options } from "./options.ts";
+
+/** What the body of an operation is; a document is sent as it is, such as GeoJSON. */
+export type BodyKind = "none" | "json" | "document";
+
+/** What a caller may send with an operation. */
+export interface Sent {
+  readonly readOnly: boolean;
+  readonly body: BodyKind;
+  /** The fields of the query or of a JSON body, in the order in which they are declared. */
+  readonly fields: readonly DescField[];
+  /** The fields that are variables of the path. */
+  readonly pathFields: readonly DescField[];
+  readonly isRequired: (field: DescField) => boolean;
+}
+
+/** What is wrong with a field or header. */
+interface Fault extends Required<Pick<Problem, "subject" | "text">> {
+  /** The subject, with the type that is not met if that is what is wrong. */
+  readonly name: string;
+}
+
+/** What the words of a refusal depend on. */
+export interface RefusedCall extends Sent {
+  readonly method: DescMethod;
+  readonly audience: Audience;
+  /** `quote`, `read` or `write` */
+  readonly limitClass: string;
+  /** The least role of an operator that may call it. */
+  readonly operatorRole: string;
+  /** The largest request, in bytes. */
+  readonly maxBytes: number;
+  /** What is wrong with the first field or header that can be at fault; undefined when none can. */
+  readonly fault: Fault | undefined;
+}
+
+/** Reads what the words of a refusal depend on, by the defaults that the options declare. */
+export function refusedCall(
+  method: DescMethod,
+  sent: Sent,
+  options: Options,
+  registry: Registry,
+): RefusedCall {
+  const audience = audienceOf(method);
+  const nameOf = (type: string, option: string) =>
+    enumNames(registry.getEnum(type)!).get(options<number>(method, option) ?? 0);
+  return {
+    ...sent,
+    method,
+    audience,
+    limitClass:
+      nameOf("shipments.v1.LimitClass", "shipments.v1.limit_class") ??
+      (sent.readOnly ? "read" : "write"),
+    operatorRole:
+      nameOf("shipments.admin.v1.OperatorRole", "shipments.admin.v1.minimum_role") ??
+      (sent.readOnly ? "viewer" : "operator"),
+    maxBytes: options<number>(method, "shipments.v1.max_request_bytes") ?? MAX_REQUEST_BYTES,
+    fault: faultOf(audience, sent),
+  };
+}
+
+/** A missing field, else one of another type, else a header that is not of its form. */
+function faultOf(audience: Audience, sent: Sent): Fault | undefined {
+  const required = sent.fields.find(sent.isRequired);
+  if (required !== undefined) {
+    const { name } = required;
+    return { name, subject: name, text: `${name} is required.` };
+  }
+  const faults = [
+    ...sent.fields.map((field) => mistypedFault(field, sent.body === "json")),
+    ...sent.pathFields.map((field) => mistypedFault(field, false)),
+  ];
+  const mistyped = faults.find((it) => it !== undefined);
+  if (mistyped !== undefined) return mistyped;
+  if (sent.readOnly || audience === "person") return undefined;
+  return {
+    name: "idempotency_key",
+    subject: "idempotency_key",
+    text: "Idempotency-Key must be 1 to 255 visible characters, once.",
+  };
+}
+
+/** What is said of a field that is sent with another type; undefined for fields of other kinds. */
+function mistypedFault(field: DescField, isJson: boolean): Fault | undefined {
+  const { name } = field;
+  if (field.fieldKind === "list") {
+    const text = `${name} must be a list.`;
+    return isJson ? { name: `${name}.list`, subject: name, text } : undefined;
+  }
+  if (!isJson && field.scalar === ScalarType.STRING) {
+    const text = `${name} must be valid Unicode text without NUL characters.`;
+    return { name: `${name}.text`, subject: name, text };
+  }
+  const faults: Problem[] = [];
+  decoderOf(field)?.(isJson ? {} : "?", name, faults);
+  const [fault] = faults;
+  const type = field.enum?.name ?? field.message?.name ?? ScalarType[field.scalar!];
+  return fault && { name: `${name}.${type}`, subject: name, text: fault.text };
+}
+
+function decoderOf(field: DescField): Decode | undefined {
+  if (field.enum !== undefined) return compileEnum(field.enum);
+  if (field.scalar !== undefined) return compileScalar(field.scalar);
+  return field.message?.typeName === "google.protobuf.Timestamp" ? decodeTimestamp : undefined;
+}
