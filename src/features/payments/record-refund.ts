@@ -15,7 +15,8 @@ import { Payment } from "./payment.entity.ts";
 /**
  * Records that the payment of a cancelled shipment was refunded.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to be refunded)
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE (no payment waits to be refunded),
+ * PAYMENT_MISMATCH (the provider has not refunded it)
  */
 export async function recordRefund(
   request: RecordRefundRequestValid,
