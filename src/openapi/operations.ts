@@ -60,7 +60,7 @@ function describe(
     bound.includes(it.name) || (body !== "*" && it.name !== body);
   return {
     tags: [method.parent.name],
-    summary: /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description,
+    summary: summaryOf(description),
     description,
     security: SECURITY[audience].map((name) => ({ [name]: [] })),
     parameters: [
@@ -80,6 +80,12 @@ function describe(
       ...refusals.of(method, { audience, readOnly: isReadOnly, hasBody: body !== "" }),
     },
   };
+}
+
+/** The first sentence; summaries are plain text, whereas descriptions are Markdown. */
+function summaryOf(description: string): string {
+  const sentence = /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description;
+  return sentence.replaceAll("`", "");
 }
 
 /** What the calls of each audience carry. */
