@@ -99,10 +99,11 @@ const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEME
   person: ["session"],
 };
 
-/** The first clause of the comment on a method. */
+/** The first clause of the comment on a method; summaries are plain text, descriptions Markdown. */
 function summaryOf(method: DescMethod): string {
   const { description = "" } = descriptionOf(method);
-  return /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description;
+  const clause = /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description;
+  return clause.replaceAll("`", "");
 }
 
 function idOf({ localName, parent }: DescMethod): string {

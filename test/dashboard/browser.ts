@@ -153,6 +153,7 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       await untilLoaded(page);
+      await untilDrawn(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
       // Colours differ by theme and arrangement by width, so that not every pair has to be looked at.
       if (!LOOKED_AT.has(`${width}-${theme}`)) continue;
@@ -173,6 +174,16 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
 /** What is loaded anew is dimmed when that takes long, and has less contrast then. */
 async function untilLoaded(page: Page): Promise<void> {
   await expect.poll(() => page.locator(".loaded[aria-busy=true]").count()).toBe(0);
+}
+
+/**
+ * Scripts hear of a new width or theme with the next frame, which a busy machine draws later than it
+ * answers questions. Observers of sizes run at the end of a frame, so the frame after it is waited for.
+ */
+async function untilDrawn(page: Page): Promise<void> {
+  await page.evaluate(
+    "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))",
+  );
 }
 
 let source: Promise<string> | undefined;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { REQUEST_EXAMPLES } from "../../src/openapi/request-examples.ts";
 import {
   describeDashboard,
   expectWellShown,
@@ -113,14 +114,15 @@ describeDashboard("The documents", (dashboard) => {
   });
 
   test(
-    "a quote is tried out with one's own key, which nothing keeps",
+    "a quote is tried out from its example with one's own key, which nothing keeps",
     { timeout: 120_000 },
     async () => {
       const { apiKey } = await dashboard.service.addWorkspace();
       const page = await open("/docs/api#/ShipmentService/quoteShipment");
       const operation = page.locator("#operations-ShipmentService-quoteShipment");
       await operation.getByRole("button", { name: "Try it out" }).waitFor();
-      expect(await operation.evaluate((it) => Math.round(it.getBoundingClientRect().top))).toBe(64);
+      const top = () => operation.evaluate((it) => Math.round(it.getBoundingClientRect().top));
+      await expect.poll(top).toBe(64);
       await page.getByRole("button", { name: "Authorize" }).first().click();
       const dialog = page.locator(".modal-ux");
       await dialog.getByText("workspaceBearer").waitFor();
@@ -131,9 +133,11 @@ describeDashboard("The documents", (dashboard) => {
       await dialog.locator(".btn-done").last().click();
 
       await operation.getByRole("button", { name: "Try it out" }).click();
-      const route = { pickup_lat: 40.758, pickup_lng: -73.9855, dropoff_lat: 40.6782 };
-      const body = { ...route, dropoff_lng: -73.9442, weight_kg: 2.5 };
-      await operation.getByLabel("Request body").fill(JSON.stringify(body));
+      const requestBody = operation.getByLabel("Request body");
+      const example = REQUEST_EXAMPLES["shipments.v1.QuoteShipmentRequest"] as object;
+      await expect.poll(async () => JSON.parse(await requestBody.inputValue())).toEqual(example);
+      const body = { ...example, weight_kg: 10 };
+      await requestBody.fill(JSON.stringify(body));
       await operation.getByRole("button", { name: "Execute" }).click();
       const answer = operation.locator(".live-responses-table");
       await answer.locator(".response-col_status").getByText("200").waitFor();
