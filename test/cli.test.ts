@@ -96,12 +96,16 @@ test("a part of what signing in by OIDC needs is refused, with the name of each 
 });
 
 test("an empty environment variable counts as not set", async () => {
-  const { stderr } = await runCommand(["migrate"], { ...NO_DATABASE, PORT: "", LOG_LEVEL: " " });
+  const { stderr } = await runCommand(["tariff", "list"], {
+    ...NO_DATABASE,
+    PORT: "",
+    LOG_LEVEL: " ",
+  });
   expect(stderr).not.toMatch(/PORT|LOG_LEVEL/);
 });
 
 test("an unreachable database is named in the error, without its password", async () => {
-  const { code, stdout, stderr } = await runCommand(["migrate", "--json"], NO_DATABASE);
+  const { code, stdout, stderr } = await runCommand(["tariff", "list", "--json"], NO_DATABASE);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
     "cannot use the database: nothing listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL\n",
@@ -116,7 +120,7 @@ test("a database host of several addresses, none of which answers, is named in t
     dns.lookup = (host, options, done) => done(null, addresses);
     syncBuiltinESMExports();
   `;
-  const { code, stderr } = await runCommand(["migrate"], {
+  const { code, stderr } = await runCommand(["tariff", "list"], {
     DATABASE_URL: "postgres://database.invalid:1/none",
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
   });

@@ -1,5 +1,5 @@
 import { readConfig } from "../config.ts";
-import { migrate } from "../db/migrate.ts";
+import { migrateWhenReachable } from "../db/migrate-when-reachable.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
 import { ENTITIES } from "../server/entities.ts";
 import { acquireEmbeddedPostgres, type Lease } from "../embedded-postgres/embedded-postgres.ts";
@@ -19,6 +19,8 @@ export interface CommandResult {
 /**
  * Runs a command on the database that the environment names, migrated first, and prints its result
  * on standard output: one JSON object, or lines.
+ *
+ * @param waitMs how long to wait for a database that cannot be reached, in milliseconds
  */
 export async function runCommand(
   json: boolean,
@@ -27,13 +29,17 @@ export async function runCommand(
     migrated: readonly string[],
     databaseUrl: string,
   ) => Promise<CommandResult>,
+  waitMs = 0,
 ): Promise<void> {
   const config = readConfig(process.env);
   const lease = config.databaseUrl === undefined ? await acquireForRun(config.dataDir) : undefined;
   const databaseUrl = config.databaseUrl ?? lease!.url;
   const orm = createOrm(databaseUrl, { entities: ENTITIES });
   try {
-    const migrated = await migrate(databaseUrl);
+    const migrated = await migrateWhenReachable(databaseUrl, {
+      onWaiting: (reason) => process.stderr.write(`waiting for the database: ${reason}\n`),
+      withinMs: waitMs,
+    });
     const result = await command(orm.em, migrated, databaseUrl);
     const text = json ? JSON.stringify(result.json) : result.lines.join("\n");
     process.stdout.write(`${text}\n`);

@@ -1,10 +1,11 @@
 import { assertVersion, connectionFault } from "./connection-fault.ts";
 import { isForbidden } from "./database-error.ts";
+import { setMigrationTimeouts } from "./migration-timeouts.ts";
 import { createOrm } from "./orm.ts";
 import { createClient } from "./primary-client.ts";
 
 /** Names this service's migrations among PostgreSQL's advisory locks. */
-const MIGRATION_LOCK = 0x5348_5001;
+export const MIGRATION_LOCK = 0x5348_5001;
 /** How long a replica waits for another one's migrations, in milliseconds. */
 const LOCK_WAIT_MS = 120_000;
 
@@ -19,7 +20,6 @@ const LOCK_WAIT_MS = 120_000;
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = createClient(databaseUrl, {
     connectionTimeoutMillis: 5_000,
-    lock_timeout: LOCK_WAIT_MS,
     query_timeout: LOCK_WAIT_MS,
   });
   // Without a listener a connection that breaks would end the process; the query reports it.
@@ -30,6 +30,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   try {
     const { rows } = await lock.query("show server_version_num");
     assertVersion(Number(rows[0].server_version_num), databaseUrl);
+    await setMigrationTimeouts(lock, LOCK_WAIT_MS);
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     return await applyPending(databaseUrl);
   } catch (error) {

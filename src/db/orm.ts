@@ -6,10 +6,11 @@ import {
   type EntitySchema,
   type Options,
 } from "@mikro-orm/postgresql";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
+import { setMigrationTimeouts } from "./migration-timeouts.ts";
 import { reclaimLostConnections } from "./lost-connections.ts";
 import { clientClass } from "./primary-client.ts";
 
@@ -76,7 +77,9 @@ function ormOptions(
     extensions: [Migrator],
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
-      ...(unlimited ? { lock_timeout: TIMEOUTS.lock_timeout } : TIMEOUTS),
+      ...(unlimited
+        ? { onConnect: (it: PoolClient) => setMigrationTimeouts(it, TIMEOUTS.lock_timeout) }
+        : TIMEOUTS),
       // MikroORM reads no parameters of the address, such as sslmode; pg does.
       connectionString: firstUrl,
       keepAlive: true,

@@ -1,9 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { ConnectionFault } from "../db/connection-fault.ts";
-import { isTransientDatabaseError } from "../db/database-error.ts";
-import { migrate } from "../db/migrate.ts";
+import { migrateWhenReachable } from "../db/migrate-when-reachable.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import type { Background } from "./background.ts";
 import { listenAs } from "./ports.ts";
@@ -46,10 +44,6 @@ const DELIVERIES_MS = 4_000;
 const OPERATIONS_MS = 200;
 /** How long disconnecting from a database that may not answer takes at most, in milliseconds. */
 const DISCONNECT_MS = 1_000;
-/** How long to wait before trying an absent database again, in milliseconds. */
-const RETRY_MS = 500;
-/** How often to say that the database is still absent, in milliseconds. */
-const REPEAT_MS = 10_000;
 
 /** Builds the lifecycle of a service from its parts. */
 export function createLifecycle(options: {
@@ -91,7 +85,11 @@ export function createLifecycle(options: {
       };
     },
     async prepare() {
-      await migrateWhenReachable(options.databaseUrl, log, shutdownSignal);
+      const applied = await migrateWhenReachable(options.databaseUrl, {
+        onWaiting: (reason) => log.warn(`waiting for the database: ${reason}`),
+        signal: shutdownSignal,
+      });
+      if (applied.length > 0) log.info({ applied }, "migrated");
       shutdownSignal.throwIfAborted();
       await background.start();
       readiness.open();
@@ -110,33 +108,4 @@ export function createLifecycle(options: {
       await operations.close(OPERATIONS_MS);
     },
   };
-}
-
-async function migrateWhenReachable(
-  databaseUrl: string,
-  log: Logger,
-  shutdownSignal: AbortSignal,
-): Promise<void> {
-  let said = { reason: "", atMs: 0 };
-  for (;;) {
-    shutdownSignal.throwIfAborted();
-    try {
-      const applied = await migrate(databaseUrl);
-      if (applied.length > 0) log.info({ applied }, "migrated");
-      return;
-    } catch (error) {
-      if (!(error instanceof Error) || !mayPass(error)) throw error;
-      const reason = error instanceof ConnectionFault ? error.reason : error.message;
-      const atMs = performance.now();
-      if (reason !== said.reason || atMs - said.atMs > REPEAT_MS) {
-        log.warn(`waiting for the database: ${reason}`);
-        said = { reason, atMs };
-      }
-      await sleep(RETRY_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
-    }
-  }
-}
-
-function mayPass(error: Error): boolean {
-  return error instanceof ConnectionFault ? error.mayPass : isTransientDatabaseError(error);
 }

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { migrate } from "../../src/db/migrate.ts";
+import { migrate, MIGRATION_LOCK } from "../../src/db/migrate.ts";
+import { createOrm } from "../../src/db/orm.ts";
 import { book } from "../support/bookings.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -53,4 +55,31 @@ test("a migration gives up a table that is locked, so that calls do not wait beh
   await expect(migrate(database.url)).rejects.toMatchObject({ code: "55P03" });
   await client.query("commit");
   expect(await migrate(database.url)).toEqual([last]);
+});
+
+test("the timeouts that a role or a database has by itself do not hold for migrations", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const other = await connectTo(database.url);
+  onTestFinished(() => other.end());
+  for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]) {
+    await other.query(
+      `alter database ${new URL(database.url).pathname.slice(1)} set ${name} = 200`,
+    );
+  }
+  const orm = createOrm(database.url, { entities: [], unlimited: true });
+  onTestFinished(() => orm.close());
+  const settings = await orm.em.execute(
+    `select current_setting('statement_timeout') as statement,
+            current_setting('lock_timeout') as lock,
+            current_setting('idle_in_transaction_session_timeout') as idle`,
+  );
+  expect(settings).toEqual([{ statement: "0", lock: "3s", idle: "0" }]);
+
+  // As another replica that migrates.
+  await other.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+  const migrating = migrate(database.url);
+  await sleep(500);
+  await other.query("select pg_advisory_unlock($1)", [MIGRATION_LOCK]);
+  expect(await migrating).toEqual([]);
 });

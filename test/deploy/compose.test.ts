@@ -61,6 +61,9 @@ test("replicas start when the database has been migrated, once, by the same imag
       valkey: { condition: "service_healthy" },
     });
   }
+  expect(replicas[0]).toMatchObject({ pull_policy: "never" });
+  const building = Object.keys(services).filter((name) => services[name].build !== undefined);
+  expect(building).toEqual(["migrate"]);
   const { image, command, depends_on } = services.migrate;
   expect({ image, command, depends_on }).toEqual({
     image: replicas[0].image,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
@@ -13,15 +13,17 @@ import {
   type Manifest,
 } from "../support/manifests.ts";
 import { startUnprepared } from "../support/service.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const FOLDER = "src/deploy/kubernetes";
 const base = readManifests(`${FOLDER}/base`);
 const component = readManifests(`${FOLDER}/components/service-monitor`);
 const kustomization = parse(readFileSync(`${FOLDER}/base/kustomization.yaml`, "utf8"));
-const production = parse(readFileSync(`${FOLDER}/overlays/production/kustomization.yaml`, "utf8"));
+const PRODUCTION = "overlays/production";
+const production = parse(readFileSync(`${FOLDER}/${PRODUCTION}/kustomization.yaml`, "utf8"));
 
-/** How many connections PostgreSQL has for others than superusers unless it is configured. */
-const DATABASE_CONNECTIONS = 97;
+/** How many of its `max_connections` PostgreSQL keeps for superusers unless it is configured. */
+const RESERVED_CONNECTIONS = 3;
 
 const find = (kind: string): Manifest => base.find((it) => it.kind === kind)!;
 const deployment = find("Deployment").spec;
@@ -50,7 +52,7 @@ test("a field that Kubernetes does not know is found", () => {
   expect(findUnknownFields([manifest])).toEqual([expect.stringContaining(unknown)]);
 });
 
-test.runIf(hasKustomize).each(["base", "overlays/production"])(
+test.runIf(hasKustomize).each(["base", PRODUCTION])(
   "kustomize makes valid manifests of %s, whose parts find each other",
   (folder) => {
     const built = buildManifests(`${FOLDER}/${folder}`);
@@ -77,8 +79,34 @@ test.runIf(hasKustomize).each(["base", "overlays/production"])(
   },
 );
 
-test.runIf(hasKustomize)("the overlay for production is watched by its monitor", () => {
-  const built = buildManifests(`${FOLDER}/overlays/production`);
+test.runIf(hasKustomize)(
+  "kustomize leaves the peers that the service may call as they are written",
+  () => {
+    const { egress } = find("NetworkPolicy").spec;
+    const builtEgress = (folder: string) =>
+      buildManifests(`${FOLDER}/${folder}`).find(({ kind }) => kind === "NetworkPolicy")!.spec
+        .egress;
+    expect(builtEgress("base")).toEqual(egress);
+    const added = parse(
+      readFileSync(`${FOLDER}/${PRODUCTION}/database-elsewhere.yaml`, "utf8"),
+    ) as { value: object }[];
+    expect(builtEgress(PRODUCTION)).toEqual([...egress, ...added.map(({ value }) => value)]);
+  },
+);
+
+test.runIf(hasKustomize)("the overlay for production needs no kind of an operator", () => {
+  const built = buildManifests(`${FOLDER}/${PRODUCTION}`);
+  expect(built.filter(({ apiVersion }) => apiVersion.startsWith("monitoring."))).toEqual([]);
+});
+
+test.runIf(hasKustomize)("the monitor that the overlay can take in watches the service", () => {
+  const folder = makeTemporaryFolder("overlay");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(FOLDER, folder, { recursive: true });
+  const path = `${folder}/${PRODUCTION}/kustomization.yaml`;
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace(/^# (components:)\n#(.*)$/m, "$1\n$2"));
+  const built = buildManifests(`${folder}/${PRODUCTION}`);
   const monitor = built.find(({ kind }) => kind === "ServiceMonitor")!.spec;
   const { matchLabels } = monitor.selector;
   const watched = built.filter(
@@ -129,13 +157,31 @@ test("a replica has the time to leave the load balancers and to end by itself", 
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds);
 });
 
-test("the replicas and one more of a rollout fit into a PostgreSQL of the default settings", async () => {
-  const { app } = await startUnprepared();
-  onTestFinished(() => app.close());
+test("a rollout ends one replica at a time: the next one when the one before has ended", () => {
   const { maxSurge, maxUnavailable } = deployment.strategy.rollingUpdate;
   expect({ maxSurge, maxUnavailable }).toEqual({ maxSurge: 1, maxUnavailable: 0 });
-  const replicas = find("HorizontalPodAutoscaler").spec.maxReplicas + maxSurge;
-  expect(replicas * app.maxDatabaseConnections).toBeLessThanOrEqual(DATABASE_CONNECTIONS);
+  const seconds = server.lifecycle.preStop.sleep.seconds + END_MS / 1000;
+  expect(deployment.minReadySeconds).toBeGreaterThan(seconds);
+});
+
+test.each([
+  { name: "base", maxConnections: 100 },
+  { name: PRODUCTION, maxConnections: 300 },
+])(
+  "the replicas of $name, one that starts and one that ends fit into $maxConnections connections",
+  async ({ name, maxConnections }) => {
+    const { app } = await startUnprepared();
+    onTestFinished(() => app.close());
+    const file = `${FOLDER}/${name}/horizontal-pod-autoscaler.yaml`;
+    const { maxReplicas } = parse(readFileSync(file, "utf8")).spec;
+    expect((maxReplicas + 2) * app.maxDatabaseConnections).toBeLessThanOrEqual(
+      maxConnections - RESERVED_CONNECTIONS,
+    );
+  },
+);
+
+test("late events do not make all replicas unready at once", () => {
+  expect(readConfig(literalsOf(kustomization))).toMatchObject({ maxEventDelaySeconds: 0 });
 });
 
 describe("a pod", () => {

@@ -7,9 +7,9 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 /**
  * What counts as the last release while there is no tag of one: the oldest commit that runs beside
  * this version, since those before it sent webhooks by jobs, whose tables a migration has dropped. The
- * tag of a release, such as `v1.2.3`, takes its place without a change here.
+ * tag of a release that contains it, such as `v1.2.3`, takes its place without a change here.
  */
-const BEFORE_ANY_RELEASE = "42120386e35a93e319a83f8f2cb34f6e24ade6f3";
+export const BEFORE_ANY_RELEASE = "42120386e35a93e319a83f8f2cb34f6e24ade6f3";
 
 /** The last release's code, in a folder of its own. */
 export interface Release {
@@ -20,11 +20,20 @@ export interface Release {
   remove(): void;
 }
 
-/** The tag of the last release before this commit, or the commit that counts as one. */
-export function nameOfLastRelease(): string {
-  const describe = ["describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^"];
-  const { status, stdout } = spawnSync("git", describe, { encoding: "utf8" });
-  return status === 0 ? stdout.trim() : BEFORE_ANY_RELEASE;
+/**
+ * The tag of the last release before the commit that is checked out and of those that can run beside
+ * it, or the commit that counts as one.
+ */
+export function nameOfLastRelease(repository = "."): string {
+  // v1.0.0-rc.1 comes before v1.0.0.
+  const order = ["-c", "versionsort.suffix=-", "tag", "--sort=-version:refname"];
+  const between = ["--merged", "HEAD^", "--contains", BEFORE_ANY_RELEASE];
+  const { stdout } = spawnSync("git", [...order, ...between, "--list", "v[0-9]*"], {
+    cwd: repository,
+    encoding: "utf8",
+  });
+  const [last = ""] = stdout.split("\n");
+  return last === "" ? BEFORE_ANY_RELEASE : last;
 }
 
 /** Whether the repository holds that version: a clone of depth 1, and an archive, do not. */
