@@ -16,8 +16,9 @@ export interface PrimaryFinder {
   readonly firstUrl: string;
   /**
    * The address of the server that takes writes: the one known to, or, when that was reported lost,
-   * the first in order of those that say so now. All are asked at once, and once for all callers.
-   * Settles within 1.1 seconds. When it is another one than before, connections to that are closed.
+   * one that says so now. The one known last comes first, since a lost connection does not mean that
+   * it failed, then the others in order. All are asked at once, and once for all callers. Settles within 1.1 seconds. When it is another one
+   * than before, connections to that are closed.
    *
    * @throws ConnectionFault when none does
    */
@@ -43,13 +44,15 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
 function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFinder {
   const clients = new Map<pg.Client, string>();
   let known: string | undefined;
+  let last: string | undefined;
   let finding: Promise<string> | undefined;
 
   async function findNow(): Promise<string> {
     try {
-      const found = await findPrimary(urls, target);
+      const order = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
+      const found = await findPrimary(order, target);
       for (const [client, url] of clients) if (url !== found) client.connection.stream.destroy();
-      return (known = found);
+      return (known = last = found);
     } finally {
       finding = undefined;
     }

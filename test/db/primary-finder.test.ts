@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { primaryFinder, type PrimaryFinder } from "../../src/db/primary-finder.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+let database: TestDatabase;
+/** Two servers that take writes, as when a former primary comes back. */
+let first: TcpProxy;
+let second: TcpProxy;
+let url: string;
+let finder: PrimaryFinder;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  first = await startTcpProxy(database.url);
+  second = await startTcpProxy(database.url);
+  url = first.url.replace(/@[^/]*/, (host) => `${host},${new URL(second.url).host}`);
+  finder = primaryFinder(url)!;
+});
+
+afterEach(async () => {
+  await first.close();
+  await second.close();
+  await database.drop();
+});
+
+test("a process that starts takes the first in order of two servers that take writes", async () => {
+  expect(await finder.find()).toBe(first.url);
+});
+
+test("a lost connection leaves a process with its primary, though one before that takes writes too", async () => {
+  await first.goDown();
+  const orm = createOrm(url, { entities: [] });
+  const pid = async () => {
+    const [row] = await orm.em.execute("select pg_backend_pid() as pid");
+    return row!.pid as number;
+  };
+  const before = await pid();
+  await first.comeBack();
+
+  const admin = await connectTo(database.url);
+  await admin.query("select pg_terminate_backend($1)", [before]);
+  await eventually("another connection", async () => {
+    const now = await pid().catch(() => before);
+    return now !== before;
+  });
+  expect(await finder.find()).toBe(second.url);
+  await admin.end();
+  await orm.close();
+});
+
+test("a primary that takes no connections is left for a server that takes writes", async () => {
+  await first.goDown();
+  expect(await finder.find()).toBe(second.url);
+  await first.comeBack();
+  await second.goDown();
+  finder.lost(second.url);
+  expect(await finder.find()).toBe(first.url);
+});
