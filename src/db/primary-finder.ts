@@ -8,6 +8,8 @@ import { assertTarget, watchStatus } from "./server-status.ts";
 const PROBE_MS = 1_000;
 /** How much longer servers are waited for that stand before one that takes writes. */
 const PRECEDENCE_MS = 100;
+/** For how long a failed search counts for those who ask next, in milliseconds. */
+const FAILURE_MS = 100;
 
 /** Knows which of several servers takes writes, for all connections of this process. */
 export interface PrimaryFinder {
@@ -17,7 +19,8 @@ export interface PrimaryFinder {
   /**
    * The address of the server that takes writes: the one known to, or, when that was reported lost,
    * one that says so now. The one known last comes first, since a lost connection does not mean that
-   * it failed, then the others in order. All are asked at once, and once for all callers. Settles within 1.1 seconds. When it is another one
+   * it failed, then the others in order. All are asked at once, and once for all callers, also for
+   * those of the next 0.1 s after a failure. Settles within about a second. When it is another one
    * than before, connections to that are closed.
    *
    * @throws ConnectionFault when none does
@@ -48,20 +51,26 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
   let finding: Promise<string> | undefined;
 
   async function findNow(): Promise<string> {
-    try {
-      const order = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
-      const found = await findPrimary(order, target);
-      for (const [client, url] of clients) if (url !== found) client.connection.stream.destroy();
-      return (known = last = found);
-    } finally {
+    const order = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
+    const found = await findPrimary(order, target);
+    for (const [client, url] of clients) if (url !== found) client.connection.stream.destroy();
+    return (known = last = found);
+  }
+
+  function findOnce(): Promise<string> {
+    const finds = findNow();
+    const clear = () => {
       finding = undefined;
-    }
+    };
+    // Else each call, while there is no primary, would connect to every server.
+    finds.then(clear, () => sleep(FAILURE_MS, undefined, { ref: false }).then(clear));
+    return (finding = finds);
   }
 
   return {
     target,
     firstUrl: urls[0]!,
-    find: async () => known ?? (finding ??= findNow()),
+    find: async () => known ?? finding ?? findOnce(),
     add(client, url) {
       clients.set(client, url);
       client.once("end", () => clients.delete(client));

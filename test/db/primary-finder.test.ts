@@ -59,3 +59,14 @@ test("a primary that takes no connections is left for a server that takes writes
   finder.lost(second.url);
   expect(await finder.find()).toBe(first.url);
 });
+
+test("while no server takes writes, one search counts for those who ask right after it, and the next finds a server", async () => {
+  await first.goDown();
+  await second.goDown();
+  const errorOf = () => finder.find().catch((error: unknown) => error);
+  const error = await errorOf();
+  expect(error).toBeInstanceOf(Error);
+  expect(await errorOf()).toBe(error);
+  await second.comeBack();
+  expect(await eventually("it", () => finder.find().catch(() => undefined))).toBe(second.url);
+});
