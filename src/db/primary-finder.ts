@@ -4,7 +4,7 @@ import { noPrimaryFault } from "./connection-fault.ts";
 import { parseDatabaseUrl, type ServerTarget } from "./database-url.ts";
 import { assertTarget, watchStatus } from "./server-status.ts";
 
-/** How long a server may take to say what it is, in milliseconds. */
+/** How long a server may take to say what it is, connecting included, in milliseconds. */
 const PROBE_MS = 1_000;
 /** How much longer servers are waited for that stand before one that takes writes. */
 const PRECEDENCE_MS = 100;
@@ -98,20 +98,21 @@ async function findPrimary(urls: readonly string[], target: ServerTarget): Promi
   throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
 }
 
-/** Connects to a server and leaves it; rejects unless it is as wanted. */
+/** Connects to a server and leaves it; rejects unless it is as wanted, and says so in time. */
 async function probe(url: string, target: ServerTarget): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: PROBE_MS,
-    query_timeout: PROBE_MS,
-    application_name: "shipments primary",
-  });
+  const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
+  // For all together: through a pooler, connecting is followed by two queries. The words are pg's.
+  const timer = setTimeout(
+    () => client.connection.stream.destroy(new Error("timeout expired")),
+    PROBE_MS,
+  );
   try {
     await client.connect();
     await assertTarget(client, status, target, url);
   } finally {
+    clearTimeout(timer);
     client.end().catch(() => undefined);
   }
 }

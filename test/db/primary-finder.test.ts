@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { primaryFinder, type PrimaryFinder } from "../../src/db/primary-finder.ts";
@@ -69,4 +71,20 @@ test("while no server takes writes, one search counts for those who ask right af
   expect(await errorOf()).toBe(error);
   await second.comeBack();
   expect(await eventually("it", () => finder.find().catch(() => undefined))).toBe(second.url);
+});
+
+test("a server that takes connections and says nothing, and a pooler that answers no query, are named as such", async () => {
+  first.hang();
+  const pooler = createServer((socket) => {
+    socket.on("error", () => undefined);
+    // AuthenticationOk and ReadyForQuery, with no parameters between them.
+    socket.once("data", () => socket.write("R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I"));
+  }).listen(0, "127.0.0.1");
+  await once(pooler, "listening");
+  const hosts = [new URL(first.url).host, `127.0.0.1:${(pooler.address() as AddressInfo).port}`];
+  const silent = primaryFinder(first.url.replace(/@[^/]*/, `@${hosts.join(",")}`))!;
+  await expect(silent.find()).rejects.toThrow(
+    `cannot use the database: ${hosts[0]} does not answer, ${hosts[1]} does not answer; check DATABASE_URL`,
+  );
+  pooler.close();
 });
