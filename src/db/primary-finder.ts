@@ -11,21 +11,29 @@ const PRECEDENCE_MS = 100;
 /** For how long a failed search counts for those who ask next, in milliseconds. */
 const FAILURE_MS = 100;
 
+/** A server that takes writes. */
+export interface PrimaryServer {
+  readonly url: string;
+  /** As pg reads them from the address and the environment. */
+  readonly host: string;
+  readonly port: number;
+}
+
 /** Knows which of several servers takes writes, for all connections of this process. */
 export interface PrimaryFinder {
   readonly target: ServerTarget;
   /** The address of the first server, for what all have in common. */
   readonly firstUrl: string;
   /**
-   * The address of the server that takes writes: the one known to, or, when that was reported lost,
-   * one that says so now. The one known last comes first, since a lost connection does not mean that
-   * it failed, then the others in order. All are asked at once, and once for all callers, also for
-   * those of the next 0.1 s after a failure. Settles within about a second. When it is another one
-   * than before, connections to that are closed.
+   * The server that takes writes: the one known to, or, when that was reported lost, one that says so
+   * now. The one known last comes first, since a lost connection does not mean that it failed, then
+   * the others in order. All are asked at once, and once for all callers, also for those of the next
+   * 0.1 s after a failure. Settles within about a second. When it is another one than before,
+   * connections to that are closed.
    *
    * @throws ConnectionFault when none does
    */
-  find(): Promise<string>;
+  find(): Promise<PrimaryServer>;
   /** Takes note of a connection, until it ends, so that it is closed when the primary changes. */
   add(client: pg.Client, url: string): void;
   /** Reports that a connection was lost, or the server takes no writes. */
@@ -46,18 +54,19 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
 
 function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFinder {
   const clients = new Map<pg.Client, string>();
-  let known: string | undefined;
+  let known: PrimaryServer | undefined;
   let last: string | undefined;
-  let finding: Promise<string> | undefined;
+  let finding: Promise<PrimaryServer> | undefined;
 
-  async function findNow(): Promise<string> {
+  async function findNow(): Promise<PrimaryServer> {
     const order = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
     const found = await findPrimary(order, target);
-    for (const [client, url] of clients) if (url !== found) client.connection.stream.destroy();
-    return (known = last = found);
+    for (const [client, url] of clients) if (url !== found.url) client.connection.stream.destroy();
+    last = found.url;
+    return (known = found);
   }
 
-  function findOnce(): Promise<string> {
+  function findOnce(): Promise<PrimaryServer> {
     const finds = findNow();
     const clear = () => {
       finding = undefined;
@@ -76,30 +85,27 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
       client.once("end", () => clients.delete(client));
     },
     lost(url) {
-      if (known === url) known = undefined;
+      if (known?.url === url) known = undefined;
     },
   };
 }
 
-async function findPrimary(urls: readonly string[], target: ServerTarget): Promise<string> {
+async function findPrimary(urls: readonly string[], target: ServerTarget): Promise<PrimaryServer> {
   const failures = new Map<string, unknown>();
   const probes = urls.map((url) =>
-    probe(url, target).then(
-      () => url,
-      (error: unknown) => void failures.set(url, error),
-    ),
+    probe(url, target).catch((error: unknown) => void failures.set(url, error)),
   );
   const anyFound = Promise.race(probes.map(async (it) => (await it) ?? new Promise(() => {})));
   const graceEnded = anyFound.then(() => sleep(PRECEDENCE_MS, undefined));
   for (const one of probes) {
-    const url = await Promise.race([one, graceEnded]);
-    if (url !== undefined) return url;
+    const found = await Promise.race([one, graceEnded]);
+    if (found !== undefined) return found;
   }
   throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
 }
 
 /** Connects to a server and leaves it; rejects unless it is as wanted, and says so in time. */
-async function probe(url: string, target: ServerTarget): Promise<void> {
+async function probe(url: string, target: ServerTarget): Promise<PrimaryServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
@@ -111,6 +117,7 @@ async function probe(url: string, target: ServerTarget): Promise<void> {
   try {
     await client.connect();
     await assertTarget(client, status, target, url);
+    return { url, host: client.host, port: client.port };
   } finally {
     clearTimeout(timer);
     client.end().catch(() => undefined);
