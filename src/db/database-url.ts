@@ -44,8 +44,11 @@ export function databaseUrlFault(databaseUrl: string): string | undefined {
   }
   if (wrong >= 0) return "must be an address such as postgres://user:password@host:5432/database";
   const { searchParams } = new URL(urls[0]!);
-  if (searchParams.get("host")?.includes(",")) {
-    return "must name several hosts before the database, not by host=";
+  // The client takes a parameter instead of what stands before the database, for every server.
+  const isOverridden = (name: string) =>
+    urls.length > 1 ? searchParams.has(name) : searchParams.get(name)?.includes(",");
+  if (["host", "port"].some(isOverridden)) {
+    return "must name several hosts and their ports before the database, not by host= or port=";
   }
   const allowed: readonly (string | null)[] = [
     ...TARGETS,

@@ -11,12 +11,14 @@ type ConnectCallback = (
  * never releases a connection whose `begin` or `rollback` failed, so each would occupy a place in
  * the pool for ever.
  *
- * @param waited called with how long a connection was waited for, in milliseconds, had or not
+ * @param waited called with how long a connection was waited for, in milliseconds, had or not; 0 when
+ *   one was idle that nobody else waited for
  */
 export function reclaimLostConnections(pool: Pool, waited: (ms: number) => void): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
   const connectReleased = async () => {
-    if (pool.idleCount > 0) {
+    // A pool hands out what is idle at the end of the tick, to those who wait, in order.
+    if (pool.idleCount > pool.waitingCount) {
       waited(0);
       return releasedWhenLost(await connect());
     }

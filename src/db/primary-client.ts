@@ -37,11 +37,10 @@ class PrimaryClient extends DatabaseClient {
   }
 
   async #connectToPrimary(): Promise<pg.Client> {
-    const url = await this.#finder.find();
+    const { url, host, port } = await this.#finder.find();
     if (this.#isEnding) throw new Error("Connection terminated");
     this.#url = url;
-    // As pg reads them; its own were those of the first server until now.
-    const { host, port } = new pg.Client(url);
+    // They were those of the first server until now.
     Object.assign(this, { host, port });
     this.#finder.add(this, url);
     try {

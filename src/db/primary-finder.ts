@@ -4,10 +4,20 @@ import { noPrimaryFault } from "./connection-fault.ts";
 import { parseDatabaseUrl, type ServerTarget } from "./database-url.ts";
 import { assertTarget, watchStatus } from "./server-status.ts";
 
-/** How long a server may take to say what it is, in milliseconds. */
+/** How long a server may take to say what it is, connecting included, in milliseconds. */
 const PROBE_MS = 1_000;
 /** How much longer servers are waited for that stand before one that takes writes. */
 const PRECEDENCE_MS = 100;
+/** For how long a failed search counts for those who ask next, in milliseconds. */
+const FAILURE_MS = 100;
+
+/** A server that takes writes. */
+export interface PrimaryServer {
+  readonly url: string;
+  /** As pg reads them from the address and the environment. */
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Knows which of several servers takes writes, for all connections of this process. */
 export interface PrimaryFinder {
@@ -15,13 +25,15 @@ export interface PrimaryFinder {
   /** The address of the first server, for what all have in common. */
   readonly firstUrl: string;
   /**
-   * The address of the server that takes writes: the one known to, or, when that was reported lost,
-   * the first in order of those that say so now. All are asked at once, and once for all callers.
-   * Settles within 1.1 seconds. When it is another one than before, connections to that are closed.
+   * The server that takes writes: the one known to, or, when that was reported lost, one that says so
+   * now. The one known last comes first, since a lost connection does not mean that it failed, then
+   * the others in order. All are asked at once, and once for all callers, also for those of the next
+   * 0.1 s after a failure. Settles within about a second. When it is another one than before,
+   * connections to that are closed.
    *
    * @throws ConnectionFault when none does
    */
-  find(): Promise<string>;
+  find(): Promise<PrimaryServer>;
   /** Takes note of a connection, until it ends, so that it is closed when the primary changes. */
   add(client: pg.Client, url: string): void;
   /** Reports that a connection was lost, or the server takes no writes. */
@@ -42,64 +54,72 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
 
 function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFinder {
   const clients = new Map<pg.Client, string>();
-  let known: string | undefined;
-  let finding: Promise<string> | undefined;
+  let known: PrimaryServer | undefined;
+  let last: string | undefined;
+  let finding: Promise<PrimaryServer> | undefined;
 
-  async function findNow(): Promise<string> {
-    try {
-      const found = await findPrimary(urls, target);
-      for (const [client, url] of clients) if (url !== found) client.connection.stream.destroy();
-      return (known = found);
-    } finally {
+  async function findNow(): Promise<PrimaryServer> {
+    const order = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
+    const found = await findPrimary(order, target);
+    for (const [client, url] of clients) if (url !== found.url) client.connection.stream.destroy();
+    last = found.url;
+    return (known = found);
+  }
+
+  function findOnce(): Promise<PrimaryServer> {
+    const finds = findNow();
+    const clear = () => {
       finding = undefined;
-    }
+    };
+    // Else each call, while there is no primary, would connect to every server.
+    finds.then(clear, () => sleep(FAILURE_MS, undefined, { ref: false }).then(clear));
+    return (finding = finds);
   }
 
   return {
     target,
     firstUrl: urls[0]!,
-    find: async () => known ?? (finding ??= findNow()),
+    find: async () => known ?? finding ?? findOnce(),
     add(client, url) {
       clients.set(client, url);
       client.once("end", () => clients.delete(client));
     },
     lost(url) {
-      if (known === url) known = undefined;
+      if (known?.url === url) known = undefined;
     },
   };
 }
 
-async function findPrimary(urls: readonly string[], target: ServerTarget): Promise<string> {
+async function findPrimary(urls: readonly string[], target: ServerTarget): Promise<PrimaryServer> {
   const failures = new Map<string, unknown>();
   const probes = urls.map((url) =>
-    probe(url, target).then(
-      () => url,
-      (error: unknown) => void failures.set(url, error),
-    ),
+    probe(url, target).catch((error: unknown) => void failures.set(url, error)),
   );
   const anyFound = Promise.race(probes.map(async (it) => (await it) ?? new Promise(() => {})));
   const graceEnded = anyFound.then(() => sleep(PRECEDENCE_MS, undefined));
   for (const one of probes) {
-    const url = await Promise.race([one, graceEnded]);
-    if (url !== undefined) return url;
+    const found = await Promise.race([one, graceEnded]);
+    if (found !== undefined) return found;
   }
   throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
 }
 
-/** Connects to a server and leaves it; rejects unless it is as wanted. */
-async function probe(url: string, target: ServerTarget): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: PROBE_MS,
-    query_timeout: PROBE_MS,
-    application_name: "shipments primary",
-  });
+/** Connects to a server and leaves it; rejects unless it is as wanted, and says so in time. */
+async function probe(url: string, target: ServerTarget): Promise<PrimaryServer> {
+  const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
+  // For all together: through a pooler, connecting is followed by two queries. The words are pg's.
+  const timer = setTimeout(
+    () => client.connection.stream.destroy(new Error("timeout expired")),
+    PROBE_MS,
+  );
   try {
     await client.connect();
     await assertTarget(client, status, target, url);
+    return { url, host: client.host, port: client.port };
   } finally {
+    clearTimeout(timer);
     client.end().catch(() => undefined);
   }
 }

@@ -8,6 +8,8 @@ import { createDatabase } from "../support/database.ts";
 const ONE = "must be an address such as postgres://user:password@host:5432/database";
 const SEVERAL =
   "must be an address such as postgres://user:password@first:5432,second:5432/database";
+const PARAMETERS =
+  "must name several hosts and their ports before the database, not by host= or port=";
 
 test("an address with one host is taken as it is", () => {
   const url = "postgres://ada:s%2Cecret@db.example:5433/shipments?sslmode=require";
@@ -33,6 +35,7 @@ test.each([
   ["postgres://a,b/db?target_session_attrs=read-write", "read-write"],
   ["postgres://a/db?target_session_attrs=read-write", "read-write"],
   ["postgres://a/db?target_session_attrs=any", undefined],
+  ["postgres://a/db?host=/run/postgresql&port=5433", undefined],
 ])("what the server must be is read from %s", (url, target) => {
   expect(databaseUrlFault(url)).toBe(undefined);
   expect(parseDatabaseUrl(url).target).toBe(target);
@@ -45,10 +48,10 @@ test.each([
   ["postgres://u:hidden@,b/db", `${SEVERAL}, and host 1 of 2 is not`],
   ["postgres://u:hidden@a,b", `${SEVERAL}, and host 1 of 2 is not`],
   ["postgres://u:hid/den@a,b/db", ONE],
-  [
-    "postgres://u:hidden@c/db?host=a,b",
-    "must name several hosts before the database, not by host=",
-  ],
+  ["postgres://u:hidden@c/db?host=a,b", PARAMETERS],
+  ["postgres://u:hidden@c/db?port=1,2", PARAMETERS],
+  ["postgres://u:hidden@a,b/db?host=c", PARAMETERS],
+  ["postgres://u:hidden@a:1,b:2/db?port=3", PARAMETERS],
   [
     "postgres://u:hidden@a,b/db?target_session_attrs=standby",
     "must have the target_session_attrs read-write or primary, since the service writes",

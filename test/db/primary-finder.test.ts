@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { primaryFinder, type PrimaryFinder } from "../../src/db/primary-finder.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+let database: TestDatabase;
+/** Two servers that take writes, as when a former primary comes back. */
+let first: TcpProxy;
+let second: TcpProxy;
+let url: string;
+let finder: PrimaryFinder;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  first = await startTcpProxy(database.url);
+  second = await startTcpProxy(database.url);
+  url = first.url.replace(/@[^/]*/, (host) => `${host},${new URL(second.url).host}`);
+  finder = primaryFinder(url)!;
+});
+
+afterEach(async () => {
+  await first.close();
+  await second.close();
+  await database.drop();
+});
+
+const serverOf = ({ url }: TcpProxy) => ({
+  url,
+  host: "127.0.0.1",
+  port: Number(new URL(url).port),
+});
+
+test("a process that starts takes the first in order of two servers that take writes", async () => {
+  expect(await finder.find()).toEqual(serverOf(first));
+});
+
+test("a lost connection leaves a process with its primary, though one before that takes writes too", async () => {
+  await first.goDown();
+  const orm = createOrm(url, { entities: [] });
+  const pid = async () => {
+    const [row] = await orm.em.execute("select pg_backend_pid() as pid");
+    return row!.pid as number;
+  };
+  const before = await pid();
+  await first.comeBack();
+
+  const admin = await connectTo(database.url);
+  await admin.query("select pg_terminate_backend($1)", [before]);
+  await eventually("another connection", async () => {
+    const now = await pid().catch(() => before);
+    return now !== before;
+  });
+  expect(await finder.find()).toEqual(serverOf(second));
+  await admin.end();
+  await orm.close();
+});
+
+test("a primary that takes no connections is left for a server that takes writes", async () => {
+  await first.goDown();
+  expect(await finder.find()).toEqual(serverOf(second));
+  await first.comeBack();
+  await second.goDown();
+  finder.lost(second.url);
+  expect(await finder.find()).toEqual(serverOf(first));
+});
+
+test("while no server takes writes, one search counts for those who ask right after it, and the next finds a server", async () => {
+  await first.goDown();
+  await second.goDown();
+  const errorOf = () => finder.find().catch((error: unknown) => error);
+  const error = await errorOf();
+  expect(error).toBeInstanceOf(Error);
+  expect(await errorOf()).toBe(error);
+  await second.comeBack();
+  const found = await eventually("a server", () => finder.find().catch(() => undefined));
+  expect(found).toEqual(serverOf(second));
+});
+
+test("a server that takes connections and says nothing, and a pooler that answers no query, are named as such", async () => {
+  first.hang();
+  const pooler = createServer((socket) => {
+    socket.on("error", () => undefined);
+    // AuthenticationOk and ReadyForQuery, with no parameters between them.
+    socket.once("data", () => socket.write("R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I"));
+  }).listen(0, "127.0.0.1");
+  await once(pooler, "listening");
+  const hosts = [new URL(first.url).host, `127.0.0.1:${(pooler.address() as AddressInfo).port}`];
+  const silent = primaryFinder(first.url.replace(/@[^/]*/, `@${hosts.join(",")}`))!;
+  await expect(silent.find()).rejects.toThrow(
+    `cannot use the database: ${hosts[0]} does not answer, ${hosts[1]} does not answer; check DATABASE_URL`,
+  );
+  pooler.close();
+});
