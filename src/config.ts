@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { trustedProxiesFault } from "./domain/client-address.ts";
+import { ConfigError, parseVariables } from "./config-error.ts";
 import { databaseUrlFault } from "./db/database-url.ts";
 import { readTracing, TRACING_VARIABLES, type TracingConfig } from "./tracing-config.ts";
 
@@ -140,9 +141,6 @@ function isIssuer(text: string): boolean {
   );
 }
 
-/** What is wrong with the environment, said variable by variable. */
-export class ConfigError extends Error {}
-
 /**
  * Reads the configuration. A variable that is set to nothing counts as not set.
  *
@@ -152,34 +150,30 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
   );
-  const read = environment.safeParse(given);
-  if (!read.success) {
-    const faults = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-    throw new ConfigError(faults.join("\n"));
-  }
-  const { PORT, GRPC_PORT, OPERATIONS_PORT, HOST, DATABASE_URL, DATA_DIR } = read.data;
-  const { REDIS_URL, WEBHOOK_ALLOW_LOOPBACK_HTTP, EVENT_RETENTION_DAYS } = read.data;
+  const read = parseVariables(environment, given);
+  const { PORT, GRPC_PORT, OPERATIONS_PORT, HOST, DATABASE_URL, DATA_DIR } = read;
+  const { REDIS_URL, WEBHOOK_ALLOW_LOOPBACK_HTTP, EVENT_RETENTION_DAYS } = read;
   assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT });
-  const oidc = readOidc(read.data);
+  const oidc = readOidc(read);
   return Object.freeze({
     port: PORT,
     grpcPort: GRPC_PORT,
     operationsPort: OPERATIONS_PORT,
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
-    publicUrl: read.data.PUBLIC_URL,
-    trustedProxies: read.data.TRUSTED_PROXIES,
+    publicUrl: read.PUBLIC_URL,
+    trustedProxies: read.TRUSTED_PROXIES,
     oidc,
     databaseUrl: DATABASE_URL,
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     eventRetentionDays: EVENT_RETENTION_DAYS,
-    maxEventDelaySeconds: read.data.MAX_EVENT_DELAY_SECONDS,
-    dashboard: read.data.DASHBOARD === "on",
-    logLevel: read.data.LOG_LEVEL,
-    logFormat: read.data.LOG_FORMAT,
-    tracing: readTracing(read.data),
+    maxEventDelaySeconds: read.MAX_EVENT_DELAY_SECONDS,
+    dashboard: read.DASHBOARD === "on",
+    logLevel: read.LOG_LEVEL,
+    logFormat: read.LOG_FORMAT,
+    tracing: readTracing(read),
   });
 }
 

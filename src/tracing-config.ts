@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseVariables } from "./config-error.ts";
 
 const SAMPLERS = [
   "always_on",
@@ -18,25 +19,38 @@ export interface TracingConfig {
   readonly ratio: number;
 }
 
-const endpoint = z
-  .string()
-  .refine(isHttpUrl, { error: "must be an address such as http://collector:4318" })
-  .optional();
-const protocol = z
-  .literal("http/json", { error: "must be http/json: traces are sent in no other way" })
-  .optional();
+const text = z.string().optional();
 
 /**
  * OpenTelemetry's own variables, as far as they are read here. Its exporter reads others by itself:
- * headers, timeout, compression and certificates.
+ * headers, timeout, compression and certificates. They may be set for all services of a cluster, so
+ * what they may be is asked only when calls are traced.
  */
 export const TRACING_VARIABLES = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_ENDPOINT: text,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text,
+  OTEL_EXPORTER_OTLP_PROTOCOL: text,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text,
+  OTEL_TRACES_EXPORTER: text,
+  OTEL_SDK_DISABLED: text,
+  OTEL_TRACES_SAMPLER: text,
+  OTEL_TRACES_SAMPLER_ARG: text,
+  OTEL_RESOURCE_ATTRIBUTES: text,
+};
+
+const flag = z.stringbool({ error: "must be true or false" });
+const ENDPOINT_ERROR = { error: "must be an address such as http://collector:4318" };
+const protocol = z
+  .literal("http/json", { error: "must be http/json: traces are sent in no other way" })
+  .optional();
+/** The variables, when calls are traced. */
+const variables = z.object({
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().refine(isBaseUrl, ENDPOINT_ERROR).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().refine(isHttpUrl, ENDPOINT_ERROR).optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
-  OTEL_TRACES_EXPORTER: z.enum(["otlp", "none"], { error: "must be otlp or none" }).optional(),
-  OTEL_SDK_DISABLED: z.stringbool({ error: "must be true or false" }).default(false),
+  OTEL_TRACES_EXPORTER: z.literal("otlp", { error: "must be otlp or none" }).optional(),
+  OTEL_SDK_DISABLED: flag.optional(),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, { error: `must be one of ${SAMPLERS.join(", ")}` })
     .default("parentbased_always_on"),
@@ -47,19 +61,32 @@ export const TRACING_VARIABLES = {
     .default(1),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
-    .regex(/^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*$/, "must be a list such as region=eu,team=shipping")
+    .regex(/^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*,?$/, "must be a list such as region=eu,team=shipping")
     .optional(),
-};
+});
 
-type Variables = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
+type Given = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
 
-/** How calls are traced; undefined when they are not. */
-export function readTracing(read: Variables): TracingConfig | undefined {
-  if (read.OTEL_SDK_DISABLED || read.OTEL_TRACES_EXPORTER === "none") return undefined;
+/**
+ * How calls are traced; undefined when they are not.
+ *
+ * @throws ConfigError when they are, and a variable cannot be followed
+ */
+export function readTracing(given: Given): TracingConfig | undefined {
+  if (!isOn(given)) return undefined;
+  const read = parseVariables(variables, given);
   const url =
     read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? tracesUrl(read.OTEL_EXPORTER_OTLP_ENDPOINT);
   if (url === undefined) return undefined;
   return { url, sampler: read.OTEL_TRACES_SAMPLER, ratio: read.OTEL_TRACES_SAMPLER_ARG };
+}
+
+function isOn(given: Given): boolean {
+  if (flag.safeParse(given.OTEL_SDK_DISABLED).data === true) return false;
+  if (given.OTEL_TRACES_EXPORTER === "none") return false;
+  return (
+    (given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined
+  );
 }
 
 /** The endpoint of all signals has one path for each. */
@@ -67,11 +94,16 @@ function tracesUrl(endpointUrl: string | undefined): string | undefined {
   return endpointUrl === undefined ? undefined : `${endpointUrl.replace(/\/$/, "")}/v1/traces`;
 }
 
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Whether a path can be added to it, so that it has neither query nor fragment. */
+function isBaseUrl(given: string): boolean {
+  return isHttpUrl(given) && !/[?#]/.test(given);
 }
 
-function isRatio(text: string): boolean {
-  const ratio = Number(text);
+function isHttpUrl(given: string): boolean {
+  return URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
+}
+
+function isRatio(given: string): boolean {
+  const ratio = Number(given);
   return ratio >= 0 && ratio <= 1;
 }

@@ -50,3 +50,30 @@ export interface TracedEvent {
   /** From 1 within the subject. */
   readonly number: number;
 }
+
+/** An attempt at delivering an event to a webhook, as a trace tells of it. */
+export interface TracedAttempt extends TracedEvent {
+  readonly webhook: string;
+  /** The public id of the event. */
+  readonly eventId: string;
+  /** How many attempts came before this one. */
+  readonly attempts: number;
+  readonly url: string;
+}
+
+/** What came of an attempt: a status, or why there was none. */
+export interface AttemptResult {
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+/** The span of an attempt. */
+export interface AttemptSpan {
+  /** What the request carries, so that its receiver can go on with the trace. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the span. Call once. */
+  end(result: AttemptResult): void;
+}
+
+/** Begins the span of an attempt, below the call that caused the event if that is known. */
+export type TraceAttempt = (attempt: TracedAttempt) => AttemptSpan;

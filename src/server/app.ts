@@ -133,7 +133,8 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     readiness,
     background,
     log,
-    disconnect: () => closeAll([limiter, orm, deliver.sender, tracing]),
+    disconnect: () => closeAll([limiter, orm, deliver.sender]),
+    closeTracing: async () => tracing?.close(),
   });
   const { closedBecause } = readiness;
   const hasTariff = () => tariffVersion() !== undefined;
@@ -157,8 +158,8 @@ function createDelivering(
   return { createGroup, now, random, sender, eventJson, countAttempt, traceAttempt };
 }
 
-async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
-  await Promise.all(all.map(async (each) => each?.close()));
+async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(all.map(async (each) => each.close()));
 }
 
 /** Every RPC of every service, with its function. */

@@ -21,7 +21,7 @@ export interface Lifecycle {
   prepare(): Promise<void>;
   /**
    * Drains: readiness turns 503, calls in flight finish, every port closes, that of operators last.
-   * Takes at most 9 seconds, and at least half a second, so that a probe can see it.
+   * Takes about 9 seconds at most, and at least half a second, so that a probe can see it.
    */
   close(): Promise<void>;
 }
@@ -61,6 +61,8 @@ export function createLifecycle(options: {
   readonly inFlight: () => number;
   /** Closes every connection, to the database and elsewhere. */
   readonly disconnect: () => Promise<unknown>;
+  /** Sends the spans that wait, for half a second at most. */
+  readonly closeTracing: () => Promise<void>;
   readonly log: Logger;
 }): Lifecycle {
   const { host, http, grpc, operations, operationsPort, readiness, background, log } = options;
@@ -105,7 +107,8 @@ export function createLifecycle(options: {
         delivered.then(() => background.close()).then(options.disconnect),
         sleep(leftMs, undefined, { ref: false }),
       ]);
-      await operations.close(OPERATIONS_MS);
+      // Spans are sent even when what is waited for above does not end.
+      await Promise.all([operations.close(OPERATIONS_MS), options.closeTracing()]);
     },
   };
 }

@@ -4,33 +4,10 @@ import {
   type Attributes,
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
-import type { TracedEvent } from "../pipeline/tracer.ts";
+import type { TraceAttempt, TracedAttempt } from "../pipeline/tracer.ts";
 import type { TimeOfDay } from "./clock.ts";
 import type { EventCauses } from "./event-causes.ts";
 import { contextBelow, traceHeaders } from "./trace-context.ts";
-
-/** An attempt at delivering an event to a webhook. */
-export interface TracedAttempt extends TracedEvent {
-  readonly webhook: string;
-  /** The public id of the event. */
-  readonly eventId: string;
-  /** How many attempts came before this one. */
-  readonly attempts: number;
-  readonly url: string;
-}
-
-/** What came of an attempt: a status, or why there was none. */
-export interface AttemptResult {
-  readonly status?: number | undefined;
-  readonly error?: string | undefined;
-}
-
-/** Begins the span of an attempt, below the call that caused the event if that is known. */
-export type TraceAttempt = (attempt: TracedAttempt) => {
-  /** What the request carries, so that its receiver can go on with the trace. */
-  readonly headers: Readonly<Record<string, string>>;
-  end(result: AttemptResult): void;
-};
 
 /**
  * Builds what traces attempts, by OpenTelemetry's semantic conventions for HTTP client spans, 1.45.

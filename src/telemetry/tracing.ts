@@ -12,8 +12,8 @@ import {
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { createClientAddress } from "../domain/client-address.ts";
-import type { Tracer } from "../pipeline/tracer.ts";
-import { createTraceAttempt, type TraceAttempt } from "./attempt-spans.ts";
+import type { TraceAttempt, Tracer } from "../pipeline/tracer.ts";
+import { createTraceAttempt } from "./attempt-spans.ts";
 import { createCallTracer } from "./call-spans.ts";
 import { createTimeOfDay } from "./clock.ts";
 import { createEventCauses } from "./event-causes.ts";

@@ -5,6 +5,7 @@ import {
   type Span,
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
+import { parseDatabaseUrl } from "../db/database-url.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { WorkSpan } from "../pipeline/tracer.ts";
 import type { TimeOfDay } from "./clock.ts";
@@ -16,7 +17,7 @@ export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpa
 /**
  * Builds what traces transactions, by OpenTelemetry's semantic conventions for PostgreSQL, 1.45.
  *
- * @param databaseUrl where they go; its password is not recorded
+ * @param databaseUrl where they go, perhaps of several hosts; its password is not recorded
  */
 export function createBeginTransaction(
   otel: OtelTracer,
@@ -47,10 +48,12 @@ export function createBeginTransaction(
 
 function databaseAttributes(databaseUrl: string): Attributes {
   const attributes: Attributes = { "db.system.name": "postgresql" };
-  if (!URL.canParse(databaseUrl)) return attributes;
-  const { hostname, port, pathname } = new URL(databaseUrl);
+  const { urls } = parseDatabaseUrl(databaseUrl);
+  if (!URL.canParse(urls[0]!)) return attributes;
+  const { hostname, port, pathname } = new URL(urls[0]!);
   if (pathname.length > 1) attributes["db.namespace"] = decodeURIComponent(pathname.slice(1));
-  if (hostname !== "") {
+  // Of several servers, the one in use may change.
+  if (hostname !== "" && urls.length === 1) {
     attributes["server.address"] = hostname.replace(/^\[|\]$/g, "");
     attributes["server.port"] = Number(port || 5432);
   }

@@ -1,15 +1,18 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { mintKey } from "../../src/domain/secret-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
+import { startTracing } from "../../src/telemetry/tracing.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
+import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { revokeKey, rotateKeys } from "../support/platform.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../support/service.ts";
@@ -230,6 +233,33 @@ test("a service ends in time although its database hangs with a call in flight",
   expect(await served.ended).toMatchObject({ code: 0 });
   expect(performance.now() - signalledAt).toBeLessThan(END_MS);
   await lost;
+  proxy.resume();
+});
+
+test("spans that wait are sent at the end although the database hangs", async () => {
+  const otlp = await startOtlpReceiver();
+  onTestFinished(otlp.close);
+  const tracing = startTracing({
+    url: `${otlp.endpoint}/v1/traces`,
+    sampler: "always_on",
+    ratio: 1,
+    databaseUrl: proxy.url,
+    trustedProxies: [],
+    version: "1.0.0",
+    log: pino({ level: "silent" }),
+  });
+  let closed = 0;
+  const close = async () => {
+    closed++;
+    await tracing.close();
+  };
+  const replica = await startReplica(proxy.url, { outside: { tracing: { ...tracing, close } } });
+  const headers = { "x-request-id": "before-the-end" };
+  await replica.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE, headers });
+  proxy.hang();
+  await replica.close();
+  expect(closed).toBe(1);
+  expect(await otlp.spanOf("before-the-end")).toMatchObject({ kind: "server" });
   proxy.resume();
 });
 

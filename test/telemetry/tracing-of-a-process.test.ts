@@ -63,7 +63,7 @@ test("the environment says where traces go, with which headers, of what service 
     OTEL_EXPORTER_OTLP_HEADERS: "x-team=shipping",
     OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
     OTEL_SERVICE_NAME: "booking",
-    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=trial,service.name=other",
+    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=trial,service.name=other,",
     OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
     OTEL_TRACES_SAMPLER_ARG: "0",
   });
@@ -136,6 +136,26 @@ test("without an endpoint no part of tracing is loaded, and log lines name the c
   expect(ofOpenTelemetry(on).length).toBeGreaterThan(10);
 });
 
+/** Variables that a service which traces would refuse. */
+const ODD = {
+  OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/protobuf",
+  OTEL_TRACES_SAMPLER: "sometimes",
+  OTEL_TRACES_SAMPLER_ARG: "many",
+  OTEL_RESOURCE_ATTRIBUTES: "production",
+};
+const ODD_ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" };
+
+test.for([
+  ["without an endpoint", { ...ODD, OTEL_TRACES_EXPORTER: "zipkin", OTEL_SDK_DISABLED: "perhaps" }],
+  ["with the exporter none", { ...ODD, ...ODD_ENDPOINT, OTEL_TRACES_EXPORTER: "none" }],
+  ["with the SDK disabled", { ...ODD, ...ODD_ENDPOINT, OTEL_SDK_DISABLED: "true" }],
+] as const)("%s, other variables of tracing may be anything", async ([, environment]) => {
+  const service = await start(environment);
+  expect((await quote(service, "odd")).status).toBe(200);
+  expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
+});
+
 /** Endpoints that take no traces. */
 const DEAF: readonly (readonly [what: string, start: () => Promise<string>])[] = [
   ["that is down", async () => "http://127.0.0.1:1"],
@@ -190,6 +210,17 @@ test.for([
     "collector:4318",
     "must be an address such as http://collector:4318",
   ],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "http://collector:4318?x=1",
+    "must be an address such as http://collector:4318",
+  ],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "http://collector:4318/#x",
+    "must be an address such as http://collector:4318",
+  ],
+  ["OTEL_SDK_DISABLED", "perhaps", "must be true or false"],
   ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/json: traces are sent in no other way"],
   ["OTEL_TRACES_EXPORTER", "zipkin", "must be otlp or none"],
   [
@@ -199,7 +230,13 @@ test.for([
   ],
   ["OTEL_TRACES_SAMPLER_ARG", "1.5", "must be a number from 0 to 1"],
   ["OTEL_RESOURCE_ATTRIBUTES", "production", "must be a list such as region=eu,team=shipping"],
-] as const)("%s is refused at the start when it is %s", async ([name, value, sentence]) => {
-  const { code, stderr } = await runCommand(["serve"], { [name]: value });
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `${name}: ${sentence}\n` });
-});
+] as const)(
+  "%s is refused at the start when calls are traced and it is %s",
+  async ([name, value, sentence]) => {
+    const { code, stderr } = await runCommand(["serve"], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+      [name]: value,
+    });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${name}: ${sentence}\n` });
+  },
+);

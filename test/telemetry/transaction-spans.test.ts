@@ -12,11 +12,11 @@ import { createBeginTransaction } from "../../src/telemetry/transaction-spans.ts
 const URL_OF_DATABASE = "postgres://shipper:secret@[::1]:5433/a%20b";
 
 /** The span of a transaction that ends with this error. */
-function spanOf(error: unknown) {
+function spanOf(error: unknown, databaseUrl = URL_OF_DATABASE) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const otel = provider.getTracer("test");
-  const begin = createBeginTransaction(otel, createTimeOfDay(), URL_OF_DATABASE);
+  const begin = createBeginTransaction(otel, createTimeOfDay(), databaseUrl);
   begin(otel.startSpan("call", {}, ROOT_CONTEXT), []).end(error);
   const [{ attributes, status }] = exporter.getFinishedSpans() as [any];
   return { attributes, isError: status.code === 2, message: status.message };
@@ -32,6 +32,15 @@ const DATABASE = {
 
 test("a transaction names its database, without who it connects as", () => {
   expect(spanOf(undefined)).toEqual({ attributes: DATABASE, isError: false, message: undefined });
+});
+
+test("a transaction names the database of several servers, and none of them", () => {
+  const several = "postgres://shipper:secret@first:5433,second/a%20b";
+  expect(spanOf(undefined, several).attributes).toEqual({
+    "db.system.name": "postgresql",
+    "db.namespace": "a b",
+    "shipments.transaction.calls": 1,
+  });
 });
 
 test("a transaction that the database refuses names its SQLSTATE, and not what it says of values", () => {

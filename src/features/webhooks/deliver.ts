@@ -1,10 +1,10 @@
 import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
+import type { TraceAttempt } from "../../pipeline/tracer.ts";
 import { writeEventId } from "../events/event-id.ts";
 import type { EventContent } from "../events/event-message.ts";
 import type { DueDelivery, WebhookTarget } from "./read-due-deliveries.ts";
 import { activeSecrets } from "./rotate-webhook-secret.ts";
 import type { Sender, SendResult } from "./send-webhook.ts";
-import type { TraceAttempt } from "./trace-attempt.ts";
 import type { TakenDelivery } from "./webhook-queue.ts";
 
 /** What attempts need. */
