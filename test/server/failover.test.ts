@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
@@ -217,9 +218,21 @@ test("the server that takes writes is found wherever it stands in the address", 
 
 test("while no server takes writes, each is named with the reason", async () => {
   pair.first.kill();
+  // Its processes are reaped a moment later; until then a connection is taken and reset.
+  await eventually("its port to be closed", () => isRefused(new URL(pair.first.url)));
   const [first, second] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
   // An address of which nothing is known yet.
   await expect(migrate(pair.url.replace("read-write", "primary"))).rejects.toThrow(
     `cannot use the database: nothing listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
   );
 });
+
+function isRefused({ hostname, port }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED"));
+  });
+}
