@@ -1,9 +1,9 @@
 import { execFile, fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { freePort } from "../support/free-port.ts";
 
 const interruption = new AbortController();
 /**
@@ -124,13 +124,4 @@ async function end(child: ChildProcess, ask: () => void): Promise<void> {
   const exited = once(child, "exit");
   ask();
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,26 +1,16 @@
 import { existsSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { chromium } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { startIdentityProvider } from "../support/identity-provider.ts";
 import { startService } from "../support/service.ts";
 import { CHROMIUM, expectWellShown } from "./browser.ts";
 
-/** A port that was free a moment ago: the provider has to know the address before the service starts. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 test.skipIf(!existsSync(CHROMIUM))(
   `who signs in at an identity provider on another site comes back signed in to where they were (needs ${CHROMIUM})`,
   async () => {
-    const port = await findPort();
+    // The provider has to know the address before the service starts.
+    const port = await freePort();
     // Another site than the provider's 127.0.0.1, so that cookies which are `SameSite` matter.
     const publicUrl = `http://localhost:${port}`;
     const provider = await startIdentityProvider({ publicUrl });

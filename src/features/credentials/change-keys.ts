@@ -44,6 +44,7 @@ export async function endKeys(
   hashes: readonly string[],
   afterSeconds: number,
 ): Promise<void> {
+  if (hashes.length === 0) return;
   // `least` leaves out what is null.
   const end = `
     update ${table}

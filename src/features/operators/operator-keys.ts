@@ -33,6 +33,11 @@ export async function workingKeys(
   return Map.groupBy(keys, ({ operator }) => operator);
 }
 
+/** As `workingKeys`, of one operator. */
+export async function workingKeysOf(em: EntityManager, operator: number): Promise<OperatorKey[]> {
+  return (await workingKeys(em, [operator])).get(operator) ?? [];
+}
+
 /** Ends keys of operators, as `endKeys` does. */
 export function endOperatorKeys(
   tx: EntityManager,

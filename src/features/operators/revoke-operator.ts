@@ -12,7 +12,7 @@ import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findToChange } from "./find-operator.ts";
 import { assertAnotherOwner } from "./last-owner.ts";
-import { endOperatorKeys, workingKeys } from "./operator-keys.ts";
+import { endOperatorKeys, workingKeysOf } from "./operator-keys.ts";
 import { Operator } from "./operator.entity.ts";
 import { readOperator } from "./read-operator.ts";
 
@@ -33,7 +33,7 @@ export async function revokeOperator(
     await assertAnotherOwner(tx, operator);
     const { id } = operator;
     await tx.nativeUpdate(Operator, { id }, { revokedAt: sql`now()` });
-    await endOperatorKeys(tx, (await workingKeys(tx, [id])).get(id) ?? [], 0);
+    await endOperatorKeys(tx, await workingKeysOf(tx, id), 0);
     const data = await readOperator(tx, id);
     const revokedAt = (await tx.findOneOrFail(Operator, id)).revokedAt;
     const changes = changesBetween({}, { revoked_at: revokedAt });

@@ -14,7 +14,7 @@ import {
   addOperatorKey,
   endOperatorKeys,
   MAX_OPERATOR_KEYS,
-  workingKeys,
+  workingKeysOf,
 } from "./operator-keys.ts";
 import { readOperator } from "./read-operator.ts";
 
@@ -35,7 +35,7 @@ export async function rotateOperatorKey(
   const { rotateOperatorKey: method } = OperatorService.method;
   return withIdempotency(em, method, request, call, async (tx) => {
     const { id } = await findToChange(tx, request.operator);
-    const older = (await workingKeys(tx, [id])).get(id) ?? [];
+    const older = await workingKeysOf(tx, id);
     const surplus = older.splice(0, Math.max(0, older.length - (MAX_OPERATOR_KEYS - 1)));
     await endOperatorKeys(tx, surplus, 0);
     await endOperatorKeys(tx, older, overlapSeconds);
