@@ -1,3 +1,4 @@
+import { MIGRATION_FILES } from "../db/migrator.ts";
 import { createOrm } from "../db/orm.ts";
 import { ENTITIES } from "../server/entities.ts";
 
@@ -9,7 +10,8 @@ const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {
   throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
 }
-const orm = createOrm(databaseUrl, { entities: ENTITIES });
+const orm = createOrm(databaseUrl, { entities: ENTITIES, migrator: MIGRATION_FILES });
 const { fileName } = await orm.migrator.create(undefined, false, false, name);
-process.stdout.write(fileName === "" ? "nothing to migrate\n" : `${fileName}\n`);
+const added = `${fileName}: add it to src/db/migration-list.ts\n`;
+process.stdout.write(fileName === "" ? "nothing to migrate\n" : added);
 await orm.close();

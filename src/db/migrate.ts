@@ -1,7 +1,8 @@
+import type { Client } from "pg";
 import { assertVersion, connectionFault } from "./connection-fault.ts";
 import { isForbidden } from "./database-error.ts";
 import { setMigrationTimeouts } from "./migration-timeouts.ts";
-import { createOrm } from "./orm.ts";
+import { MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 
 /** Names this service's migrations among PostgreSQL's advisory locks. */
@@ -32,7 +33,9 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     assertVersion(Number(rows[0].server_version_num), databaseUrl);
     await setMigrationTimeouts(lock, LOCK_WAIT_MS);
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
-    return await applyPending(databaseUrl);
+    if (!(await isPending(lock))) return [];
+    const { applyMigrations } = await import("./migrator.ts");
+    return await applyMigrations(databaseUrl);
   } catch (error) {
     throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {
@@ -40,12 +43,11 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
-async function applyPending(databaseUrl: string): Promise<string[]> {
-  const orm = createOrm(databaseUrl, { entities: [], unlimited: true });
-  try {
-    const applied = await orm.migrator.up();
-    return applied.map((migration) => migration.name);
-  } finally {
-    await orm.close();
-  }
+/** Whether a migration of this release has not been applied; there may be others, of a later one. */
+async function isPending(client: Client): Promise<boolean> {
+  const { rows: tables } = await client.query("select to_regclass('applied_migration') as found");
+  if (tables[0].found === null) return true;
+  const { rows } = await client.query<{ name: string }>("select name from applied_migration");
+  const applied = new Set(rows.map(({ name }) => name));
+  return Object.keys(MIGRATIONS).some((name) => !applied.has(name));
 }

@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url";
-import { Migrator } from "@mikro-orm/migrations";
 import {
   MikroORM,
   type EntityManager,
@@ -51,6 +49,8 @@ export interface OrmOptions {
    * a table, calls wait behind it. Default false.
    */
   readonly unlimited?: boolean;
+  /** What finds, applies or writes migrations; without it there is no `orm.migrator`. */
+  readonly migrator?: Pick<Options, "extensions" | "migrations">;
 }
 
 /**
@@ -66,7 +66,7 @@ export type { EntityManager };
 
 function ormOptions(
   databaseUrl: string,
-  { entities, log, poolObserver, unlimited = false }: OrmOptions,
+  { entities, log, poolObserver, unlimited = false, migrator }: OrmOptions,
 ): Options {
   const [firstUrl] = parseDatabaseUrl(databaseUrl).urls;
   return {
@@ -74,7 +74,7 @@ function ormOptions(
     clientUrl: firstUrl!,
     entities: [...entities],
     discovery: { warnWhenNoEntities: false },
-    extensions: [Migrator],
+    ...migrator,
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
       ...(unlimited
@@ -92,14 +92,6 @@ function ormOptions(
         poolObserver?.created(pool);
         reclaimLostConnections(pool, (ms) => poolObserver?.waited(ms));
       },
-    },
-    migrations: {
-      path: fileURLToPath(new URL("migrations", import.meta.url)),
-      tableName: "applied_migration",
-      snapshotName: "schema-snapshot",
-      // Only a developer's new migration writes it, never a server that migrates.
-      snapshotOnMigrate: false,
-      fileName: (timestamp: string, name?: string) => `${timestamp}-${name ?? "change"}`,
     },
     // No relation here has two sides to keep in step, and the accessors that MikroORM would otherwise
     // define on every property of every row cost a third of a list.

@@ -1,15 +1,18 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 import type { MikroORM } from "@mikro-orm/postgresql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migration-list.ts";
+import { applyMigrations, MIGRATION_FILES } from "../../src/db/migrator.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-const SNAPSHOT = new URL("../../src/db/migrations/schema-snapshot.json", import.meta.url);
+const MIGRATIONS_FOLDER = new URL("../../src/db/migrations/", import.meta.url);
+const SNAPSHOT = new URL("schema-snapshot.json", MIGRATIONS_FOLDER);
 
 /** Everything that PostgreSQL knows about our tables, without the migrator's own. */
 const CATALOGUE = {
@@ -38,7 +41,7 @@ let client: pg.Client;
 
 beforeAll(async () => {
   database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
+  orm = createOrm(database.url, { entities: ENTITIES, migrator: MIGRATION_FILES });
   client = new pg.Client(database.url);
   await client.connect();
 });
@@ -68,6 +71,11 @@ test("migrations build exactly the schema that the entities describe", async () 
   await built.drop();
 });
 
+test("every migration in the folder is in the list, oldest first", () => {
+  const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith(".ts"));
+  expect(Object.keys(MIGRATIONS).map((name) => `${name}.ts`)).toEqual(files.sort());
+});
+
 test("migrating does not change the committed schema snapshot", async () => {
   const empty = await createEmptyDatabase();
   const before = readFileSync(SNAPSHOT, "utf8");
@@ -94,8 +102,7 @@ test("replicas that migrate at the same time apply each migration once", async (
 
 test("pending deliveries stay pending when the job queue that they had waited in is dropped", async () => {
   const empty = await createEmptyDatabase();
-  const migrating = createOrm(empty.url, { entities: [] });
-  await migrating.migrator.up({ to: "20261121083749-events-and-webhooks" });
+  await applyMigrations(empty.url, "20261121083749-events-and-webhooks");
   const inside = new pg.Client(empty.url);
   await inside.connect();
   await inside.query("create schema graphile_worker create table job (id int)");
@@ -110,7 +117,6 @@ test("pending deliveries stay pending when the job queue that they had waited in
   const { rows } = await inside.query("select to_regnamespace('graphile_worker') as schema");
   expect(rows).toEqual([{ schema: null }]);
   await inside.end();
-  await migrating.close();
   await empty.drop();
 });
 

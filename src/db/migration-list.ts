@@ -1,0 +1,34 @@
+import type { Migration } from "@mikro-orm/migrations";
+import type { Constructor } from "@mikro-orm/postgresql";
+
+/**
+ * Every migration, oldest first, under the name that `applied_migration` keeps of it: the name of its
+ * file. A list, not what lies in the folder, since a built program has no folder. Each is loaded only
+ * to be applied.
+ */
+export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migration>>>> = {
+  "20261121064638-create-tables": async () =>
+    (await import("./migrations/20261121064638-create-tables.ts"))
+      .Migration20261121064638_create_tables,
+  "20261121080937-life-and-retries": async () =>
+    (await import("./migrations/20261121080937-life-and-retries.ts"))
+      .Migration20261121080937_life_and_retries,
+  "20261121083749-events-and-webhooks": async () =>
+    (await import("./migrations/20261121083749-events-and-webhooks.ts"))
+      .Migration20261121083749_events_and_webhooks,
+  "20261121163452-lease-webhooks": async () =>
+    (await import("./migrations/20261121163452-lease-webhooks.ts"))
+      .Migration20261121163452_lease_webhooks,
+  "20261121182854-admin-api": async () =>
+    (await import("./migrations/20261121182854-admin-api.ts")).Migration20261121182854_admin_api,
+  "20261121184708-people": async () =>
+    (await import("./migrations/20261121184708-people.ts")).Migration20261121184708_people,
+  "20261121185159-event-actor": async () =>
+    (await import("./migrations/20261121185159-event-actor.ts"))
+      .Migration20261121185159_event_actor,
+  "20261121185933-reports": async () =>
+    (await import("./migrations/20261121185933-reports.ts")).Migration20261121185933_reports,
+  "20261121192000-bind-sessions": async () =>
+    (await import("./migrations/20261121192000-bind-sessions.ts"))
+      .Migration20261121192000_bind_sessions,
+};
