@@ -4,7 +4,7 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { buildPages } from "./build-pages.ts";
+import { buildOutdated } from "./build-outdated.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 declare module "vitest" {
@@ -20,12 +20,12 @@ declare module "vitest" {
 type Undo = () => Promise<void>;
 
 /**
- * Once for the whole run: the pages as their sources are now, and a PostgreSQL, and in it a migrated
+ * Once for the whole run: program and pages as their sources are now, and a PostgreSQL, and in it a migrated
  * database that tests clone. The server is one of the run's own, in a temporary folder, or that of
  * TEST_DATABASE_URL, where only databases that begin with this run's own name are made and dropped.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
-  await buildPages();
+  await buildOutdated();
   const [adminUrl, leaveServer] = await enterServer();
   const template = `shipments_test_${randomBytes(6).toString("hex")}`;
   const tearDown = async () => {

@@ -22,6 +22,12 @@ export interface TariffTasks {
   ): Promise<Tasks[Name]["output"]>;
 }
 
+/** In the built program, too, it lies beside this file. */
+const WORKER = new URL(
+  import.meta.url.endsWith(".ts") ? "tariff-worker.ts" : "tariff-worker.js",
+  import.meta.url,
+);
+
 /** How many tasks may run or wait. */
 const MAX_TASKS = 10;
 
@@ -34,7 +40,7 @@ export function createTariffTasks(databaseUrl: string): TariffTasks {
     name: Name,
     input: Tasks[Name]["input"],
   ): Promise<Tasks[Name]["output"]> {
-    const worker = new Worker(new URL("tariff-worker.ts", import.meta.url), {
+    const worker = new Worker(WORKER, {
       workerData: { databaseUrl, name, input } satisfies TaskRequest<Name>,
     });
     // Rejects when the worker fails.

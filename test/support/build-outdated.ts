@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { programUrl } from "../../src/program-url.js";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const BUILT = "built";
@@ -16,8 +17,10 @@ const DOCUMENTS = [
   "src/dashboard/parts/copy-text.ts",
 ];
 
-/** Builds the dashboard and the documents where a source is newer than what was built last. */
-export async function buildPages(): Promise<void> {
+/** Builds program, dashboard and documents where a source is newer than what was built last. */
+export async function buildOutdated(): Promise<void> {
+  if (programUrl().endsWith(".ts"))
+    await build({ root: join(REPOSITORY, "src"), mode: "production" });
   await buildIfNew("src/dashboard", []);
   await buildIfNew("src/docs-pages", DOCUMENTS);
 }
