@@ -11,10 +11,9 @@ import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger } from "../shipments/apply-trigger.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { Shipment } from "../shipments/shipment.entity.ts";
 import type { PaymentDeps } from "./payment-deps.ts";
 import { paymentMessage } from "./payment-message.ts";
-import { Payment } from "./payment.entity.ts";
+import { insertPayment, type NewPayment } from "./insert-payment.ts";
 
 /**
  * Records that a shipment was paid: a pending one then awaits its pickup; the payment of one that
@@ -32,26 +31,19 @@ export async function recordPayment(
   const { shipment: reference, amount, currency } = request;
   const provider = await findProvider(workspace);
   await provider.confirmPayment({ workspaceId: workspace, shipment: reference, amount, currency });
-  let payment: Payment;
+  let payment: NewPayment;
   return changeShipment({
     method: ShipmentService.method.recordPayment,
     request,
     call,
-    change(row, tx) {
+    change(row) {
       const paidAt = now();
       const paid = applyTrigger(row, "pay", paidAt);
       assertTotal(row, request);
-      payment = tx.create(Payment, {
-        workspace,
-        shipment: tx.getReference(Shipment, [workspace, reference]),
-        provider: provider.name,
-        amountMinor: row.totalMinor,
-        currency,
-        paidAt,
-        refundedAt: null,
-      });
+      payment = { provider: provider.name, amountMinor: row.totalMinor, currency, paidAt };
       return paid;
     },
+    insert: (tx) => insertPayment(tx, workspace, reference, payment),
     respond: (row) =>
       create(RecordPaymentResponseSchema, {
         data: shipmentMessage(row),

@@ -20,11 +20,13 @@ export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
   readonly call: Call;
   /**
    * Works out the shipment as the change leaves it, or gives the row back when nothing changes. May
-   * write entities of its own with the unit of work, once nothing can refuse the change any more.
+   * change entities of its own in the unit of work, once nothing can refuse the change any more.
    *
    * @throws Refusal when the change is not possible
    */
   readonly change: (row: ShipmentRow, tx: EntityManager) => ShipmentRow | Promise<ShipmentRow>;
+  /** Writes what is new besides the shipment; sent with it, without waiting for the answer to it. */
+  readonly insert?: (tx: EntityManager) => Promise<void>;
   readonly respond: (row: ShipmentRow) => MessageShape<M["output"]>;
 }
 
@@ -88,6 +90,7 @@ async function makeChanges(
 ): Promise<Outcome<Response>[]> {
   const rows = await lockShipments(tx, changes.map(keyOf));
   const changed: ChangedShipment[] = [];
+  const inserts: NonNullable<ShipmentChange["insert"]>[] = [];
   const outcomes: Outcome<Response>[] = [];
   for (const [i, change] of changes.entries()) {
     try {
@@ -97,6 +100,7 @@ async function makeChanges(
       const made = after === before ? undefined : record(change.call, before, after);
       if (made !== undefined) {
         changed.push(made);
+        if (change.insert !== undefined) inserts.push(change.insert);
         written.add(change);
       }
       outcomes.push({ result: change.respond(made?.row ?? before) });
@@ -105,7 +109,7 @@ async function makeChanges(
       outcomes.push({ refused: error });
     }
   }
-  await updateShipments(tx, changed);
+  await Promise.all([updateShipments(tx, changed), ...inserts.map((insert) => insert(tx))]);
   return outcomes;
 }
 
