@@ -16,9 +16,9 @@ export interface BoxGrid {
 }
 
 /** How many cells there are for each box: more take more memory, and few are then crowded. */
-const CELLS_PER_BOX = 2;
+const CELLS_PER_BOX = 4;
 /** How many boxes a cell lists at most. Where there are more, it is crowded, and lists none. */
-const MAX_ITEMS = 6;
+const MAX_ITEMS = 8;
 /** In how many cells a box is listed at most. All cells of a larger one are crowded. */
 const MAX_CELLS = 64;
 /** The item, alone in its cell, that says that the cell is crowded. */
