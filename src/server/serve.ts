@@ -13,6 +13,8 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { assertPortsFree } from "./ports.ts";
 import { holdYoungGeneration, letYoungGenerationGrow } from "./young-generation.ts";
 
+/** Whether this was loaded from `src/built`, not from the sources. */
+const IS_BUILT = !import.meta.url.endsWith(".ts");
 /** How long the whole end may take after SIGTERM, in milliseconds. */
 export const END_MS = 9_500;
 /** How often to look whether there is a tariff, in milliseconds. */
@@ -60,7 +62,7 @@ async function serveOn(
   try {
     const addresses = addressesOf(await app.listen());
     const { maxDatabaseConnections } = app;
-    log.info({ ...addresses, maxDatabaseConnections }, "starting");
+    log.info({ ...addresses, maxDatabaseConnections, built: IS_BUILT }, "starting");
     const serving = async () => {
       await app.prepare();
       const introduction = demo

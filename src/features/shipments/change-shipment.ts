@@ -25,7 +25,10 @@ export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
    * @throws Refusal when the change is not possible
    */
   readonly change: (row: ShipmentRow, tx: EntityManager) => ShipmentRow | Promise<ShipmentRow>;
-  /** Writes what is new besides the shipment; sent with it, without waiting for the answer to it. */
+  /**
+   * Writes what is new besides the shipment, once `change` has changed it. Sent with it, without
+   * waiting for the answer to it.
+   */
   readonly insert?: (tx: EntityManager) => Promise<void>;
   readonly respond: (row: ShipmentRow) => MessageShape<M["output"]>;
 }

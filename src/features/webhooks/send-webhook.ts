@@ -77,6 +77,17 @@ export function createSender(options: {
   const resolve = options.resolve ?? ((name) => systemLookup(name, { all: true }));
   let client: Promise<Client> | undefined;
 
+  async function haveClient(): Promise<Client> {
+    client ??= loadClient(resolve, timeoutMs);
+    try {
+      return await client;
+    } catch (error) {
+      // Its files are away for a moment, such as during an update; the next attempt tries again.
+      client = undefined;
+      throw error;
+    }
+  }
+
   return {
     async send(text, headers, body) {
       const startedMs = performance.now();
@@ -86,8 +97,7 @@ export function createSender(options: {
         const reach = reachOf(url, allowLoopbackHttp);
         if (reach === undefined) throw new OutOfReachError();
         assertLiteralWithin(url, reach);
-        client ??= loadClient(resolve, timeoutMs);
-        const { request, agents } = await client;
+        const { request, agents } = await haveClient();
         const response = await request(url, {
           method: "POST",
           headers,
