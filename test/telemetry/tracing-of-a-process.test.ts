@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
@@ -117,7 +118,17 @@ const ofOpenTelemetry = (service: ServiceProcess) =>
   service
     .stderr()
     .split("\n")
+    .flatMap(sourcesOf)
     .filter((url) => /src\/telemetry|@opentelemetry\/(?!api\/)/.test(url));
+
+/** The sources that a module was built from, or itself. */
+function sourcesOf(url: string): string[] {
+  if (!url.includes("/src/built/")) return [url];
+  const map = new URL(`${url}.map`);
+  // One file is the bundler's own, and has none.
+  const { sources } = existsSync(map) ? JSON.parse(readFileSync(map, "utf8")) : { sources: [] };
+  return sources.map((source: string) => new URL(source, url).href);
+}
 
 test("without an endpoint no part of tracing is loaded, and log lines name the caller's trace", async () => {
   const listing = { NODE_OPTIONS: `--import ${LIST_MODULES}` };
