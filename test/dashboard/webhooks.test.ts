@@ -104,7 +104,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     takes = true;
     await page.getByRole("button", { name: "Send again: shipment.created" }).click();
-    await rows(page).getByText("Delivered").waitFor();
+    await rows(page).getByText("Delivered").first().waitFor();
     const { id } = receiver.received.at(-1)!.body;
     expect(receiver.received.filter(({ body }) => body.id === id).length).toBeGreaterThan(1);
     await page.locator(".badge").getByText("Enabled").waitFor();
