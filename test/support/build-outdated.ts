@@ -19,8 +19,8 @@ const DOCUMENTS = [
 
 /** Builds program, dashboard and documents where a source is newer than what was built last. */
 export async function buildOutdated(): Promise<void> {
-  if (programUrl().endsWith(".ts"))
-    await build({ root: join(REPOSITORY, "src"), mode: "production" });
+  const program = { root: join(REPOSITORY, "src"), mode: "production" };
+  if (programUrl().endsWith(".ts")) await build(program);
   await buildIfNew("src/dashboard", []);
   await buildIfNew("src/docs-pages", DOCUMENTS);
 }

@@ -20,9 +20,10 @@ declare module "vitest" {
 type Undo = () => Promise<void>;
 
 /**
- * Once for the whole run: program and pages as their sources are now, and a PostgreSQL, and in it a migrated
- * database that tests clone. The server is one of the run's own, in a temporary folder, or that of
- * TEST_DATABASE_URL, where only databases that begin with this run's own name are made and dropped.
+ * Once for the whole run: program and pages as their sources are now, and a PostgreSQL, and in it a
+ * migrated database that tests clone. The server is one of the run's own, in a temporary folder, or
+ * that of TEST_DATABASE_URL, where only databases that begin with this run's own name are made and
+ * dropped.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createSemaphore } from "../../db/semaphore.ts";
 import { unavailable } from "../../domain/refusal.ts";
@@ -22,11 +23,8 @@ export interface TariffTasks {
   ): Promise<Tasks[Name]["output"]>;
 }
 
-/** In the built program, too, it lies beside this file. */
-const WORKER = new URL(
-  import.meta.url.endsWith(".ts") ? "tariff-worker.ts" : "tariff-worker.js",
-  import.meta.url,
-);
+/** In the built program, too, it lies beside this file, and is in the same language. */
+const WORKER = new URL(`tariff-worker${extname(import.meta.url)}`, import.meta.url);
 
 /** How many tasks may run or wait. */
 const MAX_TASKS = 10;
