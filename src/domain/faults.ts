@@ -1,3 +1,5 @@
+import { clip } from "./clip.ts";
+
 /** One thing wrong with a document: where, as in `tiers[1].max_kg`, and what, with the fix. */
 export interface Fault {
   readonly path: string;
@@ -34,8 +36,7 @@ export function quoted(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   if (typeof value !== "string") return String(value as number | boolean | null);
-  const clipped = value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
-  return JSON.stringify(clipped);
+  return JSON.stringify(clip(value, SHOWN_CHARACTERS));
 }
 
 /** Whether a JSON value is an object, neither a list nor null. */

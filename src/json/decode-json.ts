@@ -5,6 +5,7 @@ import {
   type DescMessage,
   type Message,
 } from "@bufbuild/protobuf";
+import { mapKey } from "../domain/map-key.ts";
 import type { Problem } from "../domain/refusal.ts";
 import { compileEnum, compileScalar, decodeTimestamp, fault } from "./decode-scalar.ts";
 import type { Decode } from "./decode-scalar.ts";
@@ -130,7 +131,7 @@ function decodeMap(decode: Decode): Decode {
   return (json, path, faults) => {
     if (!isObject(json)) return fault(faults, path, "must be an object");
     const entries = Object.entries(json).flatMap(([key, value]) => {
-      const at = `${path}[${JSON.stringify(key)}]`;
+      const at = path + mapKey(key);
       const decoded = value === null ? undefined : decode(value, at, faults);
       return decoded === undefined ? [] : [[key, decoded] as const];
     });

@@ -1,7 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
-import { refuse, type Problem, type Refusal } from "../domain/refusal.ts";
+import type { Problem } from "../domain/refusal.ts";
 import type { Answer } from "./answer.ts";
 import type { AnyCall } from "./call.ts";
+import { deadlineError, LONGEST_TIMER_MS } from "./deadline.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import type { Places } from "./places.ts";
 import type { Rpc } from "./rpc.ts";
@@ -21,8 +22,6 @@ export type Execute = (
 ) => Answer | Promise<Answer>;
 
 const NO_FAULTS: readonly Problem[] = [];
-/** The longest that a timer of Node can wait, in milliseconds: 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Builds the step that executes calls. */
 export function createExecute(options: {
@@ -76,8 +75,4 @@ async function before<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function deadlineError(): Refusal {
-  return refuse("DEADLINE_EXCEEDED", "The caller's deadline passed before the answer.");
 }

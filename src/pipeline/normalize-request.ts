@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { mapKey } from "../domain/map-key.ts";
 import type { Problem } from "../domain/refusal.ts";
 
 /** Trims a request in place and reports text and times that no field can hold. */
@@ -136,7 +137,7 @@ function normalizeMap(localName: string, name: string): NormalizeField {
   return (fields, path, problems) => {
     const map = fields[localName] as Record<string, string>;
     for (const [key, value] of Object.entries(map)) {
-      const at = `${path}${name}[${JSON.stringify(key)}]`;
+      const at = path + name + mapKey(key);
       normalizeText(key, at, problems);
       // Assigned to an object, this key would be its prototype.
       if (key === "__proto__") problems.push(notAKey(at));

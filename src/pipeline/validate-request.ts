@@ -5,9 +5,10 @@ import {
   type DescMessage,
   type Message,
 } from "@bufbuild/protobuf";
-import { pathToString } from "@bufbuild/protobuf/reflect";
+import type { Path } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../gen/buf/validate/validate_pb.js";
+import { mapKey } from "../domain/map-key.ts";
 import { Refusal, type Problem } from "../domain/refusal.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 
@@ -59,10 +60,24 @@ function unlessFound(problems: readonly Problem[], found: readonly Problem[]): r
 }
 
 function describe(violation: Violation): Problem {
-  const path = pathToString(violation.field);
+  const path = pathText(violation.field);
   const text =
     violation.ruleId === "required" ? `${path} is required.` : `${path} ${violation.message}.`;
   return { reason: "FIELD_INVALID", subject: path, text };
+}
+
+/** A field's path as other faults write it, so that faults of the same field are known. */
+function pathText(path: Path): string {
+  return path.reduce((text, step) => {
+    switch (step.kind) {
+      case "list_sub":
+        return `${text}[${step.index}]`;
+      case "map_sub":
+        return text + mapKey(String(step.key));
+      default:
+        return text === "" ? step.name : `${text}.${step.name}`;
+    }
+  }, "");
 }
 
 function firstName(path: string): string {

@@ -4,9 +4,12 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../gen/grpc/health/v1/health_pb.js";
+import { clip } from "../../domain/clip.ts";
 
 /** How often a watched status is looked at again, in milliseconds. */
 const WATCH_INTERVAL_MS = 250;
+/** How much of an unknown service's name is told back, in characters. */
+const SHOWN_CHARACTERS = 100;
 
 /**
  * Serves `grpc.health.v1.Health` for the server as a whole (the empty name) and for the named
@@ -28,7 +31,7 @@ export function addHealth(
       const status = statusOf(service);
       if (status === Status.SERVICE_UNKNOWN) {
         throw new ConnectError(
-          `There is no service ${JSON.stringify(service)} here.`,
+          `There is no service ${JSON.stringify(clip(service, SHOWN_CHARACTERS))} here.`,
           Code.NotFound,
         );
       }

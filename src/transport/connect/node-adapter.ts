@@ -6,6 +6,7 @@ import {
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
+import { dropFarTimeout } from "./far-timeout.ts";
 import { createHostCheck } from "./host-header.ts";
 import { withKnownFlags } from "./known-flags.ts";
 import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
@@ -61,8 +62,10 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
   try {
     // A refusal in the middle of the body must not destroy the request, and with it the answer.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    const universal = universalRequestFromNodeRequest(request, response, undefined, contextValues);
+    dropFarTimeout(universal.header);
     return {
-      ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
+      ...universal,
       // Connect serves calls with a stream in each direction on HTTP/2 alone, for the sake of clients
       // that send only after an answer. Those of reflection need not, and Node answers meanwhile.
       httpVersion: "2.0",

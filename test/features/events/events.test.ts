@@ -10,6 +10,7 @@ import {
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { revokeKey } from "../../support/platform.ts";
+import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -396,6 +397,49 @@ test("an event stream ends at the caller's deadline", async () => {
     withoutHeartbeats(service.grpcClient(apiKey, EventService).watchEvents({}, { timeoutMs: 300 })),
   );
   await expect(watching).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+});
+
+test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "an event stream by %s with a deadline beyond the range of timers goes on",
+  async (protocol) => {
+    const { apiKey } = await service.addWorkspace();
+    const client = rpcClient(
+      EventService,
+      (options) => PROTOCOLS[protocol](service, options),
+      apiKey,
+    );
+    const headers = { "grpc-timeout": "99999999H", "connect-timeout-ms": "9999999999" };
+    const watching = take(1, withoutHeartbeats(client.watchEvents({}, { headers })));
+    await sleep(100);
+    await book(apiKey);
+    expect((await watching).map(({ data }) => data?.type)).toEqual(["shipment.created"]);
+  },
+);
+
+test("an event stream whose caller does not watch the deadline ends with it, not as if it were whole", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const path = "/shipments.v1.EventService/WatchEvents";
+  const headers = { "x-api-key": apiKey };
+  const { trailers } = await rawGrpc(
+    service.grpcUrl,
+    path,
+    { ...headers, "content-type": "application/grpc", te: "trailers", "grpc-timeout": "300m" },
+    frame(new Uint8Array()),
+  );
+  expect([trailers["grpc-status"], trailers["grpc-message"]]).toEqual([
+    String(Code.DeadlineExceeded),
+    encodeURIComponent("The caller's deadline passed before the answer."),
+  ]);
+  const answer = await fetch(service.httpUrl + path, {
+    method: "POST",
+    headers: {
+      ...headers,
+      "content-type": "application/connect+json",
+      "connect-timeout-ms": "300",
+    },
+    body: frame(Buffer.from("{}")),
+  });
+  expect(await answer.text()).toContain('"error":{"code":"deadline_exceeded"');
 });
 
 test("a workspace can hold 20 event streams open at most, which does not limit other workspaces", async () => {

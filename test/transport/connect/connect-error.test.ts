@@ -1,7 +1,10 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { mintKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
 import { BOOKING } from "../../support/bookings.ts";
+import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { rpcError, type RpcError } from "../../support/rpc-error.ts";
 import { startService, startUnprepared, type TestService } from "../../support/service.ts";
 
@@ -82,6 +85,42 @@ describe("an error by gRPC has in its details what JSON answers", () => {
     expect(Object.keys(facts.details)).toEqual(["ErrorInfo", kind]);
   });
 });
+
+/** What clients in Java and on gRPC's C-core take of headers or trailers, in bytes. */
+const TAKEN_BYTES = 8 * 1024;
+/** What each header counts besides its name and value, by RFC 9113, section 6.5.2. */
+const HEADER_BYTES = 32;
+
+test.each([
+  ["short", 300, ""],
+  ["long", 60, "🚲".repeat(180)],
+])(
+  "an error with too many %s fields for a client by gRPC has the first of them",
+  async (...row) => {
+    const [, count, rest] = row;
+    const entries = Array.from({ length: count }, (_, i) => [`${i}${rest}`, "a\0b"]);
+    const metadata = Object.fromEntries(entries) as Record<string, string>;
+    const json = await service.request("/v1/shipments", { apiKey, body: { ...BOOKING, metadata } });
+    const request = create(CreateShipmentRequestSchema, { ...camelCase(BOOKING), metadata });
+    const facts = await rpcError(service.grpcClient(apiKey).createShipment(request));
+    expect({ code: facts.code, message: facts.message }).toEqual({
+      code: "InvalidArgument",
+      message: json.body.message,
+    });
+    const first = Object.entries(errorsIn(facts));
+    expect(first).toEqual(Object.entries(json.body.errors).slice(0, first.length));
+    expect(first).not.toEqual([]);
+    const { headers, trailers } = await rawGrpc(
+      service.grpcUrl,
+      "/shipments.v1.ShipmentService/CreateShipment",
+      { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey },
+      frame(toBinary(CreateShipmentRequestSchema, request)),
+    );
+    const sent = Object.entries({ ...headers, ...trailers });
+    const bytes = sent.map(([name, value]) => name.length + String(value).length + HEADER_BYTES);
+    expect(bytes.reduce((sum, it) => sum + it)).toBeLessThan(TAKEN_BYTES);
+  },
+);
 
 test("a number by gRPC that is not finite is out of range", async () => {
   const route = { pickupLat: NaN, pickupLng: -Infinity, dropoffLat: 0, dropoffLng: 0, weightKg: 1 };

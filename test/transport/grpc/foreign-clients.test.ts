@@ -11,10 +11,12 @@ import {
   ServerReflectionResponseSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
+import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
+const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
 const ROUTE = toBinary(
   QuoteShipmentRequestSchema,
   create(QuoteShipmentRequestSchema, {
@@ -108,6 +110,17 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
         "RESOURCE_EXHAUSTED",
         { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
       ]),
+    );
+  });
+
+  test("is told what is wrong with its fields, however many they are", async () => {
+    const notes = Array.from({ length: 300 }, (_, i) => [`${i}`, "a\0b"]);
+    const request = create(CreateShipmentRequestSchema, { metadata: Object.fromEntries(notes) });
+    const message = toBinary(CreateShipmentRequestSchema, request);
+    const call = { path: CREATE, message, metadata };
+    const answers = await callByGrpcio(service.grpcUrl, often(call));
+    expect(answers.map(({ code, error }) => [code, error?.details["ErrorInfo"]])).toEqual(
+      answers.map(() => ["INVALID_ARGUMENT", { reason: "FIELD_INVALID", domain: "shipments.v1" }]),
     );
   });
 
