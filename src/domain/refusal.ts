@@ -96,9 +96,9 @@ export class Refusal extends Error {
   readonly rateLimit: RateLimitState | undefined;
 
   constructor(problems: readonly [Problem, ...Problem[]], options: RefusalOptions = {}) {
-    super(summarize(problems), { cause: options.cause });
+    super(summarize(problems).toWellFormed(), { cause: options.cause });
     this.name = "Refusal";
-    this.problems = problems;
+    this.problems = problems.map(wellFormed);
     this.reason = problems[0].reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};
@@ -119,6 +119,14 @@ export function refuse(
 /** The refusal of a call that cannot be served now but may be in a moment. */
 export function unavailable(text: string, cause?: unknown): Refusal {
   return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause });
+}
+
+/** Without halves of surrogate pairs, which a quoted text can have and UTF-8 has not. */
+function wellFormed(problem: Problem): Problem {
+  const { subject, text } = problem;
+  if (text.isWellFormed() && subject?.isWellFormed() !== false) return problem;
+  const named = subject === undefined ? {} : { subject: subject.toWellFormed() };
+  return { ...problem, ...named, text: text.toWellFormed() };
 }
 
 function summarize(problems: readonly [Problem, ...Problem[]]): string {

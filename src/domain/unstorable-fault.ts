@@ -1,5 +1,9 @@
 import { canonicalText } from "./canonical-text.ts";
+import { clip } from "./clip.ts";
 import type { Fault } from "./faults.ts";
+
+/** How much of a fault's path is told, in characters; keys can be of any length. */
+const SHOWN_CHARACTERS = 300;
 
 /**
  * Why PostgreSQL could not store a JSON document, or would store another; undefined when it can. It
@@ -11,7 +15,8 @@ import type { Fault } from "./faults.ts";
 export function unstorableFault(document: object): Fault | undefined {
   const found = findUnstorable(document);
   if (found === undefined) return undefined;
-  return { path: found.path.replace(/^\./, "") || "document", text: found.text };
+  const path = clip(found.path.replace(/^\./, ""), SHOWN_CHARACTERS);
+  return { path: path || "document", text: found.text };
 }
 
 /** The canonical text of a document, or the fault that it is nested too deeply. */

@@ -1,10 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
 import { assertMayCall } from "./assert-may-call.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { AnyCall, Caller } from "./call.ts";
-import { deadlineError } from "./deadline.ts";
 import type { StreamRpc } from "./rpc.ts";
 import type { ValidateRequest } from "./validate-request.ts";
 
@@ -13,8 +11,8 @@ import type { ValidateRequest } from "./validate-request.ts";
  * aborts, or when its caller may no longer call.
  *
  * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the workspace has too many
- * streams, UNAVAILABLE when the process has or the service shuts down, DEADLINE_EXCEEDED, and whatever
- * the function throws
+ * streams, UNAVAILABLE when the process has or the service shuts down, and whatever the function
+ * throws
  */
 export type ExecuteStream = (
   rpc: StreamRpc,
@@ -59,17 +57,11 @@ export function createExecuteStream(options: {
       const closed = closedBecause();
       if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
       ending.signal.throwIfAborted();
-      if (isPastDeadline(signal)) throw deadlineError();
     } finally {
       clearInterval(rechecking);
       open.remove(account);
     }
   };
-}
-
-/** Whether Connect has ended a call at its deadline, which can be before its caller does. */
-function isPastDeadline({ reason }: AbortSignal): boolean {
-  return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }
 
 /** Whose streams are counted together: people do not use up those of their workspace's programs. */

@@ -66,7 +66,7 @@ function describe(violation: Violation): Problem {
   return { reason: "FIELD_INVALID", subject: path, text };
 }
 
-/** A field's path as other faults write it, so that faults of the same field are known. */
+/** A field's path, written as other faults write it. */
 function pathText(path: Path): string {
   return path.reduce((text, step) => {
     switch (step.kind) {

@@ -9,7 +9,7 @@ import {
 } from "../../../gen/google/rpc/error_details_pb.js";
 import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
-import { fittingMessage, fittingViolations } from "./fit-trailers.ts";
+import { fitTrailers } from "./fit-trailers.ts";
 
 /** The domain of every `ErrorInfo.reason` this service sends. */
 const ERROR_DOMAIN = "shipments.v1";
@@ -18,25 +18,33 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
 
 /**
  * Says a refusal in the words of gRPC: its code, and `google.rpc` details — `ErrorInfo` always,
- * `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` where waiting helps. Has as
- * many of the fields or subjects as fit into what clients take.
+ * `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` where waiting helps.
+ *
+ * @param told the message and the problems to tell, if not all
  */
-export function connectError(refusal: Refusal): ConnectError {
+export function connectError(
+  refusal: Refusal,
+  told: Pick<Refusal, "message" | "problems"> = refusal,
+): ConnectError {
   const { code } = REFUSAL_STATUS[refusal.reason];
-  const message = fittingMessage(refusal.message);
   const details: Detail[] = [
     {
       desc: ErrorInfoSchema,
       value: { reason: refusal.reason, domain: ERROR_DOMAIN, metadata: { ...refusal.facts } },
     },
   ];
-  const named = refusal.problems.filter(hasSubject);
-  if (named.length > 0) details.push(describeProblems(code, message, named));
+  const named = told.problems.filter(hasSubject);
+  if (named.length > 0) details.push(describeProblems(code, named));
   if (refusal.retryAfterSeconds !== undefined) {
     const retryDelay = { seconds: BigInt(refusal.retryAfterSeconds) };
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
-  return new ConnectError(message, code, refusalHeaders(refusal), details);
+  return new ConnectError(told.message, code, refusalHeaders(refusal), details);
+}
+
+/** The same for gRPC, where errors travel in trailers: as much as clients take. */
+export function grpcError(refusal: Refusal): ConnectError {
+  return connectError(refusal, fitTrailers(refusal));
 }
 
 type NamedProblem = Problem & { readonly subject: string };
@@ -45,18 +53,16 @@ function hasSubject(problem: Problem): problem is NamedProblem {
   return problem.subject !== undefined;
 }
 
-function describeProblems(code: Code, message: string, problems: readonly NamedProblem[]): Detail {
+function describeProblems(code: Code, problems: readonly NamedProblem[]): Detail {
   if (code !== Code.FailedPrecondition) {
-    const all = problems.map((it) => ({ field: it.subject, description: it.text }));
-    const fieldViolations = [...fittingViolations(message, all)];
+    const fieldViolations = problems.map((it) => ({ field: it.subject, description: it.text }));
     return { desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) };
   }
-  const all = problems.map(({ reason, subject, text }) => ({
-    type: reason,
-    subject,
-    description: text,
+  const violations = problems.map((it) => ({
+    type: it.reason,
+    subject: it.subject,
+    description: it.text,
   }));
-  const violations = [...fittingViolations(message, all)];
   return {
     desc: PreconditionFailureSchema,
     value: create(PreconditionFailureSchema, { violations }),

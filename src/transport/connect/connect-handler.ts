@@ -10,15 +10,19 @@ import {
   type HandlerContext,
 } from "@connectrpc/connect";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import type { Refusal } from "../../domain/refusal.ts";
 import { DocumentAnswer, messageOf } from "../../pipeline/answer.ts";
 import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
+import { deadlineError } from "../../pipeline/deadline.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
 import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
-import { connectError } from "./connect-error.ts";
+import { connectError, grpcError } from "./connect-error.ts";
+import { fittingMessage } from "./fit-trailers.ts";
 import { createNodeAdapter } from "./node-adapter.ts";
 import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
 import { malformedTimeoutError } from "./malformed-timeout-error.ts";
+import { isPastDeadline } from "./past-deadline.ts";
 import { unreadableRequest } from "./unreadable-request.ts";
 import { IDLE_STREAM_MS, WIRE } from "./wire.ts";
 
@@ -100,7 +104,8 @@ function createGate(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
     const rpc = rpcByMethod.get(context.method);
     if (rpc === undefined) throw new Error(`${context.method.name} is not among the RPCs`);
     beginCall(context, rpc.maxRequestBytes);
-    const { call } = exchangeOf(context);
+    const { call, request } = exchangeOf(context);
+    if (isStream(rpc)) resetWhenIdle(request);
     const timeoutMs = context.timeoutMs();
     call.deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     try {
@@ -110,7 +115,7 @@ function createGate(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
       const headers = Object.entries(rateLimitHeaders(rateLimit!));
       for (const [name, value] of headers) context.responseHeader.set(name, value);
     } catch (error) {
-      throw connectError(pipeline.refusalFor(error, call));
+      throw errorOf(pipeline.refusalFor(error, call), context);
     }
   };
 }
@@ -132,14 +137,15 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
       if (call.replayed) context.responseHeader.set("idempotency-replayed", "true");
       return messageOf(answer);
     } catch (error) {
-      throw connectError(pipeline.refusalFor(error, call));
+      throw errorOf(pipeline.refusalFor(error, call), context);
     }
   };
 }
 
 function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   return async function* (request: Message, context: HandlerContext) {
-    const { call } = exchangeOf(context);
+    const { call, request: received } = exchangeOf(context);
+    keepIdle(received);
     let isSending = false;
     try {
       for await (const message of pipeline.executeStream(
@@ -152,14 +158,16 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
         yield message;
         isSending = false;
       }
-      call.code = 0;
+      // Before the caller's own timer, or one that has none.
+      if (isPastDeadline(context.signal)) throw deadlineError();
+      call.code = context.signal.aborted ? Code.Canceled : 0;
     } catch (error) {
       // Connect throws into a stream what went wrong with sending: its caller is gone.
       if (isSending) {
         call.code = Code.Canceled;
         throw error;
       }
-      throw connectError(pipeline.refusalFor(error, call));
+      throw errorOf(pipeline.refusalFor(error, call), context);
     }
   };
 }
@@ -172,7 +180,7 @@ function exchangeOf(context: HandlerContext): Exchange {
 
 /**
  * Replaces what Connect says of a request that it cannot read, part of which it calls INTERNAL, by
- * our own refusal with its details. Connect aborts a call with such an error just before it sends
+ * our own refusal with its details, and cuts what it quotes of others. Connect aborts a call with such an error just before it sends
  * it; that is the moment to change it.
  */
 function rephrase(
@@ -185,8 +193,14 @@ function rephrase(
   nameCompressions(error, context);
   const unreadable = unreadableRequest(error, maxBytes);
   const refusal = unreadable && (malformedTimeoutError(context) ?? unreadable);
-  if (refusal !== undefined) Object.assign(error, connectError(refusal));
+  if (refusal !== undefined) Object.assign(error, errorOf(refusal, context));
+  else Object.assign(error, { rawMessage: fittingMessage(error.rawMessage) });
   call.code = error.code;
+}
+
+/** A refusal as the call's protocol can tell it. */
+function errorOf(refusal: Refusal, { protocolName }: HandlerContext): ConnectError {
+  return protocolName === "grpc" ? grpcError(refusal) : connectError(refusal);
 }
 
 /** How the protocols name the compressions that a server can read. */
@@ -207,11 +221,16 @@ function nameCompressions({ metadata }: ConnectError, { responseHeader }: Handle
   }
 }
 
-/** Resets an HTTP/2 stream whose caller stops in the middle of a call. */
+/** Resets an HTTP/2 stream whose caller stops in the middle of a call, or of what asks for a stream. */
 function resetWhenIdle(request: NodeRequest): void {
   if (!("stream" in request)) return;
   const { stream } = request;
   stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
+}
+
+/** Lets an HTTP/2 stream be idle whose request has come. */
+function keepIdle(request: NodeRequest): void {
+  if ("stream" in request) request.stream.setTimeout(0);
 }
 
 /** The code that Connect answered by itself (an unknown compression, a wrong content type). */

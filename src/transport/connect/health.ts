@@ -5,6 +5,9 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../gen/grpc/health/v1/health_pb.js";
 import { clip } from "../../domain/clip.ts";
+import { deadlineError } from "../../pipeline/deadline.ts";
+import { connectError } from "./connect-error.ts";
+import { isPastDeadline } from "./past-deadline.ts";
 
 /** How often a watched status is looked at again, in milliseconds. */
 const WATCH_INTERVAL_MS = 250;
@@ -44,6 +47,7 @@ export function addHealth(
         if (status !== told) yield { status };
         told = status;
         // Not before the last status is told: the signal aborts when the service shuts down.
+        if (isPastDeadline(signal)) throw connectError(deadlineError());
         if (signal.aborted) return;
         await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }

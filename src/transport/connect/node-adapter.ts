@@ -6,11 +6,11 @@ import {
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
-import { dropFarTimeout } from "./far-timeout.ts";
 import { createHostCheck } from "./host-header.ts";
 import { withKnownFlags } from "./known-flags.ts";
 import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
+import { dropTimeoutBeyondTimers } from "./timeout-beyond-timers.ts";
 
 const isHost = createHostCheck();
 
@@ -49,6 +49,7 @@ async function serve(
     refuseOutsideRpc(request, response, refuse("BODY_UNREADABLE", text));
     return;
   }
+  dropTimeoutBeyondTimers(universal.header);
   const answer = await handler(universal);
   if (answer.body === undefined) refuseProtocol(answer, request, response, handler);
   else {
@@ -62,10 +63,8 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
   try {
     // A refusal in the middle of the body must not destroy the request, and with it the answer.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-    const universal = universalRequestFromNodeRequest(request, response, undefined, contextValues);
-    dropFarTimeout(universal.header);
     return {
-      ...universal,
+      ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
       // Connect serves calls with a stream in each direction on HTTP/2 alone, for the sake of clients
       // that send only after an answer. Those of reflection need not, and Node answers meanwhile.
       httpVersion: "2.0",

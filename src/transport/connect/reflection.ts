@@ -7,10 +7,13 @@ import {
 } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { deadlineError } from "../../pipeline/deadline.ts";
+import { connectError } from "./connect-error.ts";
+import { isPastDeadline } from "./past-deadline.ts";
 
 /** The versions of reflection, which differ only in their names. Many tools ask for the older. */
 export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
@@ -27,10 +30,13 @@ const MAX_ANSWERS = 200;
 export function addReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
   const names = services.map((it) => it.typeName);
-  async function* serverReflectionInfo<R extends Request>(requests: AsyncIterable<R>) {
+  async function* serverReflectionInfo<R extends Request>(
+    requests: AsyncIterable<R>,
+    { signal }: HandlerContext,
+  ) {
     let answers = 0;
     const sent = new Set<DescFile>();
-    for await (const request of requests) {
+    for await (const request of untilAborted(requests, signal)) {
       if (++answers > MAX_ANSWERS) {
         const text = "This stream has asked for much; go on in another.";
         throw new ConnectError(text, Code.ResourceExhausted);
@@ -44,6 +50,25 @@ export function addReflection(router: ConnectRouter, services: readonly DescServ
   }
   router.service(ServerReflection, { serverReflectionInfo });
   router.service(ServerReflectionV1alpha, { serverReflectionInfo });
+}
+
+/**
+ * What comes until the signal aborts, for a caller that neither asks nor ends.
+ *
+ * @throws ConnectError DEADLINE_EXCEEDED when it aborts at the deadline
+ */
+async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
+  const aborted = Promise.withResolvers<undefined>();
+  const abort = () => aborted.resolve(undefined);
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  const iterator = items[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await Promise.race([iterator.next(), aborted.promise]);
+    if (isPastDeadline(signal)) throw connectError(deadlineError());
+    if (next === undefined || next.done) return;
+    yield next.value;
+  }
 }
 
 /** A request of either version. */

@@ -2,7 +2,7 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
-import { connectError } from "./connect-error.ts";
+import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./node-request.ts";
 
 /**
@@ -28,14 +28,18 @@ export function refuseOutsideRpc(
   }
 }
 
+/** The content types of gRPC and gRPC-Web with the messages there are. */
+const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/;
+
 /**
  * An answer that is only trailers: one block of headers that ends the stream ("Trailers-Only" of the
  * gRPC protocol over HTTP/2). Node's response would end it with an empty DATA frame of its own,
  * after which clients look for the status in trailers that do not come.
  */
 function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusal): void {
-  const trailers = setTrailerStatus(new Headers(), connectError(refusal));
-  response.setHeader("content-type", contentType);
+  const trailers = setTrailerStatus(new Headers(), grpcError(refusal));
+  const isKnown = GRPC_CONTENT_TYPE.test(contentType);
+  response.setHeader("content-type", isKnown ? contentType : "application/grpc");
   for (const [name, value] of trailers) response.setHeader(name, value);
   if ("stream" in response) {
     response.stream.respond({ ":status": 200, ...response.getHeaders() }, { endStream: true });

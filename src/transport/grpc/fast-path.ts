@@ -10,7 +10,7 @@ import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
 import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
-import { connectError } from "../connect/connect-error.ts";
+import { grpcError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, WIRE } from "../connect/wire.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { sendInPieces } from "../connections/send-in-pieces.ts";
@@ -88,11 +88,12 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
   }
 
   /** Must not throw: nobody could catch it, and the process would end. */
-  function sendError(error: ConnectError): void {
+  function sendError(make: () => ConnectError): void {
     // Nothing more can be said once an answer was begun.
     if (answered) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-    call.code = error.code;
     try {
+      const error = make();
+      call.code = error.code;
       send(undefined, Object.fromEntries(setTrailerStatus(new Headers(), error)));
     } catch (defect) {
       pipeline.refusalFor(defect, call);
@@ -109,7 +110,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       });
       // Faults of the protocol itself are Connect's errors, and have no refusal.
       const fail = (error: unknown) =>
-        error instanceof ConnectError ? sendError(error) : failed(error);
+        error instanceof ConnectError ? sendError(() => error) : failed(error);
       const end = () => {
         bodyEnded = true;
         const request = answered ? undefined : attempt(() => body.end(), fail);
@@ -126,9 +127,9 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
     respond(answer) {
       const framed = frameOf(codec, answer);
       if (framed instanceof Promise) return framed.then((it) => send(it, OK));
-      return framed instanceof ConnectError ? sendError(framed) : send(framed, OK);
+      return framed instanceof ConnectError ? sendError(() => framed) : send(framed, OK);
     },
-    refuse: (refusal) => sendError(connectError(refusal)),
+    refuse: (refusal) => sendError(() => grpcError(refusal)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
@@ -115,6 +116,40 @@ test.each([
     ]);
   },
 );
+
+test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "zones whose first half of a surrogate pair the parser quotes are refused by %s as by JSON",
+  async (protocol) => {
+    const draft = await drafts.begin(worldTariff());
+    await drafts.upload(draft.id, "😀");
+    const { status, body } = await drafts.publish(draft.id, 1);
+    expect({ status, ...body }).toEqual({
+      status: 422,
+      message: expect.stringMatching(/^zones must be JSON text in UTF-8: .*; upload it again$/),
+      errors: { zones: [body.message] },
+    });
+    const client = rpcClient(
+      TariffService,
+      (options) => PROTOCOLS[protocol](service, options),
+      operator,
+    );
+    const publishing = client.publishTariff({ draft: BigInt(draft.id), replaces: 1 });
+    expect(await rpcError(publishing)).toMatchObject({
+      code: "FailedPrecondition",
+      message: body.message,
+    });
+  },
+);
+
+test("a fault below a very long key is told with the first 300 characters of its path", async () => {
+  const draft = await drafts.begin(worldTariff());
+  const key = "k".repeat(1_000);
+  const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1)));
+  await drafts.upload(draft.id, zones.replace('"Zone 1"', `"Z","${key}":"a\\u0000b"`));
+  const path = `${`zones.features[0].properties.${key}`.slice(0, 300)}…`;
+  const text = "must be text without NUL and without half of a surrogate pair";
+  expect((await check(draft.id)).body.faults).toEqual([{ path, text }]);
+});
 
 test.each([
   ["NUL in a text", '"a\\u0000b"', "zones.features[0].properties.x"],

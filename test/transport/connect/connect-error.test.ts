@@ -1,12 +1,19 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  CreateShipmentRequestSchema,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { mintKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
 import { BOOKING } from "../../support/bookings.ts";
+import { headerBytes, TAKEN_BYTES } from "../../support/header-bytes.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError, type RpcError } from "../../support/rpc-error.ts";
 import { startService, startUnprepared, type TestService } from "../../support/service.ts";
+
+const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
 
 let service: TestService;
 let apiKey: string;
@@ -86,22 +93,17 @@ describe("an error by gRPC has in its details what JSON answers", () => {
   });
 });
 
-/** What clients in Java and on gRPC's C-core take of headers or trailers, in bytes. */
-const TAKEN_BYTES = 8 * 1024;
-/** What each header counts besides its name and value, by RFC 9113, section 6.5.2. */
-const HEADER_BYTES = 32;
+describe.each([
+  { what: "short", count: 300, rest: "" },
+  { what: "long", count: 60, rest: "🚲".repeat(180) },
+])("an error with too many $what fields for gRPC's trailers", ({ count, rest }) => {
+  const notes = Array.from({ length: count }, (_, i) => [`${i}${rest}`, "a\0b"]);
+  const metadata = Object.fromEntries(notes) as Record<string, string>;
+  const body = { ...BOOKING, metadata };
+  const request = create(CreateShipmentRequestSchema, { ...camelCase(BOOKING), metadata });
 
-test.each([
-  ["short", 300, ""],
-  ["long", 60, "🚲".repeat(180)],
-])(
-  "an error with too many %s fields for a client by gRPC has the first of them",
-  async (...row) => {
-    const [, count, rest] = row;
-    const entries = Array.from({ length: count }, (_, i) => [`${i}${rest}`, "a\0b"]);
-    const metadata = Object.fromEntries(entries) as Record<string, string>;
-    const json = await service.request("/v1/shipments", { apiKey, body: { ...BOOKING, metadata } });
-    const request = create(CreateShipmentRequestSchema, { ...camelCase(BOOKING), metadata });
+  test("has the first of them by gRPC, and its whole message", async () => {
+    const json = await service.request("/v1/shipments", { apiKey, body });
     const facts = await rpcError(service.grpcClient(apiKey).createShipment(request));
     expect({ code: facts.code, message: facts.message }).toEqual({
       code: "InvalidArgument",
@@ -110,15 +112,46 @@ test.each([
     const first = Object.entries(errorsIn(facts));
     expect(first).toEqual(Object.entries(json.body.errors).slice(0, first.length));
     expect(first).not.toEqual([]);
+  });
+
+  test("has all of them by Connect", async () => {
+    const json = await service.request("/v1/shipments", { apiKey, body });
+    const client = rpcClient(
+      ShipmentService,
+      (options) => PROTOCOLS["Connect on the HTTP server"](service, options),
+      apiKey,
+    );
+    const facts = await rpcError(client.createShipment(request));
+    expect({ message: facts.message, errors: errorsIn(facts) }).toEqual(json.body);
+  });
+
+  test("is within what clients take by gRPC", async () => {
     const { headers, trailers } = await rawGrpc(
       service.grpcUrl,
-      "/shipments.v1.ShipmentService/CreateShipment",
+      CREATE,
       { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey },
       frame(toBinary(CreateShipmentRequestSchema, request)),
     );
-    const sent = Object.entries({ ...headers, ...trailers });
-    const bytes = sent.map(([name, value]) => name.length + String(value).length + HEADER_BYTES);
-    expect(bytes.reduce((sum, it) => sum + it)).toBeLessThan(TAKEN_BYTES);
+    expect(headerBytes({ ...headers, ...trailers })).toBeLessThan(TAKEN_BYTES);
+  });
+});
+
+test.each([
+  ["a compression", "/grpc.health.v1.Health/Check", { "grpc-encoding": '"'.repeat(12_000) }],
+  ["a content type", CREATE, { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
+  ["an unknown RPC's", "/no.Such/Rpc", { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
+])(
+  "%s that is as long as headers can be is refused in less than clients take",
+  async (_, path, given) => {
+    const { headers, trailers } = await rawGrpc(
+      service.grpcUrl,
+      path,
+      { "content-type": "application/grpc", te: "trailers", ...given },
+      frame(new Uint8Array()),
+    );
+    const status = trailers["grpc-status"] ?? headers["grpc-status"];
+    expect(Number(status)).not.toBe(0);
+    expect(headerBytes({ ...headers, ...trailers })).toBeLessThan(TAKEN_BYTES);
   },
 );
 

@@ -61,6 +61,20 @@ test("health reports a service that is not ready as not serving, and a watch rep
   await unprepared.app.close();
 });
 
+test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
+  "a health watch by %s ends at the caller's deadline",
+  async (protocol) => {
+    const health = createClient(Health, PROTOCOLS[protocol](service));
+    const headers = { "grpc-timeout": "300m", "connect-timeout-ms": "300" };
+    const watching = Array.fromAsync(health.watch({}, { headers }));
+    expect(await rpcError(watching)).toEqual({
+      code: "DeadlineExceeded",
+      message: "The caller's deadline passed before the answer.",
+      details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
+    });
+  },
+);
+
 test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   "a health watch by %s says NOT_SERVING before it ends when the service closes",
   async (protocol) => {

@@ -37,6 +37,6 @@ test("callers that leave while their stream is answered are no defect of the ser
   });
   await replica.close();
   await database.drop();
-  expect(new Set(watched.map(({ code }) => code))).not.toContain("internal");
+  expect(new Set(watched.map(({ code }) => code))).toEqual(new Set(["canceled"]));
   expect(service.log().filter(({ msg }) => msg === "defect")).toEqual([]);
 });

@@ -24,6 +24,7 @@ import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/sh
 import { ACCOUNT_SERVICES } from "../../../src/server/account-service.ts";
 import { ADMIN_SERVICES } from "../../../src/server/admin-services.ts";
 import { SERVICES } from "../../../src/server/services.ts";
+import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -191,6 +192,17 @@ test("a stream is given 200 answers and no more", async () => {
   const questions = Array.from({ length: 201 }, () => symbol("shipments.v1.Nope"));
   expect(await ask(...questions.slice(1))).toHaveLength(200);
   await expect(ask(...questions)).rejects.toMatchObject({ code: Code.ResourceExhausted });
+});
+
+test("reflection ends at the deadline of a caller that asks nothing more", async () => {
+  const { trailers } = await rawGrpc(
+    service.grpcUrl,
+    `/${ServerReflection.typeName}/ServerReflectionInfo`,
+    { "content-type": "application/grpc", te: "trailers", "grpc-timeout": "300m" },
+    frame(new Uint8Array()),
+    { ends: false },
+  );
+  expect(trailers["grpc-status"]).toBe(String(Code.DeadlineExceeded));
 });
 
 /** Every file that a client can find: by symbol first, then by import. */
