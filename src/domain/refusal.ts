@@ -96,7 +96,7 @@ export class Refusal extends Error {
   readonly rateLimit: RateLimitState | undefined;
 
   constructor(problems: readonly [Problem, ...Problem[]], options: RefusalOptions = {}) {
-    super(summarize(problems).toWellFormed(), { cause: options.cause });
+    super(summarize(problems[0].text, problems.length).toWellFormed(), { cause: options.cause });
     this.name = "Refusal";
     this.problems = problems.map(wellFormed);
     this.reason = problems[0].reason;
@@ -123,13 +123,12 @@ export function unavailable(text: string, cause?: unknown): Refusal {
 
 /** Without halves of surrogate pairs, which a quoted text can have and UTF-8 has not. */
 function wellFormed(problem: Problem): Problem {
-  const { subject, text } = problem;
-  if (text.isWellFormed() && subject?.isWellFormed() !== false) return problem;
-  const named = subject === undefined ? {} : { subject: subject.toWellFormed() };
-  return { ...problem, ...named, text: text.toWellFormed() };
+  const text = problem.text.toWellFormed();
+  if (problem.subject === undefined) return { ...problem, text };
+  return { ...problem, subject: problem.subject.toWellFormed(), text };
 }
 
-function summarize(problems: readonly [Problem, ...Problem[]]): string {
-  const more = problems.length - 1;
-  return more === 0 ? problems[0].text : `${problems[0].text} (and ${more} more errors)`;
+/** The message of a refusal: the text of its first problem, and how many more there are. */
+export function summarize(firstText: string, problems: number): string {
+  return problems === 1 ? firstText : `${firstText} (and ${problems - 1} more errors)`;
 }

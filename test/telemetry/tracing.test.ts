@@ -254,7 +254,7 @@ test("a stream is one span, which ends with it", async () => {
     kind: "server",
     attributes: {
       "rpc.system.name": "grpc",
-      "rpc.status_code": "OK",
+      "rpc.status_code": "CANCELLED",
       ...rpcAttributes(requestId, service.grpcUrl, "shipments.v1.EventService/WatchEvents"),
     },
   });

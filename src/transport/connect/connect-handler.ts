@@ -91,10 +91,13 @@ function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void 
   const { call, request } = exchangeOf(context);
   call.method = `${context.service.typeName}/${context.method.name}`;
   if (context.method.methodKind === "unary") resetWhenIdle(request);
-  context.signal.addEventListener("abort", () => {
-    const { reason } = context.signal;
-    if (reason instanceof ConnectError) rephrase(reason, context, call, maxBytes);
-  });
+  const { signal } = context;
+  const onAbort = () => {
+    if (isGone(request)) call.code ??= Code.Canceled;
+    if (signal.reason instanceof ConnectError) rephrase(signal.reason, context, call, maxBytes);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort);
 }
 
 /** The gate that admits calls of RPCs. */
@@ -144,29 +147,16 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
 
 function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   return async function* (request: Message, context: HandlerContext) {
-    const { call, request: received } = exchangeOf(context);
-    keepIdle(received);
-    let isSending = false;
+    const { signal } = context;
+    const exchange = exchangeOf(context);
+    const call = exchange.call as AnyCall;
+    clearIdleTimeout(exchange.request);
     try {
-      for await (const message of pipeline.executeStream(
-        rpc,
-        request,
-        call as AnyCall,
-        context.signal,
-      )) {
-        isSending = true;
-        yield message;
-        isSending = false;
-      }
-      // Before the caller's own timer, or one that has none.
-      if (isPastDeadline(context.signal)) throw deadlineError();
-      call.code = context.signal.aborted ? Code.Canceled : 0;
+      yield* pipeline.executeStream(rpc, request, call, signal);
+      // Connect's timer may go off before the caller's: with OK, the stream would look whole.
+      if (isPastDeadline(signal)) throw deadlineError();
+      call.code = signal.aborted ? Code.Canceled : 0;
     } catch (error) {
-      // Connect throws into a stream what went wrong with sending: its caller is gone.
-      if (isSending) {
-        call.code = Code.Canceled;
-        throw error;
-      }
       throw errorOf(pipeline.refusalFor(error, call), context);
     }
   };
@@ -180,8 +170,9 @@ function exchangeOf(context: HandlerContext): Exchange {
 
 /**
  * Replaces what Connect says of a request that it cannot read, part of which it calls INTERNAL, by
- * our own refusal with its details, and cuts what it quotes of others. Connect aborts a call with such an error just before it sends
- * it; that is the moment to change it.
+ * our own refusal with its details; cuts what other errors of its own quote. Connect aborts a call
+ * with such an error just before it sends it; that is the moment to change it. What a client sees of
+ * its text is `rawMessage`.
  */
 function rephrase(
   error: ConnectError,
@@ -191,7 +182,8 @@ function rephrase(
 ): void {
   if (call.code !== undefined) return;
   nameCompressions(error, context);
-  const unreadable = unreadableRequest(error, maxBytes);
+  // Connect's own errors have no details.
+  const unreadable = error.details.length > 0 ? undefined : unreadableRequest(error, maxBytes);
   const refusal = unreadable && (malformedTimeoutError(context) ?? unreadable);
   if (refusal !== undefined) Object.assign(error, errorOf(refusal, context));
   else Object.assign(error, { rawMessage: fittingMessage(error.rawMessage) });
@@ -221,23 +213,32 @@ function nameCompressions({ metadata }: ConnectError, { responseHeader }: Handle
   }
 }
 
-/** Resets an HTTP/2 stream whose caller stops in the middle of a call, or of what asks for a stream. */
+/** Whether the caller has hung up, or reset the call. */
+function isGone(request: NodeRequest): boolean {
+  return "stream" in request ? request.stream.closed : request.socket.destroyed;
+}
+
+/** Resets an HTTP/2 stream whose caller stops in the middle of a call, or of the request for a stream. */
 function resetWhenIdle(request: NodeRequest): void {
   if (!("stream" in request)) return;
   const { stream } = request;
   stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
 }
 
-/** Lets an HTTP/2 stream be idle whose request has come. */
-function keepIdle(request: NodeRequest): void {
+/** Lets an HTTP/2 stream be silent once its request is complete. */
+function clearIdleTimeout(request: NodeRequest): void {
   if ("stream" in request) request.stream.setTimeout(0);
 }
 
-/** The code that Connect answered by itself (an unknown compression, a wrong content type). */
+/**
+ * The code that Connect answered by itself (an unknown compression, a wrong content type), or that of a
+ * caller that left before the end.
+ */
 function sentCode(response: NodeResponse): Code | 0 | undefined {
   if (!response.headersSent) return undefined;
   const status = response.getHeader("grpc-status");
   if (status !== undefined) return Number(status);
+  if (!response.writableEnded) return Code.Canceled;
   return HTTP_STATUS_CODES[response.statusCode] ?? Code.Unknown;
 }
 

@@ -1,4 +1,4 @@
-import type { Problem, Refusal } from "../../domain/refusal.ts";
+import { summarize, type Problem, type Refusal } from "../../domain/refusal.ts";
 
 /**
  * How much of the trailers may tell a refusal, in bytes as they are sent. Clients in Java and on gRPC's
@@ -12,10 +12,12 @@ const MAX_MESSAGE_BYTES = 1_500;
 const OTHER_DETAIL_BYTES = 400;
 /** What frames the texts of a violation: a tag and a length for it and for each of them. */
 const FRAME_BYTES = 12;
+const ELLIPSIS = "…";
 
 /** The part of a refusal that fits into trailers: its message, and its first problems. */
 export function fitTrailers(refusal: Refusal): Pick<Refusal, "message" | "problems"> {
-  const message = fittingMessage(refusal.message);
+  const [first] = refusal.problems;
+  const message = summarize(fittingMessage(first!.text), refusal.problems.length);
   // The details are in base64, four bytes for three, and have the message too.
   const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
   let leftBytes = detailBytes - Buffer.byteLength(message) - OTHER_DETAIL_BYTES;
@@ -30,7 +32,8 @@ export function fitTrailers(refusal: Refusal): Pick<Refusal, "message" | "proble
 }
 
 /** A message, cut where it would be too long for `grpc-message`. */
-export function fittingMessage(message: string): string {
+export function fittingMessage(text: string): string {
+  const message = text.toWellFormed();
   if (encodedBytes(message) <= MAX_MESSAGE_BYTES) return message;
   let bytes = encodedBytes(ELLIPSIS);
   let end = 0;
@@ -41,8 +44,6 @@ export function fittingMessage(message: string): string {
   }
   return message.slice(0, end) + ELLIPSIS;
 }
-
-const ELLIPSIS = "…";
 
 /** The length of a text, percent-encoded as in `grpc-message`. */
 function encodedBytes(text: string): number {

@@ -46,8 +46,8 @@ export function addHealth(
         const status = statusOf(service);
         if (status !== told) yield { status };
         told = status;
-        // Not before the last status is told: the signal aborts when the service shuts down.
         if (isPastDeadline(signal)) throw connectError(deadlineError());
+        // Not before the last status is told: the signal aborts when the service shuts down.
         if (signal.aborted) return;
         await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }

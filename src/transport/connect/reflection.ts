@@ -7,10 +7,11 @@ import {
 } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
+import { Code, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { refuse, unavailable } from "../../domain/refusal.ts";
 import { deadlineError } from "../../pipeline/deadline.ts";
 import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./past-deadline.ts";
@@ -39,7 +40,7 @@ export function addReflection(router: ConnectRouter, services: readonly DescServ
     for await (const request of untilAborted(requests, signal)) {
       if (++answers > MAX_ANSWERS) {
         const text = "This stream has asked for much; go on in another.";
-        throw new ConnectError(text, Code.ResourceExhausted);
+        throw connectError(refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 }));
       }
       yield {
         validHost: request.host,
@@ -53,9 +54,9 @@ export function addReflection(router: ConnectRouter, services: readonly DescServ
 }
 
 /**
- * What comes until the signal aborts, for a caller that neither asks nor ends.
+ * The items until the signal aborts, for a caller that neither asks nor ends.
  *
- * @throws ConnectError DEADLINE_EXCEEDED when it aborts at the deadline
+ * @throws ConnectError DEADLINE_EXCEEDED when it aborts at the deadline, else UNAVAILABLE
  */
 async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
   const aborted = Promise.withResolvers<undefined>();
@@ -66,7 +67,10 @@ async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): A
   for (;;) {
     const next = await Promise.race([iterator.next(), aborted.promise]);
     if (isPastDeadline(signal)) throw connectError(deadlineError());
-    if (next === undefined || next.done) return;
+    if (next === undefined) {
+      throw connectError(unavailable("The service is shutting down; go on elsewhere."));
+    }
+    if (next.done) return;
     yield next.value;
   }
 }

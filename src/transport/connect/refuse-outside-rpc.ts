@@ -28,8 +28,8 @@ export function refuseOutsideRpc(
   }
 }
 
-/** The content types of gRPC and gRPC-Web with the messages there are. */
-const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/;
+/** The content types of gRPC and gRPC-Web with the messages there are, without parameters. */
+const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?/i;
 
 /**
  * An answer that is only trailers: one block of headers that ends the stream ("Trailers-Only" of the
@@ -38,8 +38,8 @@ const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|js
  */
 function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusal): void {
   const trailers = setTrailerStatus(new Headers(), grpcError(refusal));
-  const isKnown = GRPC_CONTENT_TYPE.test(contentType);
-  response.setHeader("content-type", isKnown ? contentType : "application/grpc");
+  const known = GRPC_CONTENT_TYPE.exec(contentType)?.[0] ?? "application/grpc";
+  response.setHeader("content-type", known);
   for (const [name, value] of trailers) response.setHeader(name, value);
   if ("stream" in response) {
     response.stream.respond({ ":status": 200, ...response.getHeaders() }, { endStream: true });

@@ -8,8 +8,9 @@ const TIMEOUTS = [
 ] as const;
 
 /**
- * Takes a timeout beyond the range of timers out of a request's headers: no call lasts so long, and Connect,
- * which would set a timer for it, would find it passed at once. Malformed ones stay, to be refused.
+ * Takes a timeout beyond the range of timers out of a request's headers: no call lasts so long, and
+ * Connect, which would set a timer for it, would find it passed at once. Malformed ones stay, to be
+ * refused.
  */
 export function dropTimeoutBeyondTimers(header: Headers): void {
   for (const [name, parse] of TIMEOUTS) {

@@ -87,12 +87,12 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
     sendInPieces(stream, message, calls);
   }
 
-  /** Must not throw: nobody could catch it, and the process would end. */
-  function sendError(make: () => ConnectError): void {
+  /** Must not throw, nor may what makes the error: nobody could catch it, and the process would end. */
+  function sendError(makeError: () => ConnectError): void {
     // Nothing more can be said once an answer was begun.
     if (answered) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     try {
-      const error = make();
+      const error = makeError();
       call.code = error.code;
       send(undefined, Object.fromEntries(setTrailerStatus(new Headers(), error)));
     } catch (defect) {

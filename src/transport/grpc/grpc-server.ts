@@ -130,8 +130,13 @@ function serveStreams(
     if (calls.begin(stream)) return serve(stream, headers, flags, rawHeaders, calls);
     // Without a listener a stream that breaks while it waits would end the process.
     stream.on("error", () => undefined);
-    stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_REFUSED_STREAM));
-    const waits = calls.wait(stream, () => serve(stream, headers, flags, rawHeaders, calls));
+    const refuse = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    stream.setTimeout(IDLE_STREAM_MS, refuse);
+    const waits = calls.wait(stream, () => {
+      // A call that has begun must not be refused as one that has not: clients would repeat it.
+      stream.setTimeout(0, refuse);
+      serve(stream, headers, flags, rawHeaders, calls);
+    });
     if (!waits) stream.close(constants.NGHTTP2_REFUSED_STREAM);
   });
 }

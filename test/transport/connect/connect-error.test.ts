@@ -139,7 +139,11 @@ describe.each([
 test.each([
   ["a compression", "/grpc.health.v1.Health/Check", { "grpc-encoding": '"'.repeat(12_000) }],
   ["a content type", CREATE, { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
-  ["an unknown RPC's content type", "/no.Such/Rpc", { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
+  [
+    "an unknown RPC's content type",
+    "/no.Such/Rpc",
+    { "content-type": `application/grpc+${"x".repeat(9_000)}` },
+  ],
 ])(
   "%s that is as long as headers can be is refused in less than clients take",
   async (_, path, given) => {

@@ -1,42 +1,83 @@
 import { connect, constants } from "node:http2";
-import { expect, test } from "vitest";
-import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
-import { createDatabase } from "../../support/database.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { frame } from "../../support/raw-grpc.ts";
-import { startServiceProcess } from "../../support/service-process.ts";
+import { startServiceProcess, type ServiceProcess } from "../../support/service-process.ts";
 import { startReplica } from "../../support/service.ts";
 
-const STREAMS = 300;
+const STREAMS = 200;
 
-test("callers that leave while their stream is answered are no defect of the service", async () => {
-  const database = await createDatabase();
+let database: TestDatabase;
+let apiKey: string;
+beforeAll(async () => {
+  database = await createDatabase();
   const replica = await startReplica(database.url);
-  const { apiKey } = await replica.addWorkspace();
-  const service = await startServiceProcess({ DATABASE_URL: database.url });
-  await service.untilReady();
+  ({ apiKey } = await replica.addWorkspace());
+  await replica.close();
+});
+afterAll(() => database.drop());
+
+type Leave = (service: ServiceProcess, path: string) => Promise<void>;
+
+/** Opens streams one after the other, and leaves each of them a little later than the one before. */
+const leaveByGrpc: Leave = async (service, path) => {
   const session = connect(service.grpcUrl);
-  const watch = `${EventService.typeName}/${EventService.method.watchEvents.name}`;
   for (let i = 0; i < STREAMS; i++) {
     const stream = session.request({
       ":method": "POST",
-      ":path": `/${watch}`,
+      ":path": path,
       "content-type": "application/grpc",
       te: "trailers",
       "x-api-key": apiKey,
     });
     stream.on("error", () => undefined);
     stream.end(frame(new Uint8Array()));
-    await new Promise((resolve) => setTimeout(resolve, i % 20));
+    await sleep(i % 20);
     stream.close(constants.NGHTTP2_CANCEL);
   }
   session.destroy();
-  const watched = await eventually("a line for every stream", () => {
-    const lines = service.log().filter(({ method: name }) => name === watch);
-    return lines.length === STREAMS && lines;
-  });
-  await replica.close();
-  await database.drop();
-  expect(new Set(watched.map(({ code }) => code))).toEqual(new Set(["canceled"]));
-  expect(service.log().filter(({ msg }) => msg === "defect")).toEqual([]);
-});
+};
+
+/** The same by Connect, where leaving ends the connection. */
+const leaveByConnect: Leave = async (service, path) => {
+  for (let i = 0; i < STREAMS; i++) {
+    const leaving = new AbortController();
+    const call = fetch(service.httpUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/connect+json", "x-api-key": apiKey },
+      body: frame(Buffer.from("{}")),
+      signal: leaving.signal,
+    });
+    // Later than by gRPC, since a call has to have come whole to be one that was left.
+    await sleep(20 + (i % 20));
+    leaving.abort();
+    await call
+      .then(
+        ({ body }) => body?.cancel(),
+        () => undefined,
+      )
+      .catch(() => undefined);
+  }
+};
+
+test.each([
+  ["events by gRPC", "shipments.v1.EventService/WatchEvents", leaveByGrpc],
+  ["events by Connect", "shipments.v1.EventService/WatchEvents", leaveByConnect],
+  ["health by gRPC", "grpc.health.v1.Health/Watch", leaveByGrpc],
+  ["health by Connect", "grpc.health.v1.Health/Watch", leaveByConnect],
+])(
+  "callers that leave a stream of %s are logged as that, and as no defect",
+  async (_, method, leave) => {
+    const service = await startServiceProcess({ DATABASE_URL: database.url });
+    await service.untilReady();
+    await leave(service, `/${method}`);
+    const calls = await eventually("a line for every stream", () => {
+      const lines = service.log().filter((line) => line.method === method);
+      return lines.length === STREAMS && lines;
+    });
+    expect(new Set(calls.map(({ code }) => code))).toEqual(new Set(["canceled"]));
+    expect(service.log().filter(({ msg }) => msg === "defect")).toEqual([]);
+  },
+);

@@ -26,6 +26,7 @@ import { ADMIN_SERVICES } from "../../../src/server/admin-services.ts";
 import { SERVICES } from "../../../src/server/services.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
+import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -191,7 +192,14 @@ test("a stream is sent no file twice but the one it asks for", async () => {
 test("a stream is given 200 answers and no more", async () => {
   const questions = Array.from({ length: 201 }, () => symbol("shipments.v1.Nope"));
   expect(await ask(...questions.slice(1))).toHaveLength(200);
-  await expect(ask(...questions)).rejects.toMatchObject({ code: Code.ResourceExhausted });
+  expect(await rpcError(ask(...questions))).toEqual({
+    code: "ResourceExhausted",
+    message: "This stream has asked for much; go on in another.",
+    details: {
+      ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
+      RetryInfo: { retryDelay: "1s" },
+    },
+  });
 });
 
 test("reflection ends at the deadline of a caller that asks nothing more", async () => {
