@@ -8,13 +8,16 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { startReplica } from "../../support/service.ts";
 
 const STREAMS = 200;
+/** So many that none opens more streams than it may, should the service be slow to see one left. */
+const WORKSPACES = STREAMS / 20;
 
 let database: TestDatabase;
-let apiKey: string;
+let apiKeys: string[];
 beforeAll(async () => {
   database = await createDatabase();
   const replica = await startReplica(database.url);
-  ({ apiKey } = await replica.addWorkspace());
+  apiKeys = [];
+  for (let i = 0; i < WORKSPACES; i++) apiKeys.push((await replica.addWorkspace()).apiKey);
   await replica.close();
 });
 afterAll(() => database.drop());
@@ -30,7 +33,7 @@ const leaveByGrpc: Leave = async (service, path) => {
       ":path": path,
       "content-type": "application/grpc",
       te: "trailers",
-      "x-api-key": apiKey,
+      "x-api-key": apiKeys[i % WORKSPACES]!,
     });
     stream.on("error", () => undefined);
     stream.end(frame(new Uint8Array()));
@@ -46,7 +49,10 @@ const leaveByConnect: Leave = async (service, path) => {
     const leaving = new AbortController();
     const call = fetch(service.httpUrl + path, {
       method: "POST",
-      headers: { "content-type": "application/connect+json", "x-api-key": apiKey },
+      headers: {
+        "content-type": "application/connect+json",
+        "x-api-key": apiKeys[i % WORKSPACES]!,
+      },
       body: frame(Buffer.from("{}")),
       signal: leaving.signal,
     });
