@@ -102,15 +102,14 @@ describe.each(Object.entries(CHARACTERS))(
     }
 
     const clientOf = (protocol: keyof typeof PROTOCOLS) =>
-      rpcClient(EventService, (options) => PROTOCOLS[protocol](service, options), apiKey);
+      rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
 
     test("in the list of shipments", async () => {
       const ways = await readEachWay(
         "/v1/shipments",
         ({ data, next_page_token: next }) => ({ names: data.map((it: any) => it.reference), next }),
         async (protocol, pageToken) => {
-          const transport = (options: object) => PROTOCOLS[protocol](service, options);
-          const client = rpcClient(ShipmentService, transport, apiKey);
+          const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, apiKey);
           const page = await client.listShipments({ pageSize: 100, pageToken });
           return { names: page.data.map((it) => it.reference), next: page.nextPageToken };
         },

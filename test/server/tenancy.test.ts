@@ -457,11 +457,7 @@ async function refusalOfStream(
   answered: boolean,
 ) {
   expect([method.name, answered]).toEqual(["WatchEvents", false]);
-  const client = rpcClient(
-    EventService,
-    (options) => PROTOCOLS[protocol](service, options),
-    caller.apiKey,
-  );
+  const client = rpcClient(EventService, PROTOCOLS[protocol], service, caller.apiKey);
   const request = fromJson(method.input, fields as any);
   return { refusal: await rpcError(take(1, client.watchEvents(request as any))) };
 }

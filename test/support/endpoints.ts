@@ -43,7 +43,8 @@ export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
     grpcClient: ((apiKey: string, service: DescService = ShipmentService) =>
       rpcClient(
         service,
-        (options) => PROTOCOLS["gRPC on the gRPC server"](urls, options),
+        PROTOCOLS["gRPC on the gRPC server"],
+        urls,
         apiKey,
       )) as Endpoints["grpcClient"],
   };

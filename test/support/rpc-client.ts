@@ -50,15 +50,16 @@ export const PROTOCOLS = {
     createConnectTransport(overHttp1(urls, asBinary(options))),
 } satisfies Record<string, (urls: ServerUrls, options?: Options) => Transport>;
 
-/** A client of a service that sends the key as metadata, over the transport it is given. */
+/** A client of a service that sends the key as metadata, over the transport to these URLs. */
 export function rpcClient<S extends DescService>(
   service: S,
-  transport: (options: Options) => Transport,
+  transportTo: (urls: ServerUrls, options: Options) => Transport,
+  urls: ServerUrls,
   apiKey: string,
 ): Client<S> {
   const withKey: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${apiKey}`);
     return next(request);
   };
-  return createClient(service, transport({ interceptors: [withKey] }));
+  return createClient(service, transportTo(urls, { interceptors: [withKey] }));
 }

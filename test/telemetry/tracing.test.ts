@@ -123,7 +123,7 @@ test.for(Object.entries(SYSTEMS))(
   "a booking by %s is a span of its method, with its transaction below",
   async ([protocol, system]) => {
     const transport = PROTOCOLS[protocol as keyof typeof SYSTEMS];
-    const client = rpcClient(ShipmentService, (options) => transport(service, options), apiKey);
+    const client = rpcClient(ShipmentService, transport, service, apiKey);
     const requestId = protocol.replaceAll(" ", "-");
     await client.createShipment(rpcBooking(), { headers: { "x-request-id": requestId } });
     const url = protocol.endsWith("gRPC server") ? service.grpcUrl : service.httpUrl;
@@ -273,7 +273,7 @@ test("a call joins the trace that its caller names, with its state, on every ser
     headers: headers("joins-json"),
   });
   for (const [name, transport] of Object.entries(PROTOCOLS)) {
-    const client = rpcClient(ShipmentService, (options) => transport(service, options), apiKey);
+    const client = rpcClient(ShipmentService, transport, service, apiKey);
     const requestId = `joins-${name.replaceAll(" ", "-")}`;
     requestIds.push(requestId);
     await client.quoteShipment(rpcRoute(), { headers: headers(requestId) });

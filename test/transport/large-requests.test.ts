@@ -86,7 +86,7 @@ describe("a request of an RPC that takes more than others", () => {
 
   test("may be as large by gRPC and by Connect", async () => {
     for (const [name, protocol] of Object.entries(PROTOCOLS)) {
-      const client = rpcClient(service.desc, (options) => protocol(service, options), OWN_KEY);
+      const client = rpcClient(service.desc, protocol, service, OWN_KEY);
       const data = new Uint8Array(2 * MIB).fill(7);
       const answer = await (client as any).send({ data });
       expect([name, answer.id]).toEqual([name, BigInt(data.length)]);
@@ -132,7 +132,7 @@ describe("a request of an RPC that takes more than others", () => {
       { message: BUSY, errors: {} },
     ]);
     const byGrpc = (name: keyof typeof PROTOCOLS) =>
-      rpcClient(service.desc, (options) => PROTOCOLS[name](service, options), OWN_KEY) as any;
+      rpcClient(service.desc, PROTOCOLS[name], service, OWN_KEY) as any;
     for (const name of ["gRPC on the gRPC server", "Connect on the HTTP server"] as const) {
       const error = await rpcError(byGrpc(name).send({ data: new Uint8Array(3 * MIB) }));
       expect([name, error.code, error.message]).toEqual([name, "Unavailable", BUSY]);

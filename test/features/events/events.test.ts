@@ -280,11 +280,7 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   "watchEvents by %s sends past events, then new ones, and resumes from a cursor",
   async (protocol) => {
     const { apiKey } = await service.addWorkspace();
-    const client = rpcClient(
-      EventService,
-      (options) => PROTOCOLS[protocol](service, options),
-      apiKey,
-    );
+    const client = rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
     const shipment = await book(apiKey);
     const watching = take(3, withoutHeartbeats(client.watchEvents({})));
     await sleep(100);
@@ -307,8 +303,7 @@ test("watchEvents answers at once in a workspace without events, and again withi
   const { apiKey } = await service.addWorkspace();
   const seen = (["gRPC on the gRPC server", "Connect on the HTTP server"] as const).flatMap(
     (it) => {
-      const transport = (options: object) => PROTOCOLS[it](service, options);
-      const client = rpcClient(EventService, transport, apiKey);
+      const client = rpcClient(EventService, PROTOCOLS[it], service, apiKey);
       return [
         take(1, client.watchEvents({}, { timeoutMs: 5_000 })),
         take(2, client.watchEvents({}, { timeoutMs: 15_000 })),
@@ -403,11 +398,7 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   "an event stream by %s with a deadline beyond the range of timers goes on",
   async (protocol) => {
     const { apiKey } = await service.addWorkspace();
-    const client = rpcClient(
-      EventService,
-      (options) => PROTOCOLS[protocol](service, options),
-      apiKey,
-    );
+    const client = rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
     const headers = { "grpc-timeout": "99999999H", "connect-timeout-ms": "9999999999" };
     const watching = take(1, withoutHeartbeats(client.watchEvents({}, { headers })));
     await sleep(100);

@@ -128,11 +128,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
       message: expect.stringMatching(/^zones must be JSON text in UTF-8: .*; upload it again$/),
       errors: { zones: [body.message] },
     });
-    const client = rpcClient(
-      TariffService,
-      (options) => PROTOCOLS[protocol](service, options),
-      operator,
-    );
+    const client = rpcClient(TariffService, PROTOCOLS[protocol], service, operator);
     const publishing = client.publishTariff({ draft: BigInt(draft.id), replaces: 1 });
     expect(await rpcError(publishing)).toMatchObject({
       code: "FailedPrecondition",

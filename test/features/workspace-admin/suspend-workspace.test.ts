@@ -109,11 +109,7 @@ test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])(
   "a suspended workspace is refused by %s",
   async (protocol) => {
     await set("suspend");
-    const client = rpcClient(
-      EventService,
-      (options) => PROTOCOLS[protocol](service, options),
-      workspace.apiKey,
-    );
+    const client = rpcClient(EventService, PROTOCOLS[protocol], service, workspace.apiKey);
     expect(await rpcError(client.listEvents({}))).toEqual(SUSPENDED_ERROR);
     expect(await rpcError(take(1, client.watchEvents({})))).toEqual(SUSPENDED_ERROR);
   },

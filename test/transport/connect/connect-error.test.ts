@@ -118,7 +118,8 @@ describe.each([
     const json = await service.request("/v1/shipments", { apiKey, body });
     const client = rpcClient(
       ShipmentService,
-      (options) => PROTOCOLS["Connect on the HTTP server"](service, options),
+      PROTOCOLS["Connect on the HTTP server"],
+      service,
       apiKey,
     );
     const facts = await rpcError(client.createShipment(request));

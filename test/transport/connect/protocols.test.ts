@@ -17,7 +17,7 @@ import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { PROTOCOLS, rpcClient, type ServerUrls } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -39,8 +39,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
-  const client = (key = apiKey) =>
-    rpcClient(ShipmentService, (options) => transportTo(service, options), key);
+  const client = (key = apiKey) => rpcClient(ShipmentService, transportTo, service, key);
 
   test("a quote equals the one by plain JSON", async () => {
     const response = await client().quoteShipment(ROUTE);
@@ -250,17 +249,16 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
 });
 
 test("compressed messages are understood", async () => {
-  const transport = (options: object) =>
+  const transportTo = ({ httpUrl }: ServerUrls, options: object) =>
     createConnectTransport({
-      baseUrl: service.httpUrl,
+      baseUrl: httpUrl,
       httpVersion: "1.1",
       sendCompression: compressionGzip,
       compressMinBytes: 1,
       ...options,
     });
-  expect((await rpcClient(ShipmentService, transport, apiKey).quoteShipment(ROUTE)).covered).toBe(
-    true,
-  );
+  const client = rpcClient(ShipmentService, transportTo, service, apiKey);
+  expect((await client.quoteShipment(ROUTE)).covered).toBe(true);
 });
 
 describe("a request to no known RPC", () => {

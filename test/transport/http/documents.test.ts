@@ -190,7 +190,7 @@ describe("a document by HTTP", () => {
 
 describe.each(Object.entries(PROTOCOLS))("a document by %s", (_, protocol) => {
   test.each([[1n], [2n], [3n]])("is the message, small or of many MiB: %s", async (id) => {
-    const client = rpcClient(service.desc, (options) => protocol(service, options), OWN_KEY);
+    const client = rpcClient(service.desc, protocol, service, OWN_KEY);
     const parcel = (await (client as any).send({ id })) as Parcel;
     expect(parcel.id).toBe(id);
     expect(Buffer.compare(parcel.data, BODIES.get(id)!)).toBe(0);
