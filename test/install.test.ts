@@ -8,6 +8,8 @@ import { makeTemporaryFolder } from "./support/temporary-folder.ts";
 const READ_BY_NPM = ["package.json", "package-lock.json", ".npmrc"];
 
 interface LockedPackage {
+  /** Set where another package stands at the path. */
+  readonly name?: string;
   readonly version: string;
   readonly integrity?: string;
   readonly dev?: boolean;
@@ -47,6 +49,11 @@ test("the Node that runs the service is in the lock file, and no install script 
   expect(new Set(versions)).toEqual(new Set([process.versions.node]));
   expect(locked.map(([path]) => path)).not.toContain("node_modules/node");
   expect(allowScripts).not.toHaveProperty("node");
+});
+
+test("the package that reports installs to its maker is not among those that are installed", () => {
+  const names = locked.map(([path, it]) => it.name ?? path.split("node_modules/").at(-1));
+  expect(names).not.toContain("@scarf/scarf");
 });
 
 test("npm ci prints no warning, on the Node that the machine has", () => {
