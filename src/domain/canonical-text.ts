@@ -1,5 +1,5 @@
 /** How deeply a document may be nested; a tariff needs 9 levels. */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
 /**
  * The JSON text of a value with every object's keys in one fixed order and without white space:

@@ -9,6 +9,8 @@ export interface Fault {
 /** Collects faults in the order they are found, up to a bound. */
 export interface Faults {
   readonly list: readonly Fault[];
+  /** How many it keeps. */
+  readonly limit: number;
   /** Whether the bound is reached, so that looking further is of no use. */
   readonly full: boolean;
   add(path: string, text: string): void;
@@ -19,6 +21,7 @@ export function createFaults(limit: number): Faults {
   const list: Fault[] = [];
   return {
     list,
+    limit,
     get full() {
       return list.length >= limit;
     },

@@ -3,7 +3,7 @@ import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
 import { createFaults, isObject, quoted } from "../faults.ts";
-import type { Faults } from "../faults.ts";
+import type { Fault, Faults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
@@ -16,8 +16,8 @@ export const MAX_POSITIONS = 5_000_000;
 
 /**
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
- * every fault: those of the collection at `zones`, then those of names and ids (see
- * `identifyZones`), then those of a shape at `zones[3].geometry`, the first of each polygon. The
+ * every fault: those of the collection at `zones`, then zone by zone those of its id and name (see
+ * `identifyZones`) and those of its shape at `zones[3].geometry`, the first of each polygon. The
  * zones refer to the document's positions, they do not copy them.
  * The result is valid only when no fault was added.
  *
@@ -29,19 +29,34 @@ export function readZones(
   visits: EdgeVisits = { left: MAX_EDGE_VISITS },
 ): Zone[] {
   const features = readFeatures(document, faults);
-  const identities = identifyZones(features, faults);
+  const ofIdentities = createFaults(faults.limit);
+  const identities = identifyZones(features, ofIdentities);
+  let told = 0;
+  /** So that the faults of each zone are together, and the zones in their order. */
+  const tellIdentityFaults = (upToZone: number) => {
+    for (let it; (it = ofIdentities.list[told]) && zoneOf(it) <= upToZone; told++) {
+      faults.add(it.path, it.text);
+    }
+  };
   let positions = 0;
   const zones: Zone[] = [];
   for (const [index, feature] of features.entries()) {
+    tellIdentityFaults(index);
     positions += countPositions(feature);
     if (positions > MAX_POSITIONS) {
       faults.add("zones", `the zones have more than ${MAX_POSITIONS} positions; simplify them`);
     }
-    if (faults.full || positions > MAX_POSITIONS || visits.left <= 0) return zones;
+    if (faults.full || positions > MAX_POSITIONS || visits.left <= 0) break;
     const polygons = readPolygons(feature, `zones[${index}]`, faults, visits);
     zones.push({ ...(identities[index] as ZoneIdentity), polygons });
   }
+  tellIdentityFaults(Infinity);
   return zones;
+}
+
+/** The place of the zone that a fault such as `zones[3].id` is of. */
+function zoneOf({ path }: Fault): number {
+  return Number.parseInt(path.slice("zones[".length), 10);
 }
 
 /** The polygons of zones that `readZones` has found sound; they are not checked again. */

@@ -26,15 +26,22 @@ const DERIVED_ID_DIGITS = 12;
  *
  * An id is the feature's own, as text, or else derived from the unique name.
  *
- * Faults are added at `zones[3].properties.name` and `zones[3].id`. The identities are unique even
+ * Faults are added at `zones[3].id` and `zones[3].properties.name`, zone by zone. The identities are unique even
  * where there are faults: such a name or id counts as missing. Takes linear time.
  *
  * @param features the features of a GeoJSON FeatureCollection, checked or not
  */
 export function identifyZones(features: readonly unknown[], faults: Faults): ZoneIdentity[] {
-  const givenNames = features.map((feature, i) => readName(feature, i, faults));
-  const ownIds = readOwnIds(features, faults);
-  const names = uniqueNames(givenNames, ownIds);
+  const ownerOf = new Map<string, number>();
+  const given = features.map((feature, i) => ({
+    ownId: readOwnId(feature, i, ownerOf, faults),
+    name: readName(feature, i, faults),
+  }));
+  const ownIds = given.map(({ ownId }) => ownId);
+  const names = uniqueNames(
+    given.map(({ name }) => name),
+    ownIds,
+  );
   const takenIds = new Set(ownIds.filter((id) => id !== undefined));
   return names.map((name, i) => ({ id: ownIds[i] ?? deriveId(name, takenIds), name }));
 }
@@ -52,24 +59,30 @@ function readName(feature: unknown, index: number, faults: Faults): string {
   return fallback;
 }
 
-/** The features' own ids as text, each once; undefined where there is none, or a fault. */
-function readOwnIds(features: readonly unknown[], faults: Faults): (string | undefined)[] {
-  const ownerOf = new Map<string, number>();
-  return features.map((feature, index) => {
-    const id = readId(feature, index, faults);
-    if (id === undefined) return undefined;
-    const owner = ownerOf.get(id);
-    if (owner === undefined) {
-      ownerOf.set(id, index);
-      return id;
-    }
-    faults.add(
-      `zones[${index}].id`,
-      `must differ from that of every other zone; zones[${owner}] has ${quoted(id)} too; ` +
-        "give one of them another, or none",
-    );
-    return undefined;
-  });
+/**
+ * A feature's own id as text; undefined where there is none, or a fault.
+ *
+ * @param ownerOf which feature has an id, of those before; gains this one
+ */
+function readOwnId(
+  feature: unknown,
+  index: number,
+  ownerOf: Map<string, number>,
+  faults: Faults,
+): string | undefined {
+  const id = readId(feature, index, faults);
+  if (id === undefined) return undefined;
+  const owner = ownerOf.get(id);
+  if (owner === undefined) {
+    ownerOf.set(id, index);
+    return id;
+  }
+  faults.add(
+    `zones[${index}].id`,
+    `must differ from that of every other zone; zones[${owner}] has ${quoted(id)} too; ` +
+      "give one of them another, or none",
+  );
+  return undefined;
 }
 
 function readId(feature: unknown, index: number, faults: Faults): string | undefined {

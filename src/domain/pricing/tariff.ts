@@ -101,17 +101,20 @@ function readFees(document: Readonly<Record<string, unknown>>, faults: Faults): 
 
 type Currency = Pick<Fees, "currency" | "minorDigits">;
 
-/** Accepts any number of decimals in fees, so that an unknown currency is the only fault. */
-const UNKNOWN_CURRENCY: Currency = { currency: "", minorDigits: Infinity };
+/** Has fees checked as those of most currencies, so that one check names all that is to be mended. */
+const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
+/** A currency; with a fault, the one that is probably meant. */
 function readCurrency(value: unknown, faults: Faults): Currency {
-  const minorDigits = typeof value === "string" ? minorDigitsOf(value) : undefined;
-  if (minorDigits !== undefined) return { currency: value as string, minorDigits };
+  const code = typeof value === "string" ? value.trim().toUpperCase() : "";
+  const minorDigits = minorDigitsOf(code);
+  const meant = minorDigits === undefined ? UNKNOWN_CURRENCY : { currency: code, minorDigits };
+  if (meant.currency === value) return meant;
   faults.add(
     "currency",
     `must be an active ISO 4217 code with a minor unit, such as "USD"; it is ${quoted(value)}`,
   );
-  return UNKNOWN_CURRENCY;
+  return meant;
 }
 
 /** A fee in minor units, or 0 with a fault. */
@@ -128,7 +131,7 @@ function readFee(value: unknown, path: string, currency: Currency, faults: Fault
     );
     return 0;
   }
-  return currency === UNKNOWN_CURRENCY ? 0 : toUnits(decimal, minorDigits);
+  return toUnits(decimal, minorDigits);
 }
 
 /** A rate in millionths of the major unit, or 0 with a fault. */
@@ -162,8 +165,10 @@ function readTiers(value: unknown, currency: Currency, faults: Faults): Tier[] {
     faults.add("tiers", `must be a list of at most ${MAX_TIERS} tiers; it ${sizeOf(value)}`);
     return [];
   }
-  const tiers = value.map((tier, i) => readTier(tier, `tiers[${i}]`, currency, faults));
-  for (const [i, tier] of tiers.entries()) checkOrder(tiers[i - 1], tier, i, faults);
+  const tiers: Tier[] = [];
+  for (const [i, tier] of value.entries()) {
+    tiers.push(readTier(tier, `tiers[${i}]`, { currency, before: tiers[i - 1] }, faults));
+  }
   return tiers;
 }
 
@@ -171,10 +176,22 @@ function sizeOf(value: unknown): string {
   return Array.isArray(value) ? `has ${value.length}` : `is ${quoted(value)}`;
 }
 
-function readTier(value: unknown, path: string, currency: Currency, faults: Faults): Tier {
+function readTier(
+  value: unknown,
+  path: string,
+  { currency, before }: { readonly currency: Currency; readonly before: Tier | undefined },
+  faults: Faults,
+): Tier {
   if (!isObject(value)) faults.add(path, `must be an object; it is ${quoted(value)}`);
   if (!isObject(value)) return { minKg: NaN, maxKg: NaN, flatFeeMinor: 0, ratePerKgMillionths: 0 };
   const minKg = readWeight(value.min_kg, `${path}.min_kg`, faults);
+  if (before !== undefined && minKg < before.maxKg) {
+    faults.add(
+      `${path}.min_kg`,
+      `must be at least ${before.maxKg}, where the tier before it ends; it is ${minKg}; ` +
+        "put the tiers in ascending order and without overlap",
+    );
+  }
   const maxKg = readWeight(value.max_kg, `${path}.max_kg`, faults);
   if (maxKg <= minKg) {
     faults.add(`${path}.max_kg`, `must be above min_kg, which is ${minKg}; it is ${maxKg}`);
@@ -192,13 +209,4 @@ function readWeight(value: unknown, path: string, faults: Faults): number {
   if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
   faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);
   return NaN;
-}
-
-function checkOrder(before: Tier | undefined, tier: Tier, i: number, faults: Faults): void {
-  if (before === undefined || !(tier.minKg < before.maxKg)) return;
-  faults.add(
-    `tiers[${i}].min_kg`,
-    `must be at least ${before.maxKg}, where the tier before it ends; it is ${tier.minKg}; ` +
-      "put the tiers in ascending order and without overlap",
-  );
 }

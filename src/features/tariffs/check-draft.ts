@@ -1,7 +1,13 @@
 import { hash } from "node:crypto";
+import { canonicalText } from "../../domain/canonical-text.ts";
 import type { Fault } from "../../domain/faults.ts";
-import { readTariff, type Tariff, type TariffReading } from "../../domain/pricing/tariff.ts";
-import { canonicalTextOrFault, unstorableFault } from "../../domain/unstorable-fault.ts";
+import {
+  MAX_FAULTS,
+  readTariff,
+  type Tariff,
+  type TariffReading,
+} from "../../domain/pricing/tariff.ts";
+import { unstorableFault } from "../../domain/unstorable-fault.ts";
 import type { DraftDocument } from "./read-document.ts";
 
 /** The tariff of a draft that can be published, or everything that is wrong with it. */
@@ -20,14 +26,12 @@ export type DraftCheck =
 
 /** Checks all of a draft, which takes seconds when it is large. */
 export function checkDraft(draft: DraftDocument): DraftCheck {
-  const { tariff, faults } = readDraft(draft);
-  if (faults !== undefined) return { faults };
+  const { tariff, faults = [] } = readDraft(draft);
   const { document } = draft;
-  const canonical = canonicalTextOrFault(document);
-  if (canonical.fault !== undefined) return { faults: [canonical.fault] };
-  const fault = unstorableFault(document);
-  if (fault !== undefined) return { faults: [fault] };
-  return { tariff, digest: hash("sha256", canonical.text, "base64url") };
+  const unstorable = unstorableFault(document);
+  if (unstorable !== undefined) return { faults: [...faults, unstorable].slice(0, MAX_FAULTS) };
+  if (tariff === undefined) return { faults };
+  return { tariff, digest: hash("sha256", canonicalText(document), "base64url") };
 }
 
 function readDraft({ document, zonesFault }: DraftDocument): TariffReading {

@@ -31,8 +31,8 @@ import { versionMessage, type VersionRow } from "./version-row.ts";
  * version within the database.
  *
  * @param request without `replaces`, it replaces whatever is in force
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE, FIELD_INVALID for a time more than a year from
- *   now, TARIFF_FAULTY with every fault under its path, TARIFF_REPLACED, TARIFF_SCHEDULED, UNAVAILABLE
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE, FIELD_INVALID for a time that is past or more
+ *   than a year from now, TARIFF_FAULTY with every fault under its path, TARIFF_REPLACED, TARIFF_SCHEDULED, UNAVAILABLE
  *   when too much work on tariffs waits
  */
 export async function publishTariff(
@@ -63,23 +63,28 @@ async function checkRequested(
   deps: TariffDeps,
 ): Promise<CheckedDraft | undefined> {
   const reading = deps.em.fork();
-  if (request.effectiveAt !== undefined) await assertWithinYear(reading, request.effectiveAt);
   const draft = await findDraftIfAny(reading, request.draft ?? 0n);
   if (draft === null) return undefined;
+  if (request.effectiveAt !== undefined) await assertToCome(reading, request.effectiveAt);
   assertDraftEtag(draft, request.etag);
   const checked = await checkStoredDraft(deps, draft);
   if (checked !== undefined && checked.faults.length > 0) throw faultyTariffError(checked.faults);
   return checked;
 }
 
-async function assertWithinYear(em: EntityManager, effectiveAt: Timestamp): Promise<void> {
-  const [row] = await runStatement<{ isLate: boolean }>(
+/** A time that is past by less than a minute is now: clocks differ, and calls take a while. */
+async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<void> {
+  const [row] = await runStatement<{ isPast: boolean; isLate: boolean }>(
     em,
-    `select $1::timestamptz > statement_timestamp() + interval '1 year' as "isLate"`,
+    `select $1::timestamptz < statement_timestamp() - interval '1 minute' as "isPast",
+       $1::timestamptz > statement_timestamp() + interval '1 year' as "isLate"`,
     [instantText(effectiveAt)],
   );
-  if (!row!.isLate) return;
-  const text = "effective_at must be at most a year from now.";
+  const { isPast, isLate } = row!;
+  if (!isPast && !isLate) return;
+  const text = isPast
+    ? "effective_at must not be past; leave it out to publish at once."
+    : "effective_at must be at most a year from now.";
   throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
 }
 

@@ -372,31 +372,35 @@ describe("refuses, saying where, what and how to fix it", () => {
     expect(read(document).faults).toEqual([{ path, text }]);
   });
 
-  test("all faults together, each by its feature's place, those of names and ids first", () => {
+  test("all faults together, each by its feature's place, first those of its id and name", () => {
     const document = collection(
       polygon(SQUARE),
       null,
       polygon(SQUARE.slice(1), SQUARE.slice(0, 2)),
-      featureOf({ type: "MultiPolygon", coordinates: [[], [SQUARE]] }, { name: [] }),
+      { ...featureOf({ type: "MultiPolygon", coordinates: [[], [SQUARE]] }, { name: [] }), id: {} },
       { ...polygon(SQUARE), id: [] },
     );
     expect(read(document).faults).toEqual([
-      {
-        path: "zones[3].properties.name",
-        text: "must be text of at most 200 characters; it is a list",
-      },
-      {
-        path: "zones[4].id",
-        text: "must be a number or text of at most 100 characters; it is a list",
-      },
       { path: "zones[1]", text: 'must be a GeoJSON object of type "Feature"' },
       {
         path: "zones[2].geometry",
         text: "the outer ring is not closed; repeat its first position as its last",
       },
       {
+        path: "zones[3].id",
+        text: "must be a number or text of at most 100 characters; it is an object",
+      },
+      {
+        path: "zones[3].properties.name",
+        text: "must be text of at most 200 characters; it is a list",
+      },
+      {
         path: "zones[3].geometry",
         text: "the coordinates of polygon 1 must be a list of at least one ring",
+      },
+      {
+        path: "zones[4].id",
+        text: "must be a number or text of at most 100 characters; it is a list",
       },
     ]);
   });
@@ -432,6 +436,7 @@ describe("readZones limits the number of", () => {
         polygon(SQUARE),
         featureOf({ type: "MultiPolygon", coordinates: [[SQUARE], [SQUARE]] }),
         null,
+        { ...polygon(SQUARE), id: [] },
       ),
       faults,
       { left: 20 },
@@ -444,6 +449,10 @@ describe("readZones limits the number of", () => {
           text:
             "in polygon 1, too many long edges run side by side, here and in the zones before, for " +
             "all to be checked; simplify them or split their polygons into smaller ones",
+        },
+        {
+          path: "zones[3].id",
+          text: "must be a number or text of at most 100 characters; it is a list",
         },
       ],
     ]);

@@ -252,7 +252,34 @@ describe("refuses, saying where, what and how to fix it", () => {
     });
   });
 
+  test.each([
+    ["XXX", "most currencies", "at most 2", "5.001"],
+    [undefined, "most currencies", "at most 2", "5.001"],
+    ["jpy", "JPY", "no", "5.0"],
+    [" kwd ", "KWD", "at most 3", "5.0001"],
+  ])("fees that are too fine beside the unknown currency %j", (currency, meant, most, base_fee) => {
+    const tiers = [{ ...TIER, flat_fee: "0", rate_per_kg: "0.000001" }];
+    expect(readTariff({ ...DOCUMENT, currency, base_fee, tiers })).toEqual({
+      faults: [
+        { path: "currency", text: expect.stringMatching("^must be an active ISO 4217 code") },
+        {
+          path: "base_fee",
+          text: `must have ${most} decimals in ${meant}; it is "${base_fee}"; ${ROUND_FEE}`,
+        },
+      ],
+    });
+  });
+
   test("all faults at once, in the document's order", () => {
+    const upsideDown = { ...TIER, min_kg: 4, max_kg: 3, flat_fee: "" };
+    const overlapping = readTariff({ ...DOCUMENT, tiers: [TIER, upsideDown, upsideDown] });
+    expect(overlapping.faults?.map((fault) => fault.path)).toEqual([
+      "tiers[1].min_kg",
+      "tiers[1].max_kg",
+      "tiers[1].flat_fee",
+      "tiers[2].max_kg",
+      "tiers[2].flat_fee",
+    ]);
     expect(readTariff({ tiers: [{}], zones: {} }).faults?.map((fault) => fault.path)).toEqual([
       "currency",
       "base_fee",

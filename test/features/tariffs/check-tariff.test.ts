@@ -41,9 +41,9 @@ test("every fault of a draft is given by its path, in the order of the document"
     faults: [
       "base_fee",
       "rate_per_km",
+      "tiers[1].min_kg",
       "tiers[1].max_kg",
       "tiers[1].flat_fee",
-      "tiers[1].min_kg",
       expect.stringMatching(/^zones\[0\]\.geometry/),
     ],
     zones: 0,
@@ -51,7 +51,18 @@ test("every fault of a draft is given by its path, in the order of the document"
     same_as_in_force: false,
     etag: draft.etag,
   });
-  expect(body.faults[2].text).toBe("must be above min_kg, which is 4; it is 3");
+  expect(body.faults[3].text).toBe("must be above min_kg, which is 4; it is 3");
+});
+
+test("one check names all that is wrong, also beside an unknown currency and what could not be stored", async () => {
+  const draft = await drafts.begin(worldTariff({ currency: "XXX", base_fee: "5.001" }));
+  const zones = JSON.stringify(OPEN_RING).replace('"Zone 1"', '"Z","x":"\\u0000"');
+  await drafts.upload(draft.id, zones);
+  const { faults } = (await check(draft.id)).body;
+  const paths = ["currency", "base_fee", "zones[0].geometry", "zones.features[0].properties.x"];
+  expect(faults.map(({ path }: any) => path)).toEqual(paths);
+  const { body } = await drafts.publish(draft.id, 1);
+  expect(Object.keys(body.errors)).toEqual(paths);
 });
 
 test("at most 100 faults are given, and publishing refuses with the same ones, each under its path", async () => {

@@ -143,14 +143,21 @@ test("a publication that is repeated with its idempotency key is made once", asy
   expect((await publish()).body).toEqual(first.body);
 });
 
-test("a time that has passed is now, and one more than a year ahead is refused", async () => {
+test("a time that is past by less than a minute is now; others, and more than a year ahead, are refused", async () => {
   const { id } = await begin("2.00");
-  const text = "effective_at must be at most a year from now.";
-  const effective_at = await inSeconds(367 * 24 * 3600);
-  expect(await drafts.publish(id, 1, { effective_at })).toMatchObject(
-    refused(422, "effective_at", text),
-  );
-  const { body } = await drafts.publish(id, 1, { effective_at: "2001-01-01T00:00:00Z" });
+  const late = "effective_at must be at most a year from now.";
+  const past = "effective_at must not be past; leave it out to publish at once.";
+  for (const [seconds, text] of [
+    [367 * 24 * 3600, late],
+    [-61, past],
+  ] as const) {
+    const effective_at = await inSeconds(seconds);
+    expect(await drafts.publish(id, 1, { effective_at })).toMatchObject(
+      refused(422, "effective_at", text),
+    );
+  }
+  const recent = { effective_at: await inSeconds(-1) };
+  const { body } = await drafts.publish(id, 1, recent);
   expect(body.data).toMatchObject({ version: 2, state: "in_force" });
   expect(body.data.effective_at).toBe(body.data.published_at);
 });

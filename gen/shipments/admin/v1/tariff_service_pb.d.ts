@@ -1047,8 +1047,8 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
   replaces?: number | undefined;
 
   /**
-   * When it takes effect, up to a year from now; at once when not given. One version can be scheduled at a time, and
-   * while it is, nothing else can be published.
+   * When it takes effect, up to a year from now; at once when not given. A time that is past by more than a minute is
+   * refused. One version can be scheduled at a time, and while it is, nothing else can be published.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 4;
    */
@@ -1088,8 +1088,8 @@ export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.Publ
   replaces: number;
 
   /**
-   * When it takes effect, up to a year from now; at once when not given. One version can be scheduled at a time, and
-   * while it is, nothing else can be published.
+   * When it takes effect, up to a year from now; at once when not given. A time that is past by more than a minute is
+   * refused. One version can be scheduled at a time, and while it is, nothing else can be published.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 4;
    */
