@@ -16,7 +16,8 @@ export declare const file_shipments_v1_webhook_service: GenFile;
  */
 export declare type CreateWebhookRequest = Message<"shipments.v1.CreateWebhookRequest"> & {
   /**
-   * https, to a public address; without user name, password or fragment. At most 2000 characters.
+   * https, to a public address; without user name, password, fragment or control characters. At most
+   * 2000 characters. Kept as browsers write it: `https://EXAMPLE.org` becomes `https://example.org/`.
    *
    * @generated from field: string url = 1;
    */
@@ -35,7 +36,8 @@ export declare type CreateWebhookRequest = Message<"shipments.v1.CreateWebhookRe
  */
 export declare type CreateWebhookRequestValid = Message<"shipments.v1.CreateWebhookRequest"> & {
   /**
-   * https, to a public address; without user name, password or fragment. At most 2000 characters.
+   * https, to a public address; without user name, password, fragment or control characters. At most
+   * 2000 characters. Kept as browsers write it: `https://EXAMPLE.org` becomes `https://example.org/`.
    *
    * @generated from field: string url = 1;
    */

@@ -18,8 +18,15 @@ export function isWithin(reach: Reach, address: string): boolean {
   // Reads ::ffff:10.0.0.1 as the 10.0.0.1 that it leads to.
   const parsed = ipaddr.process(address);
   if (reach === "loopback") return parsed.range() === "loopback";
-  return parsed.range() === "unicast" && (parsed.kind() === "ipv4" || parsed.match(GLOBAL_IPV6));
+  if (parsed.range() !== "unicast" || parsed.toString() === AZURE_PLATFORM) return false;
+  return parsed.kind() === "ipv4" || parsed.match(GLOBAL_IPV6);
 }
+
+/**
+ * Where every virtual machine of Azure reaches its host, with certificates and settings of the
+ * machine. Other clouds have theirs at addresses that are no public unicast.
+ */
+const AZURE_PLATFORM = "168.63.129.16";
 
 /** The part of IPv6 that is assigned for global unicast. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
@@ -30,6 +37,9 @@ export function literalAddress({ hostname }: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
+/** As of the field, so that what is answered can be sent again. */
+const MAX_LENGTH = 2_000;
+
 /**
  * What is wrong with a URL that events are to be sent to, as in "url must be ..."; undefined when
  * nothing is. The addresses of a host name are not looked up: they can change, and so are checked at
@@ -37,12 +47,17 @@ export function literalAddress({ hostname }: URL): string | undefined {
  * are accepted.
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
+  // Parsing drops tabs and newlines, so that what is read of the address is not where it leads.
+  if (/\p{Cc}/u.test(text)) return "must not hold control characters";
   const url = URL.parse(text);
   if (url === null) return "must be a URL";
   const reach = reachOf(url, allowLoopbackHttp);
   if (reach === undefined) return "must begin with https://";
   if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
   if (url.hash !== "") return "must not have a fragment";
+  if (url.href.length > MAX_LENGTH) {
+    return `must have at most ${MAX_LENGTH} characters with its special ones encoded`;
+  }
   const literal = literalAddress(url);
   const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
   if (reach === "loopback") {

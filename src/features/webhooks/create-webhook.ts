@@ -14,7 +14,7 @@ import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
-import { assertWebhookUrl, storedTypes } from "./webhook-request.ts";
+import { storedTypes, storedUrl } from "./webhook-request.ts";
 import { Webhook } from "./webhook.entity.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function createWebhook(
   deps: WebhookDeps,
 ): Promise<CreateWebhookResponse> {
   const { workspaceId } = call.caller;
-  assertWebhookUrl(request.url, deps);
+  const url = storedUrl(request.url, deps);
   const secret = mintWebhookSecret();
   const method = WebhookService.method.createWebhook;
   return withIdempotency(deps.em, method, request, call, async (tx) => {
@@ -38,7 +38,7 @@ export async function createWebhook(
     const webhook = tx.create(Webhook, {
       workspace: workspaceId,
       id: `wh_${randomBytes(12).toString("hex")}`,
-      url: request.url,
+      url,
       types: storedTypes(request.types),
       secrets: [{ secret, endsAtMs: null }],
       createdAt,

@@ -10,7 +10,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
-import { assertWebhookUrl, storedTypes } from "./webhook-request.ts";
+import { storedTypes, storedUrl } from "./webhook-request.ts";
 
 /**
  * Changes the fields that are given. Enabling a webhook clears its failures; deliveries that failed
@@ -24,8 +24,8 @@ export async function updateWebhook(
   deps: WebhookDeps,
 ): Promise<UpdateWebhookResponse> {
   const { workspaceId } = call.caller;
-  const { url, types, enabled } = request;
-  if (url !== undefined) assertWebhookUrl(url, deps);
+  const { types, enabled } = request;
+  const url = request.url === undefined ? undefined : storedUrl(request.url, deps);
   const method = WebhookService.method.updateWebhook;
   return withIdempotency(deps.em, method, request, call, async (tx) => {
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");

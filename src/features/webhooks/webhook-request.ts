@@ -3,16 +3,18 @@ import { webhookUrlFault } from "../../domain/webhook/webhook-address.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 
 /**
- * Checks that events may be sent to a URL.
+ * The URL to store for one that a caller names: as it is parsed, so that what is shown is where
+ * events are sent.
  *
- * @throws Refusal FIELD_INVALID
+ * @throws Refusal FIELD_INVALID when events may not be sent there
  */
-export function assertWebhookUrl(
-  url: string,
+export function storedUrl(
+  named: string,
   { allowLoopbackHttp }: Pick<WebhookDeps, "allowLoopbackHttp">,
-): void {
-  const fault = webhookUrlFault(url, allowLoopbackHttp);
+): string {
+  const fault = webhookUrlFault(named, allowLoopbackHttp);
   if (fault !== undefined) throw refuse("FIELD_INVALID", `url ${fault}.`, { subject: "url" });
+  return new URL(named).href;
 }
 
 /** The event types to store for those a caller names; none, or `*` among them, means all. */

@@ -5,9 +5,12 @@ test.for([
   "0.0.0.0",
   "10.0.0.1",
   "100.64.0.1",
+  "100.100.100.200",
   "127.0.0.1",
+  "168.63.129.16",
   "169.254.169.254",
   "172.16.0.1",
+  "192.0.0.192",
   "192.0.2.1",
   "192.168.0.1",
   "198.18.0.1",
@@ -17,11 +20,15 @@ test.for([
   "::1",
   "::ffff:10.0.0.1",
   "::ffff:127.0.0.1",
+  "::ffff:168.63.129.16",
   "::a00:1",
   "4000::1",
   "64:ff9b::a00:1",
+  "64:ff9b::a83f:8110",
   "2002:a00:1::",
   "fc00::1",
+  "fd00:ec2::254",
+  "fd20:ce::254",
   "fe80::1",
   "ff02::1",
   "2001:db8::1",
@@ -30,7 +37,7 @@ test.for([
   expect(isWithin("public", address)).toBe(false);
 });
 
-test.for(["8.8.8.8", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8"])(
+test.for(["8.8.8.8", "168.63.129.17", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8"])(
   "%s is a public address, and not on this machine",
   (address) => {
     expect([isWithin("public", address), isWithin("loopback", address)]).toEqual([true, false]);
@@ -38,6 +45,7 @@ test.for(["8.8.8.8", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8"])(
 );
 
 const PUBLIC = "must lead to a public address";
+const CONTROLS = "must not hold control characters";
 const HTTPS = "must begin with https://";
 
 test.for([
@@ -47,6 +55,7 @@ test.for([
   ["https://10.0.0.1/", PUBLIC],
   ["https://[::1]/", PUBLIC],
   ["https://[::ffff:10.0.0.1]/", PUBLIC],
+  ["https://168.63.129.16/", PUBLIC],
   ["https://0x7f.1/", PUBLIC],
   ["https://2130706433/", PUBLIC],
   ["https://localhost/", PUBLIC],
@@ -57,10 +66,22 @@ test.for([
   ["javascript:alert(1)", HTTPS],
   ["https://user:secret@example.org/", "must not hold a user name or password"],
   ["https://example.org/#part", "must not have a fragment"],
+  ["https://example\t.org/", CONTROLS],
+  ["https://example.org/a\nb", CONTROLS],
+  ["https://example.org/a\0b", CONTROLS],
+  ["https://example.org/a\u0085b", CONTROLS],
   ["example.org", "must be a URL"],
   ["https://", "must be a URL"],
 ] as const)("whether the URL %s is allowed: %s", ([url, fault]) => {
   expect(webhookUrlFault(url, false)).toBe(fault);
+});
+
+test("a URL has as many characters as the field may, with its special ones encoded", () => {
+  const withParcels = (count: number) => `https://example.org/${"\u{1f4e6}".repeat(count)}`;
+  expect(webhookUrlFault(withParcels(165), false)).toBeUndefined();
+  expect(webhookUrlFault(withParcels(166), false)).toBe(
+    "must have at most 2000 characters with its special ones encoded",
+  );
 });
 
 test("when http is allowed, it may go to this machine and no further", () => {

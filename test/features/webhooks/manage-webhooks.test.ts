@@ -57,6 +57,20 @@ test("an invalid webhook is refused by field", async () => {
   expect(await keysOf({ url: `https://a.example/${"a".repeat(2_000)}` })).toEqual([422, ["url"]]);
 });
 
+test("a webhook's URL is stored as it is parsed, so that what is shown is where events go", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const { data } = await addWebhook(service, apiKey, { url: "https://HOOKS.example\\a b" });
+  expect(data.url).toBe("https://hooks.example/a%20b");
+  const path = `/v1/webhooks/${data.id}`;
+  const update = (url: string) => service.request(path, { apiKey, method: "PATCH", body: { url } });
+  const moved = await update("https://hooks.example:443/x/../b");
+  expect(moved.body.data.url).toBe("https://hooks.example/b");
+  const text = "url must not hold control characters.";
+  const refused = await update("https://hooks.example/a\tb");
+  expect([refused.status, refused.body]).toEqual([422, { message: text, errors: { url: [text] } }]);
+  expect((await service.request(path, { apiKey })).body).toEqual({ data: moved.body.data });
+});
+
 test("an update of a webhook changes the given fields and leaves the rest", async () => {
   const { apiKey } = await service.addWorkspace();
   const { data } = await addWebhook(service, apiKey, { url: URL_A, types: ["shipment.paid"] });
