@@ -1,7 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
-/** The environment variables that the operations guide lists, which are all that there are. */
+/** The environment variables that the guides list, which are all that there are. */
 export function documentedVariables(): string[] {
-  const guide = readFileSync("src/docs/operations.md", "utf8");
-  return [...guide.matchAll(/^\| `([A-Z][A-Z_]*)` /gm)].map(([, name]) => name!);
+  const names = readdirSync("src/docs")
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => readFileSync(join("src/docs", name), "utf8"))
+    .flatMap((guide) => [...guide.matchAll(/^\| `([A-Z][A-Z_]*)` /gm)].map(([, name]) => name!));
+  return [...new Set(names)];
 }
