@@ -1,4 +1,4 @@
-import { isTransientDatabaseError } from "./database-error.ts";
+import { isTransientDatabaseError, UndecidedPrimaryError } from "./database-error.ts";
 import { placeOf } from "./database-url.ts";
 
 /** Why the database cannot be used, in one sentence for the operator. */
@@ -63,7 +63,8 @@ export function noPrimaryFault(
 /** Why a server could not be used, what to do about it, and whether it may pass by itself. */
 function explain(error: unknown, databaseUrl: string) {
   const { code = "", message } = firstOf(error);
-  const wayOut = WAYS_OUT[code] ?? "check DATABASE_URL";
+  const isUndecided = error instanceof UndecidedPrimaryError;
+  const wayOut = isUndecided ? error.wayOut : (WAYS_OUT[code] ?? "check DATABASE_URL");
   // The client's own words, which do not name the server.
   const timedOut = message === "timeout expired";
   const cut = message === "Connection terminated unexpectedly";

@@ -44,6 +44,19 @@ export class ReadOnlyServerError extends Error {
   readonly code = "25006";
 }
 
+/** Servers take writes of which none can be told to be the primary. */
+export class UndecidedPrimaryError extends Error {
+  /** As of a server that rejects a connection: sqlserver_rejected_establishment_of_sqlconnection. */
+  readonly code = "08004";
+  /** What the operator can do about it. */
+  readonly wayOut: string;
+
+  constructor(reason: string, wayOut: string) {
+    super(reason);
+    this.wayOut = wayOut;
+  }
+}
+
 /** A commit took place on the primary and is on no synchronous standby yet: it may still be lost. */
 export class UnreplicatedCommitError extends Error {
   constructor() {
@@ -110,6 +123,11 @@ export function isUnstorable(error: unknown): boolean {
 /** Whether the database's user lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return sqlStateOf(error) === "42501";
+}
+
+/** Whether a server has no such function, or does not support it. */
+export function isUnsupported(error: unknown): boolean {
+  return /^(42883|0A000)$/.test(sqlStateOf(error));
 }
 
 function sqlStateOf(error: unknown): string {

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { noPrimaryFault } from "./connection-fault.ts";
+import { connectionFault, noPrimaryFault } from "./connection-fault.ts";
 import { parseDatabaseUrl, type ServerTarget } from "./database-url.ts";
+import {
+  newestPrimary,
+  readIdentity,
+  type Candidate,
+  type ServerIdentity,
+} from "./newest-primary.ts";
 import { assertTarget, watchStatus } from "./server-status.ts";
 
 /** How long a server may take to say what it is, connecting included, in milliseconds. */
 const PROBE_MS = 1_000;
-/** How much longer servers are waited for that stand before one that takes writes. */
-const PRECEDENCE_MS = 100;
 /** For how long a failed search counts for those who ask next, in milliseconds. */
 const FAILURE_MS = 100;
 
@@ -25,13 +29,12 @@ export interface PrimaryFinder {
   /** The address of the first server, for what all have in common. */
   readonly firstUrl: string;
   /**
-   * The server that takes writes: the one known to, or, when that was reported lost, one that says so
-   * now. The one known last comes first, since a lost connection does not mean that it failed, then
-   * the others in order. All are asked at once, and once for all callers, also for those of the next
-   * 0.1 s after a failure. Settles within about a second. When it is another one than before,
-   * connections to that are closed.
+   * The server that takes writes: the one known to, or, when that was reported lost, the newest that
+   * says so now (see `newestPrimary`); of several addresses of it, the one known last, else the first.
+   * All are asked at once, and once for all callers, also for those of the next 0.1 s after a failure.
+   * Settles within about a second. When it is another one than before, connections to that are closed.
    *
-   * @throws ConnectionFault when none does
+   * @throws ConnectionFault when none does, or nothing tells which of several is the primary
    */
   find(): Promise<PrimaryServer>;
   /** Takes note of a connection, until it ends, so that it is closed when the primary changes. */
@@ -55,15 +58,14 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
 function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFinder {
   const clients = new Map<pg.Client, string>();
   let known: PrimaryServer | undefined;
-  let last: string | undefined;
+  let last: ProbedServer | undefined;
   let finding: Promise<PrimaryServer> | undefined;
 
   async function findNow(): Promise<PrimaryServer> {
-    const order = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
-    const found = await findPrimary(order, target);
+    const order = last === undefined ? urls : [...new Set([last.url, ...urls])];
+    const found = await findPrimary(order, target, last?.identity);
     for (const [client, url] of clients) if (url !== found.url) client.connection.stream.destroy();
-    last = found.url;
-    return (known = found);
+    return (known = last = found);
   }
 
   function findOnce(): Promise<PrimaryServer> {
@@ -90,22 +92,31 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
   };
 }
 
-async function findPrimary(urls: readonly string[], target: ServerTarget): Promise<PrimaryServer> {
+/** Waits for all, since the newest may be the last to answer. */
+async function findPrimary(
+  urls: readonly string[],
+  target: ServerTarget,
+  used: ServerIdentity | undefined,
+): Promise<ProbedServer> {
   const failures = new Map<string, unknown>();
   const probes = urls.map((url) =>
     probe(url, target).catch((error: unknown) => void failures.set(url, error)),
   );
-  const anyFound = Promise.race(probes.map(async (it) => (await it) ?? new Promise(() => {})));
-  const graceEnded = anyFound.then(() => sleep(PRECEDENCE_MS, undefined));
-  for (const one of probes) {
-    const found = await Promise.race([one, graceEnded]);
-    if (found !== undefined) return found;
+  const found = (await Promise.all(probes)).filter((it) => it !== undefined);
+  if (found.length === 0) {
+    throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
   }
-  throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
+  try {
+    return newestPrimary(found, used);
+  } catch (error) {
+    throw connectionFault(error, urls[0]!);
+  }
 }
 
+type ProbedServer = PrimaryServer & Candidate;
+
 /** Connects to a server and leaves it; rejects unless it is as wanted, and says so in time. */
-async function probe(url: string, target: ServerTarget): Promise<PrimaryServer> {
+async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
@@ -117,7 +128,8 @@ async function probe(url: string, target: ServerTarget): Promise<PrimaryServer> 
   try {
     await client.connect();
     await assertTarget(client, status, target, url);
-    return { url, host: client.host, port: client.port };
+    const identity = await readIdentity(client);
+    return { url, host: client.host, port: client.port, identity };
   } finally {
     clearTimeout(timer);
     client.end().catch(() => undefined);

@@ -1,13 +1,15 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
+import { migrateWhenReachable } from "../../src/db/migrate-when-reachable.ts";
 import { createOrm, MAX_CONNECTIONS } from "../../src/db/orm.ts";
+import { primaryFinder } from "../../src/db/primary-finder.ts";
 import { startBookingLoad } from "../support/booking-load.ts";
 import { BOOKING } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { startServerPair, type ServerPair } from "../support/server-pair.ts";
+import { startServerPair, type PairServer, type ServerPair } from "../support/server-pair.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startReplica, type TestService } from "../support/service.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
@@ -205,10 +207,8 @@ test("a booking is not acknowledged when somebody cancels its wait for a synchro
 });
 
 test("the server that takes writes is found wherever it stands in the address", async () => {
-  const [, hosts] = /@([^/]*)\//.exec(pair.url)!;
-  const reversed = hosts!.split(",").toReversed().join(",");
   for (const target of ["read-write", "primary"]) {
-    const url = pair.url.replace(hosts!, reversed).replace("read-write", target);
+    const url = reversed(pair.url).replace("read-write", target);
     const orm = createOrm(url, { entities: [] });
     const rows = await orm.em.execute("select inet_server_port()::text as port");
     expect(rows).toEqual([{ port: new URL(pair.first.url).port }]);
@@ -225,6 +225,76 @@ test("while no server takes writes, each is named with the reason", async () => 
   await expect(migrate(pair.url.replace("read-write", "primary"))).rejects.toThrow(
     `cannot use the database: nothing listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
   );
+});
+
+/** The pair's address with its hosts the other way round, of which no process knows anything yet. */
+function reversed(url: string): string {
+  const [, hosts] = /@([^/]*)\//.exec(url)!;
+  return url.replace(hosts!, hosts!.split(",").toReversed().join(","));
+}
+
+const bookingsOf = async (server: PairServer) => {
+  const [row] = await server.query("select count(*)::int as count from shipment");
+  return row.count as number;
+};
+
+test("of two servers that take writes, a process that starts books on the one that was promoted, wherever it stands", async () => {
+  await pair.second.promote();
+  await pair.first.startAlone();
+  for (const url of [pair.url.replace("read-write", "primary"), reversed(pair.url)]) {
+    const started = await startReplica(url);
+    const { apiKey: own } = await started.addWorkspace();
+    const { status } = await started.request("/v1/shipments", { apiKey: own, body: BOOKING });
+    expect(status).toBe(201);
+    await started.close();
+  }
+  expect([await bookingsOf(pair.first), await bookingsOf(pair.second)]).toEqual([0, 2]);
+});
+
+test("a process does not go back to a former primary that takes writes while the newer one is away", async () => {
+  pair.first.kill();
+  await pair.second.promote();
+  await eventually("a booking", async () => (await book("before")).status === 201);
+  pair.second.kill();
+  await pair.first.startAlone();
+  expect((await book("meanwhile")).status).toBe(503);
+  const [first] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
+  await expect(primaryFinder(pair.url)!.find()).rejects.toThrow(
+    `cannot use the database: ${first} takes writes on timeline 1 and is a former primary, since timeline 2 was used before; start the newer server, or restart the service to use this one`,
+  );
+  await pair.second.startAlone();
+  await eventually("the booking", async () => (await book("meanwhile")).status === 201);
+  expect([await bookingsOf(pair.first), await bookingsOf(pair.second)]).toEqual([0, 2]);
+});
+
+test("two servers that take writes on one timeline, or of two clusters, are refused until one is left", async () => {
+  pair.second.kill();
+  await pair.first.startAlone();
+  await pair.second.startAlone();
+  const other = await startServerPair();
+  onTestFinished(other.close);
+  const [first, second, foreign] = [pair.first, pair.second, other.first].map(
+    ({ url }) => new URL(url).host,
+  );
+  const url = reversed(pair.url);
+  await expect(primaryFinder(url)!.find()).rejects.toThrow(
+    `cannot use the database: ${second} and ${first} take writes on one timeline, 1, so that nothing tells which is the primary; stop all but one, or make them its standbys`,
+  );
+  const { password } = new URL(pair.first.url);
+  await other.first.startAlone();
+  await other.first.query(`alter role ${new URL(pair.first.url).username} password '${password}'`);
+  await expect(
+    primaryFinder(pair.first.url.replace(first!, `${first},${foreign}`))!.find(),
+  ).rejects.toThrow(
+    `cannot use the database: ${first} and ${foreign} take writes and are of different clusters, so that nothing tells which is the primary; stop all but one, or make them its standbys`,
+  );
+
+  const waiting: string[] = [];
+  const migrating = migrateWhenReachable(url, { onWaiting: (reason) => waiting.push(reason) });
+  await eventually("the wait to be said", () => waiting.length > 0);
+  pair.first.kill();
+  expect(await migrating).toEqual([]);
+  expect(waiting[0]).toContain("take writes on one timeline");
 });
 
 function isRefused({ hostname, port }: URL): Promise<boolean> {

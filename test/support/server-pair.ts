@@ -32,6 +32,8 @@ export interface PairServer {
   kill(): void;
   /** Starts it again, as a standby of the other. */
   startAsStandby(): Promise<void>;
+  /** Starts it again, or goes on, as a primary that waits for no standby, whatever the other is. */
+  startAlone(): Promise<void>;
 }
 
 /** Two PostgreSQL servers: what one commits, it answers only when the other has it too. */
@@ -151,6 +153,12 @@ function serverIn(path: string, port: number, otherPort: number) {
         `\nprimary_conninfo = '${primary}'\nsynchronous_standby_names = ''\n`,
       );
       await start();
+    },
+    async startAlone() {
+      rmSync(join(cluster, "standby.signal"), { force: true });
+      appendFileSync(join(cluster, "postgresql.auto.conf"), "\nsynchronous_standby_names = ''\n");
+      if (findPostmaster(cluster) === undefined) await start();
+      else await queryIn("postgres", "select pg_reload_conf()");
     },
     async stop() {
       const postmaster = findPostmaster(cluster);
