@@ -31,4 +31,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261121192000-bind-sessions": async () =>
     (await import("./migrations/20261121192000-bind-sessions.ts"))
       .Migration20261121192000_bind_sessions,
+  "20261122102221-quoted-bookings": async () =>
+    (await import("./migrations/20261122102221-quoted-bookings.ts"))
+      .Migration20261122102221_quoted_bookings,
 };

@@ -134,7 +134,7 @@ export async function signInAsOperator(
   return email;
 }
 
-const WIDTHS = [1440, 768, 360] as const;
+const WIDTHS = [1440, 1024, 768, 390, 360] as const;
 const THEMES = ["light", "dark"] as const;
 
 /** The widths and themes that axe looks at. */
@@ -142,8 +142,9 @@ const LOOKED_AT = new Set(["1440-light", "1440-dark", "360-dark"]);
 
 /**
  * Expects that axe finds nothing on the page as it is, in both themes on a desktop and in one on a
- * phone, and that nothing is wider than the screen, from a desktop's width to a phone's. With
- * SCREENSHOTS set to a folder, every width is put there in both themes, under this name.
+ * phone, and that from a desktop's width to a phone's nothing is wider than the screen, nor the page
+ * longer than what is on it. With SCREENSHOTS set to a folder, every width is put there in both themes,
+ * under this name.
  */
 export async function expectWellShown(page: Page, name: string): Promise<void> {
   const before = page.viewportSize();
@@ -151,12 +152,14 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     for (const theme of THEMES) {
+      // Colours differ by theme and arrangement by width, so that not every pair has to be looked at.
+      const isLookedAt = LOOKED_AT.has(`${width}-${theme}`);
+      if (!isLookedAt && !process.env.SCREENSHOTS) continue;
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       await untilLoaded(page);
       await untilDrawn(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
-      // Colours differ by theme and arrangement by width, so that not every pair has to be looked at.
-      if (!LOOKED_AT.has(`${width}-${theme}`)) continue;
+      if (!isLookedAt) continue;
       expect({ name, width, theme, violations: await violationsOn(page) }).toEqual({
         name,
         width,
@@ -164,12 +167,22 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
         violations: [],
       });
     }
-    const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-    expect({ name, width, wide }).toEqual({ name, width, wide: 0 });
+    await untilDrawn(page);
+    expect({ name, width, beyond: await page.evaluate(BEYOND) }).toEqual({
+      name,
+      width,
+      beyond: { wide: 0, long: 0 },
+    });
   }
   await page.emulateMedia({ colorScheme: null });
   if (before !== null) await page.setViewportSize(before);
 }
+
+/** By how much the document is wider than the screen, and longer than its content or the screen. */
+const BEYOND = `(({ scrollWidth, scrollHeight }) => ({
+  wide: scrollWidth - innerWidth,
+  long: scrollHeight - Math.max(innerHeight, document.body.offsetHeight),
+}))(document.documentElement)`;
 
 /** What is loaded anew is dimmed when that takes long, and has less contrast then. */
 async function untilLoaded(page: Page): Promise<void> {

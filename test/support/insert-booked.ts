@@ -8,13 +8,20 @@ export const CANCELLED = { status: "'cancelled'", paymentStatus: "'refunded'" } 
 
 /**
  * Writes shipments of 12.69 each, in USD unless told otherwise, booked at a time, past the service. They
- * await their payment unless told otherwise.
+ * await their payment, and were not quoted, unless told otherwise.
  */
 export async function insertBooked(
   client: pg.Client,
   workspace: number,
   createdAt: string,
-  bulk: Pick<Bulk, "count" | "status" | "paymentStatus"> & { readonly currency?: string },
+  {
+    currency = "USD",
+    quoted = false,
+    ...bulk
+  }: Pick<Bulk, "count" | "status" | "paymentStatus"> & {
+    readonly currency?: string;
+    readonly quoted?: boolean;
+  },
 ): Promise<void> {
   const { rows } = await client.query("select id from customer where workspace_id = $1 limit 1", [
     workspace,
@@ -27,8 +34,9 @@ export async function insertBooked(
     salt: randomUUID(),
     ...bulk,
   });
-  await client.query("update shipment set currency = $1 where reference = any ($2)", [
-    bulk.currency ?? "USD",
+  await client.query("update shipment set currency = $1, quoted = $2 where reference = any ($3)", [
+    currency,
+    quoted,
     references,
   ]);
 }

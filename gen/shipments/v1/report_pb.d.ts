@@ -160,8 +160,9 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   quotes?: bigint | undefined;
 
   /**
-   * Bookings for each quote: 0.25 when every fourth quote was followed by a booking. Above 1 where shipments are booked
-   * without a quote; unset without quotes.
+   * Bookings at a quoted price for each quote: 0.25 when every fourth was booked. A booking counts that named its price
+   * by `expected_total`, which tells that it was quoted before. Never above 1: unset where more was booked than quoted,
+   * since one quote then served several bookings; unset without quotes too.
    *
    * @generated from field: optional double quote_to_booking = 5;
    */
@@ -177,7 +178,7 @@ export declare type OverviewTotalsValid = OverviewTotals;
 export declare const OverviewTotalsSchema: GenMessage<OverviewTotals, {validType: OverviewTotalsValid}>;
 
 /**
- * What shipments that have not been cancelled bring in one currency, in its major unit.
+ * What shipments bring in one currency, in its major unit.
  *
  * @generated from message shipments.v1.Revenue
  */
@@ -188,14 +189,14 @@ export declare type Revenue = Message<"shipments.v1.Revenue"> & {
   currency: string;
 
   /**
-   * The totals of those that are paid.
+   * The revenue: the totals of those that are paid, and neither refunded nor to be.
    *
    * @generated from field: double paid = 2;
    */
   paid: number;
 
   /**
-   * The totals of those whose payment is awaited.
+   * The totals of those whose payment is awaited, which is no revenue yet.
    *
    * @generated from field: double awaiting_payment = 3;
    */

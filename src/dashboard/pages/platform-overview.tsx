@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { DayRange, useDayRange } from "../parts/day-range.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { numberText, sumOf } from "../parts/format.ts";
+import { numberText } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { OverviewCharts, OverviewFigures } from "../parts/overview-charts.tsx";
@@ -55,10 +55,10 @@ function Revenues({ of }: { readonly of: WorkspaceBookings }) {
   if (of.revenue.length === 0) return <>—</>;
   return (
     <span>
-      {of.revenue.map(({ currency, paid, awaitingPayment }, i) => (
+      {of.revenue.map(({ currency, paid }, i) => (
         <span key={currency}>
           {i > 0 && ", "}
-          <Money amount={sumOf(paid, awaitingPayment)} currency={currency} />
+          <Money amount={paid} currency={currency} />
         </span>
       ))}
     </span>

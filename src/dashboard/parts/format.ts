@@ -24,11 +24,6 @@ export function moneyText(amount: number, currency: string): string {
   }).format(amount);
 }
 
-/** The sum of two amounts, without what binary fractions add to it. */
-export function sumOf(one: number, other: number): number {
-  return Number((one + other).toFixed(MOST_DECIMALS));
-}
-
 /** A number in the reader's locale, with at most this many decimals. */
 export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);

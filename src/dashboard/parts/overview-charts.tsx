@@ -23,10 +23,7 @@ export function OverviewFigures({ overview }: { readonly overview: Overview }) {
         {
           term: "Quote to booking",
           value: quoteToBooking === undefined ? "—" : share(quoteToBooking),
-          note:
-            quotes === undefined
-              ? "Not known for all days"
-              : `${numberText(Number(quotes))} quotes`,
+          note: quotesText(quotes, quoteToBooking),
         },
       ]}
     />
@@ -43,6 +40,13 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue): Figure {
       </>
     ),
   };
+}
+
+/** What the share of quotes that were booked is a share of, or why there is none. */
+function quotesText(quotes: bigint | undefined, rate: number | undefined): string {
+  if (quotes === undefined) return "Not known for all days";
+  if (quotes === 0n) return "No quotes";
+  return `${numberText(Number(quotes))} quotes${rate === undefined ? ", more bookings" : ""}`;
 }
 
 function share(part: number): string {
@@ -82,9 +86,9 @@ function RevenueChart(props: { readonly days: readonly OverviewDay[]; readonly c
   const of = ({ revenue }: OverviewDay) => revenue.find((it) => it.currency === currency) ?? none;
   return (
     <DayChart
-      title={`Revenue, ${currency}, with what is awaited`}
+      title={`Revenue, ${currency}`}
       days={days}
-      valueOf={(day) => of(day).paid + of(day).awaitingPayment}
+      valueOf={(day) => of(day).paid}
       textOf={(day) =>
         `${moneyText(of(day).paid, currency)} paid, ${moneyText(of(day).awaitingPayment, currency)} awaited`
       }

@@ -29,11 +29,11 @@ const READ_BOOKED = `
   )
   select date::text as date, null::float8 as workspace, null as name, null::int as rank, currency,
     sum(bookings) as bookings, sum(cancellations) as cancellations,
-    sum("paidMinor") as "paidMinor", sum("awaitingMinor") as "awaitingMinor"
+    sum(quoted) as quoted, sum("paidMinor") as "paidMinor", sum("awaitingMinor") as "awaitingMinor"
   from counted group by date, currency
   union all
   select null, workspace.id::float8, workspace.name, top.rank::int, currency,
-    sum(bookings), sum(cancellations), sum("paidMinor"), sum("awaitingMinor")
+    sum(bookings), sum(cancellations), sum(quoted), sum("paidMinor"), sum("awaitingMinor")
   from counted join top on top.id = counted.workspace_id
     join workspace on workspace.id = top.id
   group by workspace.id, workspace.name, top.rank, currency

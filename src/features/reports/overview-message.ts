@@ -13,6 +13,8 @@ export interface Booked {
   readonly currency: string;
   readonly bookings: number;
   readonly cancellations: number;
+  /** How many of the bookings were at a price that had been quoted. */
+  readonly quoted: number;
   readonly paidMinor: number;
   readonly awaitingMinor: number;
 }
@@ -52,14 +54,15 @@ export function overviewMessage(
     days,
     totals: {
       ...totals,
-      ...(dates[0]! < keptFrom ? {} : quoteTotals(quotes, Number(totals.bookings))),
+      ...(dates[0]! < keptFrom ? {} : quoteTotals(quotes, sumOf(booked, "quoted"))),
     },
   });
 }
 
-function quoteTotals(quotes: number, bookings: number) {
-  const quoteToBooking = quotes === 0 ? {} : { quoteToBooking: bookings / quotes };
-  return { quotes: BigInt(quotes), ...quoteToBooking };
+/** What share of quotes was booked cannot be known where one of them served several bookings. */
+function quoteTotals(quotes: number, quoted: number) {
+  const isKnown = quotes > 0 && quoted <= quotes;
+  return { quotes: BigInt(quotes), ...(isKnown ? { quoteToBooking: quoted / quotes } : {}) };
 }
 
 /** The sums of what was booked, and the revenue in each currency that there was any in. */

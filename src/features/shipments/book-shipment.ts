@@ -50,5 +50,6 @@ export function bookShipment(
     version: 1,
     eventCount: 0,
   };
-  return { workspace, ...shipmentEvents(undefined, row, call) };
+  const quoted = request.expectedTotal !== undefined;
+  return { workspace, quoted, ...shipmentEvents(undefined, row, call) };
 }

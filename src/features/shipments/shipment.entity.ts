@@ -75,6 +75,8 @@ export const Shipment = defineEntity({
     externalReference: p.text().nullable(),
     /** The caller's own keys and values. */
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
+    /** Whether the booking named the price that had been quoted for it. */
+    quoted: p.boolean().default(false),
     /** The number of its last event. */
     eventCount: p.integer().default(0),
     /** Goes up by one with every change; the etag. */

@@ -8,6 +8,8 @@ import type { ShipmentRow } from "./shipment-row.ts";
 /** A shipment that is new or has changed. */
 export interface ChangedShipment extends RecordedChange {
   readonly workspace: number;
+  /** Of one that is new: whether the booking named the price that had been quoted for it. */
+  readonly quoted?: boolean;
 }
 
 /** Name, type, and what to write. */
@@ -51,11 +53,11 @@ const COLUMNS: readonly Column[] = [
   ...CHANGING,
 ];
 
-const NAMES = ["workspace_id", ...COLUMNS.map(([name]) => name)].join(", ");
+const NAMES = ["workspace_id", "quoted", ...COLUMNS.map(([name]) => name)].join(", ");
 
 /** Values travel as JSON, so that a statement is the same for any number of rows. */
 const WRITTEN = `json_to_recordset($1) as written (
-  workspace_id bigint, ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})`;
+  workspace_id bigint, quoted boolean, ${COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ")})`;
 
 /**
  * The condition on the version always holds: with it PostgreSQL expects one row instead of 100, for
@@ -99,8 +101,9 @@ export async function insertShipments(
 
 /** The shipments and their events. */
 function valuesOf(written: readonly ChangedShipment[]): string[] {
-  const rows = written.map(({ workspace, row }) => ({
+  const rows = written.map(({ workspace, quoted, row }) => ({
     workspace_id: workspace,
+    quoted,
     ...Object.fromEntries(COLUMNS.map(([name, , valueOf]) => [name, valueOf(row)])),
   }));
   return [JSON.stringify(rows), JSON.stringify(written.flatMap(({ events }) => events))];

@@ -4,7 +4,7 @@ import {
   GetOverviewResponseSchema,
   ReportService,
 } from "../../../gen/shipments/v1/report_service_pb.js";
-import { bookAnd } from "../../support/bookings.ts";
+import { book, bookAnd } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
@@ -34,13 +34,14 @@ test("a workspace reads what it booked, by day in UTC, the same by JSON and by g
   await insertBooked(sql, id, "2031-05-02T00:00:00Z", { count: 2 });
   await insertBooked(sql, id, "2031-05-02T12:00:00Z", { count: 3, ...PAID });
   await insertBooked(sql, id, "2031-05-02T12:00:00Z", { count: 1, ...PAID, currency: "JPY" });
-  await insertBooked(sql, id, "2031-05-02T23:59:59.999Z", { count: 4, ...CANCELLED });
+  const quoted = { count: 4, ...CANCELLED, quoted: true };
+  await insertBooked(sql, id, "2031-05-02T23:59:59.999Z", quoted);
   await insertBooked(sql, id, "2031-05-04T23:59:59.999Z", { count: 1, ...CANCELLED });
   await insertBooked(sql, id, "2031-05-05T00:00:00Z", { count: 9 });
   await insertBooked(sql, other.id, "2031-05-02T12:00:00Z", { count: 9 });
   await insertQuotes(sql, id, "2031-05-01T23:00:00Z", 1_000);
-  await insertQuotes(sql, id, "2031-05-02T00:00:00Z", 20);
-  await insertQuotes(sql, id, "2031-05-03T23:00:00Z", 24);
+  await insertQuotes(sql, id, "2031-05-02T00:00:00Z", 4);
+  await insertQuotes(sql, id, "2031-05-03T23:00:00Z", 12);
   await insertQuotes(sql, other.id, "2031-05-03T00:00:00Z", 1_000);
   await sql.query(
     "insert into usage_hour (workspace_id, hour, limit_class, calls) values ($1, '2031-05-02T00:00:00Z', 'read', 1000)",
@@ -56,11 +57,11 @@ test("a workspace reads what it booked, by day in UTC, the same by JSON and by g
       from_date: "2031-05-02",
       to_date: "2031-05-04",
       days: [
-        { date: "2031-05-02", bookings: 10, cancellations: 4, revenue, quotes: 20 },
-        { date: "2031-05-03", ...NO_BOOKINGS, quotes: 24 },
+        { date: "2031-05-02", bookings: 10, cancellations: 4, revenue, quotes: 4 },
+        { date: "2031-05-03", ...NO_BOOKINGS, quotes: 12 },
         { date: "2031-05-04", bookings: 1, cancellations: 1, revenue: [], quotes: 0 },
       ],
-      totals: { bookings: 11, cancellations: 5, revenue, quotes: 44, quote_to_booking: 0.25 },
+      totals: { bookings: 11, cancellations: 5, revenue, quotes: 16, quote_to_booking: 0.25 },
     },
   };
   const path = "/v1/overview?from_date=2031-05-02&to_date=2031-05-04";
@@ -83,6 +84,29 @@ test("without days, an overview is of the last 30; there is no ratio without quo
     to_date: "2031-05-20",
     totals: { ...NO_BOOKINGS, quotes: 0, quote_to_booking: null },
   });
+});
+
+test("only bookings that name the price they were quoted count as quotes that were booked", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const rateOf = async (from: string, quotes: number) => {
+    await insertQuotes(sql, id, `${from}T00:00:00Z`, quotes);
+    // Each asks for other days, so that no answer is a remembered one.
+    const path = `/v1/overview?from_date=${from}&to_date=2031-05-20`;
+    const { totals } = (await service.request(path, { apiKey })).body.data;
+    return [totals.bookings, totals.quotes, totals.quote_to_booking];
+  };
+  for (const price of [{}, {}, { expected_total: 12.69 }]) await book(service, apiKey, price);
+  await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
+  expect(await rateOf("2031-05-03", 1)).toEqual([3, 1, 1]);
+  expect(await rateOf("2031-05-02", 3)).toEqual([3, 4, 0.25]);
+});
+
+test("a share of quotes is not told where more was booked at their prices than was quoted", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  await insertBooked(sql, id, "2031-05-03T12:00:00Z", { count: 3, quoted: true });
+  await insertQuotes(sql, id, "2031-05-03T00:00:00Z", 2);
+  const { body } = await service.request("/v1/overview", { apiKey });
+  expect(body.data.totals).toMatchObject({ bookings: 3, quotes: 2, quote_to_booking: null });
 });
 
 test("quotes are absent for days whose counts have been deleted, and then from the totals", async () => {

@@ -35,14 +35,19 @@ test("an operator reads what all workspaces booked, and which ten booked most, b
   for (let i = 0; i < 12; i++) ids.push((await service.addWorkspace()).id);
   const [first, second, ...others] = ids as [number, number, ...number[]];
   await sql.query("update workspace set name = 'The most' where id = $1", [second]);
-  await insertBooked(sql, first, "2031-05-02T12:00:00Z", { count: 3, currency: "JPY", ...PAID });
+  await insertBooked(sql, first, "2031-05-02T12:00:00Z", {
+    count: 3,
+    currency: "JPY",
+    ...PAID,
+    quoted: true,
+  });
   await insertBooked(sql, second, "2031-05-02T12:00:00Z", { count: 2 });
   await insertBooked(sql, second, "2031-05-03T12:00:00Z", { count: 2, ...CANCELLED });
   for (const id of others) await insertBooked(sql, id, "2031-05-03T12:00:00Z", { count: 2 });
   await insertBooked(sql, others[9]!, "2031-05-04T00:00:00Z", { count: 20 });
-  await insertQuotes(sql, first, "2031-05-02T07:00:00Z", 20);
-  await insertQuotes(sql, second, "2031-05-02T07:00:00Z", 10);
-  await insertQuotes(sql, second, "2031-05-03T07:00:00Z", 24);
+  await insertQuotes(sql, first, "2031-05-02T07:00:00Z", 2);
+  await insertQuotes(sql, second, "2031-05-02T07:00:00Z", 1);
+  await insertQuotes(sql, second, "2031-05-03T07:00:00Z", 3);
 
   const yen = { currency: "JPY", paid: 3_807, awaiting_payment: 0 };
   const dollars = (awaiting_payment: number) => ({ currency: "USD", paid: 0, awaiting_payment });
@@ -56,21 +61,21 @@ test("an operator reads what all workspaces booked, and which ten booked most, b
           bookings: 5,
           cancellations: 0,
           revenue: [yen, dollars(25.38)],
-          quotes: 30,
+          quotes: 3,
         },
         {
           date: "2031-05-03",
           bookings: 22,
           cancellations: 2,
           revenue: [dollars(253.8)],
-          quotes: 24,
+          quotes: 3,
         },
       ],
       totals: {
         bookings: 27,
         cancellations: 2,
         revenue: [yen, dollars(279.18)],
-        quotes: 54,
+        quotes: 6,
         quote_to_booking: 0.5,
       },
     },
