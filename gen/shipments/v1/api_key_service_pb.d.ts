@@ -147,7 +147,8 @@ export declare type RotateApiKeyRequest = Message<"shipments.v1.RotateApiKeyRequ
   key: string;
 
   /**
-   * For how many seconds the old key goes on working, 0 to 604800 (7 days); 0 when not given.
+   * For how many seconds the old key goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key that
+   * the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -166,7 +167,8 @@ export declare type RotateApiKeyRequestValid = Message<"shipments.v1.RotateApiKe
   key: string;
 
   /**
-   * For how many seconds the old key goes on working, 0 to 604800 (7 days); 0 when not given.
+   * For how many seconds the old key goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key that
+   * the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */

@@ -17,6 +17,12 @@ import { endApiKeys } from "./end-api-keys.ts";
 import { findWorkingKeys, pickKey } from "./working-keys.ts";
 
 /**
+ * How long the key that the call came with goes on working when the caller does not say: it alone
+ * opens the stored response, so that the call can be repeated when the answer is lost.
+ */
+const OVERLAP_OF_CURRENT_SECONDS = 600;
+
+/**
  * Replaces a key of the workspace by a new one of the same name. The old one ends after the overlap,
  * or when it was to end anyway, whichever is sooner.
  *
@@ -28,7 +34,8 @@ export async function rotateApiKey(
   call: Call,
   em: EntityManager,
 ): Promise<RotateApiKeyResponse> {
-  const { overlapSeconds = 0 } = request;
+  const isCurrent = request.key === call.caller.keyId;
+  const { overlapSeconds = isCurrent ? OVERLAP_OF_CURRENT_SECONDS : 0 } = request;
   return withIdempotency(em, ApiKeyService.method.rotateApiKey, request, call, async (tx) => {
     const { workspaceId } = call.caller;
     await lockWorkspace(tx, workspaceId);

@@ -161,11 +161,36 @@ test("a key that is rotated without an overlap, or revoked, soon works nowhere",
 
 test("a key can replace or revoke itself", async () => {
   const { apiKey } = await service.addWorkspace();
-  const { body } = await post(apiKey, `/${await ownId(apiKey)}/rotate`);
+  const { body } = await post(apiKey, `/${await ownId(apiKey)}/rotate`, { overlap_seconds: 0 });
   await eventually("the old key's end", async () => (await statusOn(service, apiKey)) === 401);
   const other = await create(body.api_key, "other");
   expect((await post(body.api_key, `/${await ownId(body.api_key)}/revoke`)).status).toBe(200);
   expect(await list(other.api_key)).toEqual([keyWith({ name: "other", current: true })]);
+});
+
+test("a key that replaces itself works for 10 minutes more, in which the lost answer can be had again", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const own = await ownId(apiKey);
+  const { data: other } = await create(apiKey, "other");
+  const rotate = (headers = {}) => post(apiKey, `/${own}/rotate`, {}, headers);
+  const rotatedAt = Date.now();
+  const first = await rotate({ "idempotency-key": "rotate-own" });
+  expect(first).toEqual({ status: 200, body: { data: keyWith({}), api_key: ANY_SECRET } });
+  expect(await rotate({ "idempotency-key": "rotate-own" })).toEqual(first);
+  const [old, ...rest] = await list(apiKey);
+  expect([old, rest]).toEqual([
+    keyWith({ id: own, ends_at: ANY_TIME, current: true }),
+    [other, first.body.data],
+  ]);
+  expect((Date.parse(old.ends_at) - rotatedAt) / 60_000).toBeCloseTo(10, 0);
+  // Nobody but the key that it was made for is shown the new one.
+  const refused = await post(
+    first.body.api_key,
+    `/${own}/rotate`,
+    {},
+    { "idempotency-key": "rotate-own" },
+  );
+  expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["idempotency_key"]]);
 });
 
 describe("the last key that is not to end", () => {
