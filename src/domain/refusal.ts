@@ -2,9 +2,12 @@ import type { RateLimitState } from "./rate-limit.ts";
 
 /**
  * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of
- * `google.rpc.ErrorInfo` in the domain `shipments.v1`.
+ * `google.rpc.ErrorInfo` in the domain `shipments.v1`, and the `code`s of JSON errors.
  */
 export type RefusalReason =
+  | "REQUEST_MALFORMED"
+  | "REQUEST_TIMEOUT"
+  | "HEADERS_TOO_LARGE"
   | "BODY_UNREADABLE"
   | "BODY_NOT_JSON"
   | "BODY_TOO_LARGE"

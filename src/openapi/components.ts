@@ -1,3 +1,4 @@
+import { REFUSAL_STATUS } from "../pipeline/refusal-status.ts";
 import { SESSION_COOKIES } from "../pipeline/session-cookie.ts";
 import type { Json } from "./options.ts";
 
@@ -87,7 +88,7 @@ function apiKey(where: string, name: string, description: string): Json {
 export const REFUSAL: Json = {
   type: "object",
   description: "Why a call was refused.",
-  required: ["message", "errors"],
+  required: ["message", "errors", "code", "request_id"],
   properties: {
     message: {
       type: "string",
@@ -98,6 +99,12 @@ export const REFUSAL: Json = {
       description: "What is wrong, by field or subject; empty when no field is to blame.",
       additionalProperties: { type: "array", minItems: 1, items: { type: "string" } },
     },
+    code: {
+      type: "string",
+      enum: Object.keys(REFUSAL_STATUS),
+      description: "The reason of the first problem, for programs.",
+    },
+    request_id: { type: "string", description: "The `X-Request-Id` of the answer." },
   },
 };
 

@@ -4,7 +4,7 @@ import type { Audience } from "../pipeline/call.ts";
 import { credentialError } from "../pipeline/read-key.ts";
 import type { RefusedCall } from "./refused-call.ts";
 
-/** The body of a refusal. */
+/** The body of a refusal, without what tells it from others of the same words. */
 interface RefusalBody {
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
@@ -87,6 +87,9 @@ const VARYING: Readonly<Record<VaryingReason, (call: RefusedCall) => RefusalExam
 };
 /** The refusals whose words are the same for every call. */
 const FIXED: Readonly<Record<Exclude<RefusalReason, VaryingReason>, RefusalBody>> = {
+  REQUEST_MALFORMED: says("The request is not valid HTTP."),
+  REQUEST_TIMEOUT: says("The request took too long to arrive."),
+  HEADERS_TOO_LARGE: says("The headers are too large."),
   BODY_UNREADABLE: about("body", "The body is not valid JSON."),
   WORKSPACE_SUSPENDED: says(
     "The workspace is suspended: its calls are refused until the platform resumes it.",

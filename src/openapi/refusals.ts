@@ -15,6 +15,8 @@ const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
   503: ["Retry-After"],
 };
 
+const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
+
 /** The answers of an operation that refuse a call: one for each status, with its reasons. */
 export interface Refusals {
   /** Gives references to the answers, by status. */
@@ -31,7 +33,10 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
     const examples = reasons.map((reason) => refusalExample(reason, call));
     const variants = examples.flatMap(({ variant }) => variant ?? []);
     const name = [`Refused${status}`, ...reasons, ...variants].join(".");
-    const bodies = examples.map(({ body }, i) => [reasons[i]!, { value: body }]);
+    const bodies = examples.map(({ body }, i) => {
+      const code = reasons[i]!;
+      return [code, { value: { ...body, code, request_id: EXAMPLE_REQUEST_ID } }];
+    });
     const response = describe(status, reasons, Object.fromEntries(bodies));
     const known = components.get(name) ?? response;
     if (JSON.stringify(known) !== JSON.stringify(response)) throw new Error(`two are ${name}`);

@@ -9,6 +9,9 @@ export interface RefusalStatus {
 
 /** The only mapping from reasons to statuses. */
 export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
+  REQUEST_MALFORMED: { code: Code.InvalidArgument, httpStatus: 400 },
+  REQUEST_TIMEOUT: { code: Code.DeadlineExceeded, httpStatus: 408 },
+  HEADERS_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 431 },
   BODY_UNREADABLE: { code: Code.InvalidArgument, httpStatus: 400 },
   BODY_NOT_JSON: { code: Code.InvalidArgument, httpStatus: 415 },
   BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },

@@ -334,12 +334,14 @@ test("the examples of refusals in the OpenAPI document are what its operations a
   await admin(`tariff_drafts/${draft}`, { method: "DELETE" });
 });
 
-/** The example that the document has of an operation's refusal for a reason. */
+/** What the document's example of an operation's refusal for a reason says. */
 function exampleOf(operationId: string, status: string, reason: string): unknown {
   const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
   const { $ref } = operations.find((it) => it.operationId === operationId).responses[status];
   const response = DESCRIPTION.components.responses[$ref.split("/").at(-1)];
-  return response.content["application/json"].examples[reason].value;
+  const { code, request_id, ...said } = response.content["application/json"].examples[reason].value;
+  expect([code, request_id]).toEqual([reason, expect.any(String)]);
+  return said;
 }
 
 test("these tests have seen the answer to success of every operation of the OpenAPI document", () => {

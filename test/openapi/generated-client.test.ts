@@ -39,7 +39,8 @@ async function refusalOf(call: Promise<{ error: Refusal; status: number }>) {
     () => Promise.reject(new Error("the call was not refused")),
     (thrown: Awaited<typeof call>) => thrown,
   );
-  return { status, message: error.message, errors: error.errors };
+  const { message, errors, code } = error;
+  return { status, message, errors, code };
 }
 
 console.log(
@@ -168,17 +169,24 @@ test("the generated client quotes, books once, gets, lists and cancels, and read
       cancel_reason: "customer_request",
       cancel_note: "Moved",
     },
-    missing: { status: 404, message: "There is no such shipment.", errors: {} },
+    missing: {
+      status: 404,
+      message: "There is no such shipment.",
+      errors: {},
+      code: "SHIPMENT_NOT_FOUND",
+    },
     faulty: {
       status: 422,
       message: tooLight,
       errors: { weight_kg: [tooLight] },
+      code: "FIELD_INVALID",
     },
     anonymous: {
       status: 401,
       message:
         "The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
       errors: {},
+      code: "CREDENTIAL_REFUSED",
     },
   });
 });

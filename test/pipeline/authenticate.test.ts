@@ -142,8 +142,8 @@ describe("on the HTTP server", () => {
   test.each(Object.entries(REFUSED))(
     "a credential is refused: %s",
     async (_, [wrong, credentials]) => {
-      const { status, headers, text } = await quote(credentials(keys));
-      expect([status, JSON.parse(text)]).toEqual([401, { message: messageOf(wrong), errors: {} }]);
+      const { status, headers, body } = await quote(credentials(keys));
+      expect([status, body]).toEqual([401, { message: messageOf(wrong), errors: {} }]);
       expect(headers.get("www-authenticate")).toBe("Bearer");
     },
   );

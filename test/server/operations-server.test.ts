@@ -49,8 +49,8 @@ test("operators' server refuses what is not a valid request, as the public one d
     ["nonsense\r\n\r\n", "The request is not valid HTTP."],
     ["GET /metrics HTTP/1.1\r\n\r\n", "The Host header is missing."],
   ] as const) {
-    const { status, text } = await rawHttp(service.operationsUrl!, bytes);
-    expect([status, JSON.parse(text)]).toEqual([400, { message, errors: {} }]);
+    const { status, body, code } = await rawHttp(service.operationsUrl!, bytes);
+    expect([status, body, code]).toEqual([400, { message, errors: {} }, "REQUEST_MALFORMED"]);
   }
 });
 

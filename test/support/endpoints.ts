@@ -1,6 +1,9 @@
+import { deepEqual, equal } from "node:assert/strict";
 import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import type { RefusalReason } from "../../src/domain/refusal.ts";
+import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 
 /** Both servers of a service that listens on the loopback address, in whatever process. */
@@ -27,10 +30,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed JSON; undefined when the text is not JSON. */
+  /** The parsed JSON, of an error its message and errors; undefined when the text is not JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert its shape
   // themselves
   readonly body: any;
+  /** Of an error, its reason; undefined otherwise. */
+  readonly code: string | undefined;
 }
 
 /** The ways to call a service whose servers listen at these URLs. */
@@ -64,8 +69,27 @@ function requestInit({ apiKey, method, body, headers }: RequestOptions): Request
 }
 
 async function readAnswer(response: Response): Promise<Answer> {
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: parse(text) };
+  return answerOf(response.status, response.headers, await response.text());
+}
+
+/**
+ * What an HTTP server answered. Of every error it checks the keys, that the code is one of its status,
+ * and that the id is that of the header.
+ */
+export function answerOf(status: number, headers: Headers, text: string): Answer {
+  const body = parse(text);
+  if (!isError(body)) return { status, headers, text, body, code: undefined };
+  const { code, request_id, ...rest } = body;
+  deepEqual(Object.keys(body), ["message", "errors", "code", "request_id"], text);
+  equal(request_id, headers.get("x-request-id"), text);
+  equal(REFUSAL_STATUS[code].httpStatus, status, text);
+  return { status, headers, text, body: rest, code };
+}
+
+function isError(
+  body: unknown,
+): body is Record<string, unknown> & { readonly code: RefusalReason } {
+  return typeof body === "object" && body !== null && "message" in body && "errors" in body;
 }
 
 function parse(text: string): unknown {

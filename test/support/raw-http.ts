@@ -1,11 +1,5 @@
 import { connect, type Socket } from "node:net";
-
-/** An answer as it came over the wire. */
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
+import { answerOf, type Answer } from "./endpoints.ts";
 
 /** Opens a connection to a service, for requests that no HTTP client would send. */
 export function openSocket(httpUrl: string): Socket {
@@ -14,7 +8,7 @@ export function openSocket(httpUrl: string): Socket {
 }
 
 /** Sends these bytes, keeps the connection open, and reads one whole answer with a length. */
-export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Promise<RawAnswer> {
+export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Promise<Answer> {
   const socket = openSocket(httpUrl);
   try {
     socket.write(bytes);
@@ -25,7 +19,7 @@ export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Prom
 }
 
 /** Reads one whole answer that tells its length, and leaves the connection as it is. */
-export async function readAnswer(socket: Socket): Promise<RawAnswer> {
+export async function readAnswer(socket: Socket): Promise<Answer> {
   let received = Buffer.alloc(0);
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     received = Buffer.concat([received, chunk]);
@@ -35,12 +29,12 @@ export async function readAnswer(socket: Socket): Promise<RawAnswer> {
   throw new Error(`the connection ended after: ${received.toString("latin1")}`);
 }
 
-function parse(text: string): RawAnswer | undefined {
+function parse(text: string): Answer | undefined {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
   const headers = new Headers(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string]));
   const body = text.slice(end + 4);
   if (body.length < Number(headers.get("content-length") ?? 0)) return undefined;
-  return { status: Number(statusLine.split(" ")[1]), headers, text: body };
+  return answerOf(Number(statusLine.split(" ")[1]), headers, body);
 }

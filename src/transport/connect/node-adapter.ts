@@ -46,7 +46,7 @@ async function serve(
   const universal = readRequest(request, response, contextValues);
   if (universal === undefined) {
     const text = "The Host header is missing or not valid.";
-    refuseOutsideRpc(request, response, refuse("BODY_UNREADABLE", text));
+    refuseOutsideRpc(request, response, refuse("REQUEST_MALFORMED", text));
     return;
   }
   dropTimeoutBeyondTimers(universal.header);

@@ -21,7 +21,7 @@ export function refuseOutsideRpc(
   if (request.method === "POST" && contentType?.startsWith("application/grpc")) {
     answerGrpc(response, contentType, refusal);
   } else {
-    const body = JSON.stringify(errorBody(refusal));
+    const body = JSON.stringify(errorBody(refusal, String(response.getHeader("x-request-id"))));
     const { httpStatus } = REFUSAL_STATUS[refusal.reason];
     response.writeHead(httpStatus, { ...headers, "content-type": "application/json" });
     response.end(body);

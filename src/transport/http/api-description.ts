@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { refuse } from "../../domain/refusal.ts";
 import type { Document } from "../../pipeline/answer.ts";
 import { documentReply, type AnsweredDocument } from "./document-reply.ts";
-import { sendJson } from "./send-json.ts";
+import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 
 /** Answers a request for the OpenAPI document; false when it is for something else. */
 export type ApiDescription = (
@@ -41,12 +42,11 @@ export function createApiDescription(file: string): ApiDescription {
     if (request.method === "GET" || request.method === "HEAD") {
       send(request, response, requestId).catch(() => {
         description = undefined;
-        const message = "The service cannot read its own description; report this.";
-        sendJson(response, 500, requestId, { message, errors: {} });
+        const text = "The service cannot read its own description; report this.";
+        sendRefusal(response, requestId, refuse("INTERNAL", text));
       });
     } else {
-      const message = "This path does not take that method; it takes GET, HEAD.";
-      sendJson(response, 405, requestId, { message, errors: {} }, ["allow", "GET, HEAD"]);
+      refuseMethod(response, requestId, "GET, HEAD");
     }
     return true;
   };

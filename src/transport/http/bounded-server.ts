@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { errorBody } from "../../pipeline/error-body.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {
   CONNECTION_LIMITS,
@@ -12,7 +15,7 @@ import { listen } from "../connections/listen.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
 import { createHostFault } from "./host-fault.ts";
 import { requestIdOf } from "./request-id.ts";
-import { sendJson } from "./send-json.ts";
+import { sendRefusal } from "./send-refusal.ts";
 
 /** Answers a request; its target is a path, whatever form it was sent in. */
 export type Serve = (
@@ -53,7 +56,8 @@ export function createBoundedServer(
     if (closing) response.setHeader("connection", "close");
     const fault = hostFault(request);
     if (fault !== undefined) {
-      return refuseRequest(request, response, fault);
+      const refusal = refuse("REQUEST_MALFORMED", fault);
+      return sendRefusal(response, requestIdOf(request), refusal, ["connection", "close"]);
     }
     request.url = originForm(request.url ?? "");
     serve(request, response, calls);
@@ -122,17 +126,13 @@ function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
 
-function refuseRequest(request: IncomingMessage, response: ServerResponse, message: string): void {
-  const body = { message, errors: {} };
-  sendJson(response, 400, requestIdOf(request), body, ["connection", "close"]);
-}
-
-/** What Node's parser says of requests it cannot hand over, as statuses. */
-const BROKEN_REQUESTS: Readonly<Record<string, [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["413 Payload Too Large", "The chunk extensions are too large."],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
+/** What Node's parser says of requests it cannot hand over, as refusals. */
+const BROKEN_REQUESTS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: refuse("HEADERS_TOO_LARGE", "The headers are too large."),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: refuse("BODY_TOO_LARGE", "The chunk extensions are too large."),
+  ERR_HTTP_REQUEST_TIMEOUT: refuse("REQUEST_TIMEOUT", "The request took too long to arrive."),
 };
+const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 
 /** Answers, in the usual form, what is not HTTP enough to become a request. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
@@ -140,14 +140,14 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     socket.destroy();
     return;
   }
-  const [status, message] = BROKEN_REQUESTS[error.code ?? ""] ?? [
-    "400 Bad Request",
-    "The request is not valid HTTP.",
-  ];
-  const body = JSON.stringify({ message, errors: {} });
+  const refusal = BROKEN_REQUESTS[error.code ?? ""] ?? NOT_HTTP;
+  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorBody(refusal, requestId));
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
 }

@@ -22,6 +22,7 @@ import {
 } from "./json-route.ts";
 import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
+import { methodNotAllowed } from "./send-refusal.ts";
 import { sendJsonText } from "./send-json.ts";
 
 /** Answers one request of the JSON API; `calls` are those of its connection. */
@@ -115,7 +116,8 @@ function exchangeOf(
 
 function sendRefusal(target: ReplyTarget, refusal: Refusal, extra: HeaderList = NO_HEADERS): void {
   const headers = [...extra, ...headerList(refusalHeaders(refusal))];
-  send(target, REFUSAL_STATUS[refusal.reason].httpStatus, errorBody(refusal), headers);
+  const body = errorBody(refusal, target.call.headers.requestId);
+  send(target, REFUSAL_STATUS[refusal.reason].httpStatus, body, headers);
 }
 
 function send(
@@ -162,8 +164,4 @@ function sentStatus(response: ServerResponse): number {
 function splitUrl(url: string): [path: string, query: string] {
   const mark = url.indexOf("?");
   return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
-}
-
-function methodNotAllowed(allow: string): Refusal {
-  return refuse("METHOD_NOT_ALLOWED", `This path does not take that method; it takes ${allow}.`);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "@prometheus-io/client";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { sendJson } from "./send-json.ts";
-import { sendRefusal } from "./send-refusal.ts";
+import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 
 /** Answers what operators and their probes ask for, if that is what the request is. */
 export type Probes = (
@@ -42,8 +42,7 @@ export function createProbes(options: {
     if (request.method === "GET" || request.method === "HEAD") {
       page(response, requestId);
     } else {
-      const message = "This path does not take that method; it takes GET, HEAD.";
-      sendJson(response, 405, requestId, { message, errors: {} }, ["allow", "GET, HEAD"]);
+      refuseMethod(response, requestId, "GET, HEAD");
     }
     return true;
   };

@@ -1,13 +1,28 @@
 import type { ServerResponse } from "node:http";
-import type { Refusal } from "../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/error-body.ts";
 import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
-import { sendJson } from "./send-json.ts";
+import { sendJson, type ExtraHeaders } from "./send-json.ts";
 
 /** Answers what is not a call with a refusal in the form of the JSON API. */
-export function sendRefusal(response: ServerResponse, requestId: string, refusal: Refusal): void {
+export function sendRefusal(
+  response: ServerResponse,
+  requestId: string,
+  refusal: Refusal,
+  extraHeaders: ExtraHeaders = [],
+): void {
   const { httpStatus } = REFUSAL_STATUS[refusal.reason];
-  const headers = Object.entries(refusalHeaders(refusal)).flat();
-  sendJson(response, httpStatus, requestId, errorBody(refusal), headers);
+  const headers = [...extraHeaders, ...Object.entries(refusalHeaders(refusal)).flat()];
+  sendJson(response, httpStatus, requestId, errorBody(refusal, requestId), headers);
+}
+
+/** Refuses a method that a path does not take; `allow` names those that it takes. */
+export function refuseMethod(response: ServerResponse, requestId: string, allow: string): void {
+  sendRefusal(response, requestId, methodNotAllowed(allow), ["allow", allow]);
+}
+
+/** The refusal of a method that a path does not take. */
+export function methodNotAllowed(allow: string): Refusal {
+  return refuse("METHOD_NOT_ALLOWED", `This path does not take that method; it takes ${allow}.`);
 }

@@ -62,8 +62,9 @@ describe("a sign-in link", () => {
   test("works for 15 minutes", async () => {
     const token = tokenOf(await inviteLink("late@example.org"));
     await database.query("update sign_in_link set ends_at = ends_at - interval '15 minutes'");
-    const late = await postForm(service, "/sign-in", { token });
-    const unknown = await postForm(service, "/sign-in", { token: "A".repeat(43) });
+    const headers = { "sec-fetch-site": "same-origin", "x-request-id": "the-same" };
+    const late = await postForm(service, "/sign-in", { token }, headers);
+    const unknown = await postForm(service, "/sign-in", { token: "A".repeat(43) }, headers);
     expect(late.status).toBe(403);
     expect(await late.text()).toBe(await unknown.text());
   });

@@ -156,10 +156,11 @@ test("another workspace's webhook is indistinguishable from a missing one, by ev
     ["GET", "/deliveries"],
     ["GET", `/deliveries/${delivery.id}/attempts`],
   ] as const;
+  const headers = { "x-request-id": "the-same" };
   for (const [method, path, body] of calls) {
     const [foreign, missing] = await Promise.all(
       [data.id, "wh_nothing"].map((id) =>
-        service.request(`/v1/webhooks/${id}${path}`, { apiKey, method, body }),
+        service.request(`/v1/webhooks/${id}${path}`, { apiKey, method, body, headers }),
       ),
     );
     expect([method, path, foreign!.status]).toEqual([method, path, 404]);

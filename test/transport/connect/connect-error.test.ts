@@ -89,6 +89,7 @@ describe("an error by gRPC has in its details what JSON answers", () => {
     expect({ message: facts.message, errors: errorsIn(facts) }).toStrictEqual(json.body);
     expect(facts.code).toBe(code);
     expect(facts.details.ErrorInfo).toEqual({ reason, domain: "shipments.v1" });
+    expect(json.code).toBe(reason);
     expect(Object.keys(facts.details)).toEqual(["ErrorInfo", kind]);
   });
 });

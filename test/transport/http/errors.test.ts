@@ -1,8 +1,12 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { mintKey } from "../../../src/domain/secret-key.ts";
+import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
-import type { Answer, RequestOptions } from "../../support/endpoints.ts";
+import { answerOf, type Answer, type RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { openSocket, rawHttp, readAnswer } from "../../support/raw-http.ts";
@@ -30,8 +34,21 @@ function about(key: string, text: string) {
   return { message: text, errors: { [key]: [text] } };
 }
 
-function expectError(answer: Answer, status: number, body: object) {
-  expect(answer.body).toStrictEqual(body);
+/** The code of each status that has one alone in these tests. */
+const CODES: Readonly<Record<number, RefusalReason>> = {
+  400: "BODY_UNREADABLE",
+  401: "CREDENTIAL_REFUSED",
+  404: "NO_SUCH_METHOD",
+  405: "METHOD_NOT_ALLOWED",
+  413: "BODY_TOO_LARGE",
+  415: "BODY_NOT_JSON",
+  422: "FIELD_INVALID",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
+function expectError(answer: Answer, status: number, body: object, code = CODES[status]) {
+  expect({ ...answer.body, code: answer.code }).toStrictEqual({ ...body, code });
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toBe("application/json");
   expect(answer.headers.get("x-request-id")).toMatch(/^[\x21-\x7e]{1,128}$/);
@@ -78,10 +95,13 @@ test("404: a foreign shipment is indistinguishable from a missing one", async ()
     service.request(`/v1/shipments/${reference}/cancel`, {
       apiKey: stranger.apiKey,
       method: "POST",
+      headers: { "x-request-id": "the-same" },
     });
   const foreign = await cancel(body.data.reference);
   const missing = await cancel("SHP-000000000000");
-  expectError(foreign, 404, { message: "There is no such shipment.", errors: {} });
+  expect(foreign.text).toBe(
+    '{"message":"There is no such shipment.","errors":{},"code":"SHIPMENT_NOT_FOUND","request_id":"the-same"}',
+  );
   expect(foreign.text).toBe(missing.text);
   expect([...foreign.headers.keys()]).toEqual([...missing.headers.keys()]);
   expect(foreign.status).toBe(missing.status);
@@ -167,8 +187,7 @@ describe("413: a body over 64 KiB", () => {
       body: ReadableStream.from(chunks).pipeThrough(new TextEncoderStream()),
       duplex: "half",
     });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    return answerOf(response.status, response.headers, await response.text());
   }
 
   test("a content length is refused before a byte of the body is sent", async () => {
@@ -323,13 +342,36 @@ describe("of several errors the first in the order of checks is answered", () =>
   });
 
   test("an unauthenticated caller is answered before it sends its body", async () => {
-    const { status, text } = await rawHttp(
+    const { status, body } = await rawHttp(
       service.httpUrl,
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n`,
     );
-    expect([status, JSON.parse(text).errors]).toEqual([401, {}]);
+    expect([status, body.errors]).toEqual([401, {}]);
   });
 });
+
+test("the guide has every reason, with its statuses", () => {
+  const guide = readFileSync(new URL("../../../src/docs/errors.md", import.meta.url), "utf8");
+  const rows = guide.split("\n").filter((line) => /^\| `[A-Z_]+`/.test(line));
+  const told = rows.flatMap((row) => {
+    const [, reasons = "", http, grpc = ""] = row.split("|").map((cell) => cell.trim());
+    const names = reasons.matchAll(/`([A-Z]+_?[A-Z_]*)`/g);
+    return [...names].map(([, reason]) => `${reason} ${http} ${grpc}`);
+  });
+  const codes = Object.entries(REFUSAL_STATUS).map(([reason, { code, httpStatus }]) => {
+    const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
+    return `${reason} ${httpStatus} ${BY_HTTP_ALONE.has(reason) ? "" : name}`;
+  });
+  expect(told.toSorted()).toEqual(codes.toSorted());
+});
+
+/** The reasons that no gRPC caller meets: HTTP/2 says the same in its own way. */
+const BY_HTTP_ALONE = new Set([
+  "REQUEST_TIMEOUT",
+  "HEADERS_TOO_LARGE",
+  "METHOD_NOT_ALLOWED",
+  "BODY_NOT_JSON",
+]);
 
 describe("a request that is not HTTP is answered in the usual form, and the service goes on", () => {
   const invalid = { message: "The request is not valid HTTP.", errors: {} };
@@ -377,9 +419,8 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
     ["a huge path", `GET /${"x".repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, overflow],
   ])("%s", async (_, request, status, body) => {
     const answer = await rawHttp(service.httpUrl, request);
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([status, body]);
-    expect(answer.headers.get("content-type")).toBe("application/json");
-    expect(answer.headers.get("x-request-id")).toMatch(/^[\x21-\x7e]{1,128}$/);
+    const code = status === 431 ? "HEADERS_TOO_LARGE" : "REQUEST_MALFORMED";
+    expectError(answer, status, body, code);
     expect((await service.request("/readyz")).status).toBe(200);
   });
 
@@ -387,8 +428,7 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
     const socket = openSocket(service.httpUrl);
     socket.write(`POST ${QUOTE} HTTP/1.1\r\nX-Api-Key: ${apiKey}\r\n${chunked}\r\n2\r\n{}\r\n`);
     socket.write("zz\r\n");
-    const { status, text } = await readAnswer(socket);
-    expect([status, JSON.parse(text)]).toEqual([400, invalid]);
+    expectError(await readAnswer(socket), 400, invalid, "REQUEST_MALFORMED");
   });
 });
 
@@ -427,9 +467,9 @@ test("a request target in absolute form, as sent to proxies, means its path", as
 });
 
 test("an unknown expectation is ignored", async () => {
-  const { status, text } = await rawHttp(
+  const answer = await rawHttp(
     service.httpUrl,
     `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`,
   );
-  expect([status, text]).toEqual([404, '{"message":"There is nothing at this path.","errors":{}}']);
+  expectError(answer, 404, { message: "There is nothing at this path.", errors: {} });
 });

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { createRefusalOf } from "../../../src/pipeline/refusal-for.ts";
 import { createProbes } from "../../../src/transport/http/probes.ts";
+import { answerOf } from "../../support/endpoints.ts";
 import { parsePrometheus } from "../../support/metrics.ts";
 
 /** Serves the probes with these metrics until the test ends, and gives their answer to /metrics. */
@@ -43,9 +44,11 @@ test("metrics that cannot be read are answered as a failure of the service", asy
     throw new Error("no figure");
   };
   registry.registerMetric(new Gauge({ name: "one", help: "One.", registers: [], collect }));
-  const answer = await readMetrics(registry);
-  expect([answer.status, await answer.json()]).toEqual([
+  const response = await readMetrics(registry);
+  const answer = answerOf(response.status, response.headers, await response.text());
+  expect([answer.status, answer.body, answer.code]).toEqual([
     500,
     { message: "The service failed; report this with the request id.", errors: {} },
+    "INTERNAL",
   ]);
 });
