@@ -34,4 +34,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122102221-quoted-bookings": async () =>
     (await import("./migrations/20261122102221-quoted-bookings.ts"))
       .Migration20261122102221_quoted_bookings,
+  "20261122102324-end-sign-ins": async () =>
+    (await import("./migrations/20261122102324-end-sign-ins.ts"))
+      .Migration20261122102324_end_sign_ins,
 };

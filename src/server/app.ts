@@ -11,7 +11,7 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
-import { createSessionLookup } from "../features/people/session-lookup.ts";
+import { createSessionCache } from "../features/people/session-cache.ts";
 import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
 import { createSlowAnswers } from "../features/reports/slow-answers.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
@@ -29,6 +29,7 @@ import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
+import { forgetSessionsAfter } from "./forget-sessions.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
@@ -89,7 +90,7 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
   const registry = new Registry();
   const instruments = createInstruments(registry);
   const stores = createStores(config, log, instruments);
-  const { orm, em, tasks, tariffs, keys, people } = stores;
+  const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(redisUrl, log, instruments.countFallback);
   const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
@@ -105,7 +106,8 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
       allowLoopbackHttp,
     }),
     keys,
-    ...people,
+    sessions,
+    signIn: createSignIn({ em, sessions, config, log }),
     config,
     readiness,
     limiter,
@@ -163,12 +165,10 @@ async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<voi
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(deps: ServiceDeps & AdminDeps) {
+function implementAll(deps: ServiceDeps & AdminDeps & Pick<Stores, "sessions">) {
   const { rpcs, streams } = implementServices(deps);
-  return {
-    rpcs: [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)],
-    streams,
-  };
+  const all = [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)];
+  return { rpcs: forgetSessionsAfter(all, deps.sessions.forgetAll), streams };
 }
 
 type Stores = ReturnType<typeof createStores>;
@@ -190,7 +190,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     tariffs: createTariffCache({ em, tasks, log }),
     coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
-    people: { sessions: createSessionLookup(em), signIn: createSignIn(em, config, log) },
+    sessions: createSessionCache(em),
     createGroup: createGroupCommit(em, observeGroups),
     observeGroups,
     reader: createReader(orm),

@@ -10,6 +10,7 @@ import { Membership } from "../features/people/membership.entity.ts";
 import { Person } from "../features/people/person.entity.ts";
 import { Session } from "../features/people/session.entity.ts";
 import { SignInLink } from "../features/people/sign-in-link.entity.ts";
+import { SpentAttempt } from "../features/people/spent-attempt.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { Replica } from "../features/reports/replica.entity.ts";
@@ -50,6 +51,7 @@ export const ENTITIES = [
   Person,
   Membership,
   SignInLink,
+  SpentAttempt,
   Session,
   UsageHour,
   Replica,

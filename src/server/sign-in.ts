@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
+import type { SessionCache } from "../features/people/session-cache.ts";
 import { signInByEmail } from "../features/people/sign-in-by-email.ts";
 import { signInByLink, signOut } from "../features/people/sign-in.ts";
 import { ATTEMPT_SECONDS } from "../oidc/attempt-seal.ts";
@@ -9,23 +10,30 @@ import type { OidcSignIn } from "../transport/http/sign-in-oidc.ts";
 import type { SignIn } from "../transport/http/sign-in.ts";
 
 /** How people sign in, in the words of the HTTP server. */
-export function createSignIn(
-  em: EntityManager,
-  config: Partial<Pick<Config, "publicUrl" | "oidc">>,
-  log: Logger,
-): SignIn {
+export function createSignIn(deps: SignInDeps): SignIn {
+  const { em, sessions } = deps;
   return {
     byLink: (token, userAgent) => signInByLink(em, token, userAgent),
-    signOut: (session) => signOut(em, session),
-    oidc: createOidcSignIn(em, config, log),
+    async signOut(session) {
+      if (await signOut(em, session)) sessions.forgetAll();
+    },
+    oidc: createOidcSignIn(deps),
   };
 }
 
-function createOidcSignIn(
-  em: EntityManager,
-  { publicUrl, oidc }: Partial<Pick<Config, "publicUrl" | "oidc">>,
-  log: Logger,
-): OidcSignIn | undefined {
+/** What signing in works with. */
+interface SignInDeps {
+  readonly em: EntityManager;
+  readonly sessions: Pick<SessionCache, "forgetAll">;
+  readonly config: Partial<Pick<Config, "publicUrl" | "oidc">>;
+  readonly log: Logger;
+}
+
+function createOidcSignIn({
+  em,
+  config: { publicUrl, oidc },
+  log,
+}: SignInDeps): OidcSignIn | undefined {
   if (oidc === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}/sign-in/oidc/callback`;
   const client = createOidcClient({ ...oidc, redirectUri }, log);

@@ -274,6 +274,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     created_at: NOW,
     ends_at: NOW,
   },
+  spent_attempt: { hash: "h".repeat(43), ends_at: NOW },
   session: {
     hash: "h".repeat(43),
     id: 1,
@@ -434,6 +435,8 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["sign_in_link_person_id_foreign", "sign_in_link", { hash: "i".repeat(43), person_id: 2 }],
   ["sign_in_link_workspace_id_foreign", "sign_in_link", { hash: "i".repeat(43), workspace_id: 2 }],
   ["sign_in_link_hash_form", "sign_in_link", { hash: "short" }],
+  ["spent_attempt_pkey", "spent_attempt", {}],
+  ["spent_attempt_hash_form", "spent_attempt", { hash: "short" }],
   ["session_pkey", "session", { id: 2 }],
   ["session_id_unique", "session", { hash: "i".repeat(43) }],
   ["session_person_id_foreign", "session", { hash: "i".repeat(43), id: 2, person_id: 2 }],

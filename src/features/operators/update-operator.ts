@@ -10,6 +10,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { evictKeys } from "../credentials/change-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { endSignInsOfOperator } from "../people/end-sign-ins.ts";
 import { findToChange } from "./find-operator.ts";
 import { assertAnotherOwner } from "./last-owner.ts";
 import { assertEmailFree } from "./operator-email.ts";
@@ -44,6 +45,9 @@ export async function updateOperator(
       if (request.email !== undefined) await assertEmailFree(tx, request.email, id);
       await tx.nativeUpdate(Operator, { id }, after);
       await evictKeys(tx, "operator_key", id);
+      if (operator.kind === "person" && email!.toLowerCase() !== after.email!.toLowerCase()) {
+        await endSignInsOfOperator(tx, email!);
+      }
       await recordChange(tx, call, { subject: `operator/${id}`, changes });
     }
     return create(UpdateOperatorResponseSchema, { data: await readOperator(tx, id) });

@@ -42,7 +42,7 @@ const OPERATOR_ROLE: Readonly<Record<OperatorRole, OperatorRoleOption>> = {
 /** Reads a person as they see themselves by a session: with what it may do. */
 export async function readAccount(
   em: EntityManager,
-  { personId, boundTo }: SignedInPerson,
+  { personId, sessionId, boundTo }: SignedInPerson,
 ): Promise<Account> {
   const [account] = await runStatement<AccountRow>(
     em,
@@ -60,8 +60,11 @@ export async function readAccount(
      from membership join workspace on workspace.id = membership.workspace_id
      where membership.person_id = $1
        and membership.workspace_id = coalesce($2::bigint, membership.workspace_id)
+       and not exists (
+         select from session
+         where session.id = $3 and membership.workspace_id = any (session.left_workspaces))
      order by workspace.name, workspace.id`,
-    [personId, boundTo],
+    [personId, boundTo, sessionId],
   );
   const { email, name, operatorRole } = account!;
   return create(AccountSchema, {

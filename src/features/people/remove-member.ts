@@ -10,11 +10,12 @@ import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { assertAdminLeft } from "./assert-admin-left.ts";
+import { endSignInsOfMember } from "./end-sign-ins.ts";
 import { findMember } from "./find-member.ts";
 import { lockMembers } from "./lock-members.ts";
 
 /**
- * Ends a membership, within a second everywhere.
+ * Ends a membership, and the sessions and links that it was used by, within a second everywhere.
  *
  * @throws Refusal MEMBER_NOT_FOUND, MEMBER_LAST_ADMIN
  */
@@ -32,6 +33,7 @@ export async function removeMember(
     tx.remove(membership);
     await tx.flush();
     await assertAdminLeft(tx, workspaceId, role);
+    await endSignInsOfMember(tx, person.id, workspaceId);
     await recordChange(tx, call, {
       subject: `person/${person.id}`,
       workspaceId,

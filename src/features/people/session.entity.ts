@@ -13,6 +13,11 @@ export const Session = defineEntity({
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
     /** The only workspace that it acts in; null for all of the person's, and for the platform. */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
+    /** Those that the person has left since it began, in which it acts no more, a member again or not. */
+    leftWorkspaces: p
+      .array((id) => Number(id))
+      .columnType("bigint[]")
+      .default([]),
     userAgent: p.text(),
     createdAt: p.datetime(3),
     /** When a call last came with it, to within a minute. */

@@ -11,6 +11,13 @@ export const SignInLink = defineEntity({
     person: () => p.manyToOne(Person).mapToPk().index("sign_in_link_of_person"),
     /** The only workspace that its session acts in; null for no bound. */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
+    /** Those that the person has left since it was made; as those of its session. */
+    leftWorkspaces: p
+      .array((id) => Number(id))
+      .columnType("bigint[]")
+      .default([]),
+    /** Who made it, as `operator Olga`; null for the person themselves. */
+    madeBy: p.text().nullable(),
     createdAt: p.datetime(3),
     endsAt: p.datetime(3).index("sign_in_link_by_end"),
   },

@@ -22,7 +22,8 @@ export async function signInByLink(
     const [link] = await runStatement<SessionBounds>(
       tx,
       `delete from sign_in_link where hash = $1 and ends_at > now()
-       returning person_id::float8 as "personId", workspace_id::float8 as "workspaceId"`,
+       returning person_id::float8 as "personId", workspace_id::float8 as "workspaceId",
+         left_workspaces::text as "leftWorkspaces"`,
       [hashKey(token)],
     );
     return link === undefined ? undefined : beginSession(tx, link, userAgent);
@@ -34,6 +35,8 @@ export interface SessionBounds {
   readonly personId: number;
   /** The only workspace; null for all that the person may do. */
   readonly workspaceId: number | null;
+  /** Those among them that the person has left since; as text of an array. */
+  readonly leftWorkspaces?: string;
 }
 
 /**
@@ -44,7 +47,7 @@ export interface SessionBounds {
  */
 export async function beginSession(
   tx: EntityManager,
-  { personId, workspaceId }: SessionBounds,
+  { personId, workspaceId, leftWorkspaces = "{}" }: SessionBounds,
   userAgent: string,
 ): Promise<string> {
   const token = randomBytes(32).toString("base64url");
@@ -52,14 +55,15 @@ export async function beginSession(
     tx,
     `with person as (update person set last_signed_in_at = now() where id = $2)
      insert into session
-       (hash, person_id, workspace_id, user_agent, created_at, last_seen_at, ends_at)
-     values ($1, $2, $3, $4, now(), now(), now() + interval '7 days')`,
-    [hashKey(token), personId, workspaceId, userAgent.slice(0, MAX_USER_AGENT)],
+       (hash, person_id, workspace_id, left_workspaces, user_agent, created_at, last_seen_at, ends_at)
+     values ($1, $2, $3, $4::bigint[], $5, now(), now(), now() + interval '7 days')`,
+    [hashKey(token), personId, workspaceId, leftWorkspaces, userAgent.slice(0, MAX_USER_AGENT)],
   );
   return token;
 }
 
-/** Ends the session with a token, if there is one. */
-export async function signOut(em: EntityManager, token: string): Promise<void> {
-  await runStatement(em.fork(), "delete from session where hash = $1", [hashKey(token)]);
+/** Ends the session with a token; whether there was one. */
+export async function signOut(em: EntityManager, token: string): Promise<boolean> {
+  const sql = "delete from session where hash = $1 returning 1";
+  return (await runStatement(em.fork(), sql, [hashKey(token)])).length > 0;
 }

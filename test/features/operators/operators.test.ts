@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { signInByPath } from "../../support/browser.ts";
+import { signInByPath, type SignedIn } from "../../support/browser.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -351,6 +351,29 @@ test.each([
 
 describe("a link to sign in by", () => {
   const link = (id: number, key = owner.key) => call(`/operators/${id}/sign_in_link`, {}, { key });
+
+  test.each([
+    ["revoked", (id: number) => revoke(id)],
+    ["given another email", (id: number) => update(id, { email: freshEmail() })],
+  ])("ends with its sessions when the operator is %s, for good", async (_, end) => {
+    const email = freshEmail();
+    const { id } = (await create({ ...PERSON, email })).body.data;
+    const session = await signInByPath(service, (await link(id)).body.sign_in_path);
+    const elsewhere = await signInByPath(other, (await link(id)).body.sign_in_path);
+    const unused = (await link(id)).body.sign_in_path;
+    const statusOf = async ({ request }: SignedIn) => (await request("/admin/v1/self")).status;
+    expect([await statusOf(session), await statusOf(elsewhere)]).toEqual([200, 200]);
+
+    expect((await end(id)).status).toBe(200);
+    expect(await statusOf(session)).toBe(401);
+    await eventually("its end elsewhere", async () => (await statusOf(elsewhere)) === 401);
+
+    const { id: again } = (await create({ ...PERSON, email })).body.data;
+    expect([await statusOf(session), await statusOf(elsewhere)]).toEqual([401, 401]);
+    await expect(signInByPath(service, unused)).rejects.toThrow("This link does not work");
+    const anew = await signInByPath(service, (await link(again)).body.sign_in_path);
+    expect((await anew.request("/admin/v1/self")).body.data.id).toBe(again);
+  });
 
   test("lets an operator that is a person in, with the operator's role", async () => {
     const email = freshEmail();

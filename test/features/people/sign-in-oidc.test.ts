@@ -216,6 +216,26 @@ describe("an answer of the provider", () => {
   });
 });
 
+test("a session ends with the last workspace of its person, who signs in again when invited again", async () => {
+  const { apiKey } = workspace;
+  const invite = () =>
+    service.request("/v1/members", { apiKey, body: { email: "last@example.org" } });
+  const { person } = (await invite()).body.data;
+  const guest = visitor();
+  await signInAs(guest, "last@example.org");
+  const accountOf = (who: Visitor) => {
+    const headers = { cookie: who.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
+    return service.request("/account/v1/account", { headers });
+  };
+  expect((await accountOf(guest)).status).toBe(200);
+  await service.request(`/v1/members/${person}`, { apiKey, method: "DELETE" });
+  await invite();
+  expect((await accountOf(guest)).status).toBe(401);
+  const again = visitor();
+  await signInAs(again, "last@example.org");
+  expect((await accountOf(again)).body.data.workspaces.length).toBe(1);
+});
+
 test("an operator who signs in for the first time becomes a person, once", async () => {
   await database.query(
     `insert into operator (name, email, kind, role, created_at)

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import {
+  startReplica,
+  startService,
+  type TestService,
+  type TestWorkspace,
+} from "../../support/service.ts";
 
 let service: TestService;
 let workspace: TestWorkspace;
@@ -272,7 +277,7 @@ describe("a role", () => {
     expect([removed.status, removed.body]).toEqual([200, {}]);
     await eventually(
       "the membership to end",
-      async () => (await gone.request("/v1/workspace", { headers })).status === 403,
+      async () => (await gone.request("/v1/workspace", { headers })).status === 401,
     );
   });
 
@@ -289,6 +294,74 @@ describe("a role", () => {
       expect(status).toBe(422);
       expect(Object.keys(refused.errors)).toEqual(["person"]);
     }
+  });
+});
+
+describe("somebody who has left a workspace and is invited again", () => {
+  const invite = async ({ apiKey }: TestWorkspace, email: string) =>
+    (await service.request("/v1/members", { apiKey, body: { email, role: "member" } })).body;
+  const remove = ({ apiKey }: TestWorkspace, person: number) =>
+    service.request(`/v1/members/${person}`, { apiKey, method: "DELETE" });
+  const actsIn = async ({ request }: SignedIn, { id }: TestWorkspace) =>
+    (await request("/v1/workspace", { headers: inWorkspace(id) })).status;
+
+  test("cannot use the sessions and links from before, at once here and soon elsewhere", async () => {
+    const replica = await startReplica(service.databaseUrl);
+    try {
+      const email = "returns@example.org";
+      const { data, sign_in_path: first } = await invite(workspace, email);
+      const session = await signInByPath(service, first);
+      const { sign_in_path: second } = await invite(workspace, email);
+      const elsewhere = await signInByPath(replica, second);
+      const { sign_in_path: unused } = await invite(workspace, email);
+      const known = [await actsIn(session, workspace), await actsIn(elsewhere, workspace)];
+      expect(known).toEqual([200, 200]);
+
+      expect((await remove(workspace, data.person)).status).toBe(200);
+      expect(await actsIn(session, workspace)).toBe(401);
+      await eventually(
+        "the session to end elsewhere",
+        async () => (await actsIn(elsewhere, workspace)) === 401,
+      );
+
+      const { sign_in_path: anew } = await invite(workspace, email);
+      expect([await actsIn(session, workspace), await actsIn(elsewhere, workspace)]).toEqual([
+        401, 401,
+      ]);
+      const token = tokenOf(unused);
+      expect((await postForm(service, "/sign-in", { token })).status).toBe(403);
+      expect(await actsIn(await signInByPath(service, anew), workspace)).toBe(200);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  test("keeps what they have elsewhere, where an operator's session opens all of it", async () => {
+    const email = "everywhere@example.org";
+    const [left, kept] = [await service.addWorkspace(), await service.addWorkspace()];
+    const { data } = await invite(left, email);
+    const { sign_in_path: boundLink } = await invite(kept, email);
+    const { key } = await service.addOperator("owner");
+    const admin = (path: string, body: object) =>
+      service.request(`/admin/v1/operators${path}`, { apiKey: key, body });
+    const operator = { name: "Everywhere", kind: "person", email, role: "viewer" };
+    const { id } = (await admin("", operator)).body.data;
+    const link = async () => (await admin(`/${id}/sign_in_link`, {})).body.sign_in_path;
+    const session = await signInByPath(service, await link());
+    const unused = await link();
+    expect([await actsIn(session, left), await actsIn(session, kept)]).toEqual([200, 200]);
+
+    await remove(left, data.person);
+    await invite(left, email);
+    for (const each of [session, await signInByPath(service, unused)]) {
+      expect([await actsIn(each, left), await actsIn(each, kept)]).toEqual([403, 200]);
+      const { body } = await each.request("/account/v1/account");
+      expect(body.data.workspaces.map((it: { id: number }) => it.id)).toEqual([kept.id]);
+      expect((await each.request("/admin/v1/self")).status).toBe(200);
+    }
+    expect(await actsIn(await signInByPath(service, boundLink), kept)).toBe(200);
+    const anew = await signInByPath(service, await link());
+    expect([await actsIn(anew, left), await actsIn(anew, kept)]).toEqual([200, 200]);
   });
 });
 

@@ -22,11 +22,17 @@ interface FoundSession extends SignedInPerson {
   readonly operatorRole: OperatorRole | null;
 }
 
+/** Tells who has signed in, mostly from memory. */
+export interface SessionCache extends SessionLookup {
+  /** Forgets all, once a session has ended or a role has changed here, so that it counts at once. */
+  forgetAll(): void;
+}
+
 /**
  * Builds the look-up of sessions. What it finds is remembered for a second, so that a session that was
  * ended, or a role that was changed, is known everywhere within that.
  */
-export function createSessionLookup(em: EntityManager): SessionLookup {
+export function createSessionCache(em: EntityManager): SessionCache {
   const remembered = new LRUCache<string, Promise<Caller | undefined>>({
     max: MAX_REMEMBERED,
     ttl: REMEMBER_MS,
@@ -45,6 +51,7 @@ export function createSessionLookup(em: EntityManager): SessionLookup {
       });
       return finding;
     },
+    forgetAll: () => remembered.clear(),
   };
 }
 
@@ -100,7 +107,8 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
 
 /**
  * A session counts as used now, by a write at most once a minute. A person is the operator who has the
- * same email. A session that is bound to a workspace acts in no other, and not for the platform.
+ * same email. A session that is bound to a workspace acts in no other, and not for the platform; none
+ * acts in a workspace that its person has left since it began.
  */
 const FIND = `
   with seen as (
@@ -119,6 +127,7 @@ const FIND = `
   left join membership
     on membership.workspace_id = $2::bigint and membership.person_id = person.id
       and membership.workspace_id = coalesce(session.workspace_id, membership.workspace_id)
+      and membership.workspace_id <> all (session.left_workspaces)
   left join workspace on workspace.id = membership.workspace_id
   left join operator
     on lower(operator.email) = lower(person.email) and operator.revoked_at is null
