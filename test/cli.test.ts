@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import manifest from "../package.json" with { type: "json" };
 import { runCommand } from "./support/command.ts";
 
 /** A database URL where nothing listens. */
@@ -32,6 +33,16 @@ test("help exits with 0", async () => {
   const { code, stdout, stderr } = await runCommand(["key", "rotate", "--help"], NO_DATABASE);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("--overlap <seconds>");
+});
+
+test("the version is told, and --help says how to ask for it", async () => {
+  const help = await runCommand(["--help"], NO_DATABASE);
+  expect(help.stdout).toMatch(/^ +-V, --version +print the version$/m);
+  expect(await runCommand(["--version"], NO_DATABASE)).toEqual({
+    code: 0,
+    stdout: `${manifest.version}\n`,
+    stderr: "",
+  });
 });
 
 const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import manifest from "../../package.json" with { type: "json" };
 
 /** Loads a command; only the one that is run is loaded, since that takes most of a start. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -24,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 export async function runProgram(argv: readonly string[]): Promise<void> {
   const program = new Command("shipments")
     .description("Runs and operates the shipment booking service.")
+    .version(manifest.version, "-V, --version", "print the version")
     .exitOverride()
     .showHelpAfterError();
   const name = argv[2] ?? "";

@@ -28,22 +28,36 @@ export async function inviteDemoAdmin(em: EntityManager, workspace: number): Pro
   return (await inviteWorkspaceMember({ ...request, ...fields }, call, em)).signInPath;
 }
 
+/** A link that signs in once, and the command that makes another one like it. */
+interface DemoLink {
+  readonly path: string;
+  readonly command: string;
+}
+
 /**
  * Says how to sign in as those whom the demo has made, with new links; nothing where they are not, as
  * in a database of somebody's own.
  *
  * @param address where browsers reach the service
+ * @param linkCommand makes a line for a terminal of a command that prints a link
  */
-export async function demoSignInLines(em: EntityManager, address: string): Promise<string[]> {
+export async function demoSignInLines(
+  em: EntityManager,
+  address: string,
+  linkCommand: (command: string) => string,
+): Promise<string[]> {
   const admin = await demoAdminLink(em);
   const owner = await ownerLink(em);
+  const another = [admin, owner].flatMap((it) => (it ? [linkCommand(it.command)] : []));
   return [
     ...linkLines(`Sign in to the demo workspace as ${DEMO_EMAIL}`, address, admin),
     ...linkLines(`Sign in to the platform as ${OWNER_EMAIL}`, address, owner),
+    ...(another.length === 0 ? [] : ["  New links, once these are used or too old:", ""]),
+    ...another.flatMap((line) => [line, ""]),
   ];
 }
 
-async function demoAdminLink(em: EntityManager): Promise<string | undefined> {
+async function demoAdminLink(em: EntityManager): Promise<DemoLink | undefined> {
   const reading = em.fork();
   const person = await reading.findOne(Person, { email: DEMO_EMAIL });
   if (person === null) return undefined;
@@ -52,10 +66,15 @@ async function demoAdminLink(em: EntityManager): Promise<string | undefined> {
     { person: person.id, role: "admin" },
     { orderBy: { workspace: "asc" }, limit: 1 },
   );
-  return membership === undefined ? undefined : inviteDemoAdmin(em, membership.workspace);
+  if (membership === undefined) return undefined;
+  const { workspace } = membership;
+  return {
+    path: await inviteDemoAdmin(em, workspace),
+    command: `member invite --workspace ${workspace} --email ${DEMO_EMAIL}`,
+  };
 }
 
-async function ownerLink(em: EntityManager): Promise<string | undefined> {
+async function ownerLink(em: EntityManager): Promise<DemoLink | undefined> {
   const owner = await em
     .fork()
     .findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
@@ -63,11 +82,12 @@ async function ownerLink(em: EntityManager): Promise<string | undefined> {
   const fields = { operator: BigInt(owner.id) };
   const request = create(CreateOperatorSignInLinkRequestSchema, fields);
   const call = localCall(OperatorService.method.createOperatorSignInLink, "service", "demo");
-  return (await createOperatorSignInLink({ ...request, ...fields }, call, em)).signInPath;
+  const { signInPath } = await createOperatorSignInLink({ ...request, ...fields }, call, em);
+  return { path: signInPath, command: `operator sign-in --operator ${owner.id}` };
 }
 
-function linkLines(what: string, address: string, path: string | undefined): string[] {
-  return path === undefined
+function linkLines(what: string, address: string, link: DemoLink | undefined): string[] {
+  return link === undefined
     ? []
-    : [`  ${what}, once, within 15 minutes:`, "", `${address}${path}`, ""];
+    : [`  ${what}, once, within 15 minutes:`, "", `${address}${link.path}`, ""];
 }

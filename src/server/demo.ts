@@ -22,8 +22,8 @@ export interface Addresses {
   readonly grpc: string;
 }
 
-/** Where the database of a service is. */
-type DatabasePlace = Pick<Config, "databaseUrl" | "dataDir">;
+/** What a command has to be told to work on the database of a service, and to name its address. */
+type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
 
 /**
  * Fills an empty database, and says where the servers are, how to sign in, and how to make first calls: with the keys
@@ -31,7 +31,7 @@ type DatabasePlace = Pick<Config, "databaseUrl" | "dataDir">;
  */
 export async function introduce(
   app: Pick<App, "em" | "tasks">,
-  place: DatabasePlace & Partial<Pick<Config, "publicUrl" | "dashboard">>,
+  place: Place & Partial<Pick<Config, "dashboard">>,
   { http, grpc }: Addresses,
 ): Promise<string> {
   const { em } = app;
@@ -43,8 +43,15 @@ export async function introduce(
           owner: commandOn(place, await newOwnerKeyCommand(em)),
         })
       : withKeys(http, keys);
-  const servers = [`  JSON   ${http}/v1`, `  gRPC   ${grpc}`];
-  const signIn = place.dashboard ? await demoSignInLines(em, place.publicUrl ?? http) : [];
+  const pages = place.publicUrl ?? http;
+  const servers = [
+    `  JSON        ${http}/v1`,
+    `  gRPC        ${grpc}`,
+    ...(place.dashboard ? [`  Dashboard   ${pages}/`] : []),
+    `  Guides      ${pages}/docs`,
+  ];
+  const linkCommand = (command: string) => commandOn(place, command, addressOf(place, http));
+  const signIn = place.dashboard ? await demoSignInLines(em, pages, linkCommand) : [];
   return ["", ...servers, "", ...signIn, ...lines, "", ""].join("\n");
 }
 
@@ -107,8 +114,15 @@ async function newOwnerKeyCommand(em: EntityManager): Promise<string> {
 }
 
 /** A command as it is typed in another terminal, where this service's environment is not set. */
-function commandOn({ databaseUrl, dataDir }: DatabasePlace, command: string): string {
+function commandOn({ databaseUrl, dataDir }: Place, command: string, address = ""): string {
   const needsFolder = databaseUrl === undefined && dataDir !== ".data";
   const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
-  return `${environment}npm run --silent shipments -- ${command}`;
+  return `${environment}${address}npm run --silent shipments -- ${command}`;
+}
+
+/** What tells a command that prints links where browsers reach the service. */
+function addressOf({ publicUrl }: Place, http: string): string {
+  if (publicUrl !== undefined) return `PUBLIC_URL=${publicUrl} `;
+  const { port } = new URL(http);
+  return port === "8080" ? "" : `PORT=${port} `;
 }

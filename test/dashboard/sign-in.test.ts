@@ -17,6 +17,28 @@ describeDashboard("signing in", (dashboard) => {
     expect(await page.title()).toBe("Sign in · Shipments");
   });
 
+  test("who has no link is told the command that makes one for the place asked for, and finds the guides", async () => {
+    const page = await dashboard.newPage();
+    const command = page.locator(".code pre");
+    const start = "npm run --silent shipments --";
+    for (const [place, rest] of [
+      ["/w/12/shipments?status=1", "member invite --workspace 12 --email you@example.org"],
+      ["/sign-in", "member invite --workspace 12 --email you@example.org"],
+      ["/platform/tariff", "operator sign-in --operator ID"],
+      ["/", "member invite --workspace ID --email you@example.org"],
+    ] as const) {
+      await page.goto(place);
+      expect(await command.innerText()).toBe(`${start} ${rest}`);
+    }
+    const guides = page.getByRole("main").getByRole("link");
+    const addresses = await guides.evaluateAll((links) =>
+      links.map((it) => it.getAttribute("href")),
+    );
+    expect(addresses).toEqual(["/docs", "/docs/dashboard#signing-in-by-a-link", "/docs/api"]);
+    await guides.nth(1).click();
+    await page.getByRole("heading", { name: "Signing in by a link" }).waitFor();
+  });
+
   test("a link signs in once, after a click, and does not stay in the history", async () => {
     const page = await dashboard.newPage();
     const link = await linkFor(dashboard.service, workspace);
@@ -30,6 +52,7 @@ describeDashboard("signing in", (dashboard) => {
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.getByText("This link does not work").waitFor();
+    await other.getByText("You sign in by a link").waitFor();
     await expectWellShown(other, "sign-in-refused");
   });
 

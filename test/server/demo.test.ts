@@ -48,6 +48,9 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
 
   const first = await startDemo({ DATA_DIR: folder });
   expect(first.said).toContain(`${first.httpUrl}/v1\n`);
+  const { port } = new URL(first.httpUrl);
+  expect(first.said).toContain(`  Dashboard   ${first.httpUrl}/\n`);
+  expect(first.said).toContain(`  Guides      ${first.httpUrl}/docs\n`);
   expect(first.said).toContain(` ${first.grpcUrl.slice("http://".length)}\n`);
   const [apiKey = ""] = KEY.exec(first.said) ?? [];
   const [curl = "", ownersCurl = "", ...noMore] = first.said.match(/^curl .*$/gm) ?? [];
@@ -63,6 +66,16 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
     { email: "demo@example.org", workspaces: [["Demo", "admin"]], operatorRole: null },
     { email: "owner@example.org", workspaces: [], operatorRole: "owner" },
   ]);
+  const linkCommands = first.said.match(/^.*npm run .*$/gm) ?? [];
+  const prefix = `DATA_DIR='${folder}' PORT=${port} npm run --silent shipments --`;
+  expect(linkCommands).toEqual([
+    `${prefix} member invite --workspace 1 --email demo@example.org`,
+    `${prefix} operator sign-in --operator ${self.body.data.id}`,
+  ]);
+  const printed = linkCommands.map((line) => spawnSync("sh", ["-c", line], { encoding: "utf8" }));
+  expect(
+    await signInByLinks({ ...first, said: printed.map(({ stdout }) => stdout).join("") }),
+  ).toEqual(roles);
   const { body: log } = await first.request("/admin/v1/audit_entries", { apiKey: operatorKey });
   expect(log.data).toContainEqual(
     expect.objectContaining({
@@ -84,7 +97,7 @@ test("the first start of the demo prints both addresses, links to sign in by, a 
   expect(second.said).not.toMatch(/shp_|sho_/);
   expect(await signInByLinks(second)).toEqual(roles);
   const [newKeyCommand = "", newOwnerKeyCommand = ""] =
-    second.said.match(/^DATA_DIR=.* npm run .*$/gm) ?? [];
+    second.said.match(/^DATA_DIR=.* npm run .* (key|operator) rotate .*$/gm) ?? [];
   const [newKey = ""] =
     KEY.exec(spawnSync("sh", ["-c", newKeyCommand], { encoding: "utf8" }).stdout) ?? [];
   const [pasteLine = "", curlLine = ""] = /^export .*\ncurl .*$/m.exec(second.said)![0].split("\n");

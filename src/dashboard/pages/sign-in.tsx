@@ -3,6 +3,7 @@ import icon from "../icon.svg";
 import { identityProvider, signIn } from "../api/sign-in.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
+import { Code } from "../parts/code.tsx";
 import { Form } from "../parts/form.tsx";
 import { useTitle } from "../parts/page.tsx";
 import { paths, withQuery } from "../paths.ts";
@@ -34,9 +35,12 @@ function WithLink({ token }: { readonly token: string }) {
     navigate(paths.home({}), { replace: true });
   });
   return (
-    <Form action={enter} submit="Sign in">
-      <p>You opened a sign-in link. It works once, within 15 minutes of being made.</p>
-    </Form>
+    <>
+      <Form action={enter} submit="Sign in">
+        <p>You opened a sign-in link. It works once, within 15 minutes of being made.</p>
+      </Form>
+      {enter.problem && <WithoutLink />}
+    </>
   );
 }
 
@@ -48,15 +52,39 @@ function WithoutLink() {
       <ul>
         <li>from an admin of your workspace, on the page Settings → Members;</li>
         <li>
-          from whoever runs the service, by <code>shipments member invite</code>;
+          in the terminal of <code>npm start</code>, for the demo workspace;
         </li>
-        <li>
-          in the terminal of <code>npm start</code>, for the demo workspace.
-        </li>
+        <li>from whoever runs the service, who has this line print one:</li>
       </ul>
+      <Code text={linkCommand()} what="command" />
       <p>Open the link in this browser, and you come back to where you were.</p>
+      <p>
+        The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
+        <Guide path="/docs/dashboard#signing-in-by-a-link">how to sign in</Guide>, and{" "}
+        <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
+      </p>
     </>
   );
+}
+
+function Guide(props: { readonly path: string; readonly children: string }) {
+  return (
+    <a href={props.path} rel="external">
+      {props.children}
+    </a>
+  );
+}
+
+/** The command that makes a link to the place that the reader asked for, as far as that tells. */
+function linkCommand(): string {
+  const { pathname } = location;
+  const place = pathname === "/sign-in" ? returnAddress() : pathname;
+  const [, room, workspace = "ID"] = place?.split(/[/?]/) ?? [];
+  const command =
+    room === "platform"
+      ? "operator sign-in --operator ID"
+      : `member invite --workspace ${room === "w" ? workspace : "ID"} --email you@example.org`;
+  return `npm run --silent shipments -- ${command}`;
 }
 
 /** Leads to the identity provider, if there is one. */
