@@ -2,6 +2,7 @@ import { z } from "zod";
 import { trustedProxiesFault } from "./domain/client-address.ts";
 import { ConfigError, parseVariables } from "./config-error.ts";
 import { databaseUrlFault } from "./db/database-url.ts";
+import { SEALING_KEY_LENGTH } from "./domain/secret-seal.ts";
 import { readTracing, TRACING_VARIABLES, type TracingConfig } from "./tracing-config.ts";
 
 /** How the process is set up, read once from its environment. */
@@ -30,6 +31,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** Whether webhooks may go to this machine by http, for trying them out. */
   readonly webhookAllowLoopbackHttp: boolean;
+  /** What seals secrets in the database, by the first, and opens them; none for not sealing them. */
+  readonly secretsKeys: readonly Uint8Array[];
   /** How long events are kept, in days, 1 to 36,500; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
   /**
@@ -72,6 +75,17 @@ function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(", ")} or ${values.at(-1)}` });
 }
 
+/** Values by commas. */
+const list = z
+  .string()
+  .default("")
+  .transform((text) =>
+    text
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== ""),
+  );
+
 const port = wholeNumber(0, 65_535);
 const environment = z.object({
   PORT: port.default(8080),
@@ -90,19 +104,10 @@ const environment = z.object({
     .refine(isOrigin, { error: "must be an origin such as https://book.example.org" })
     .transform((text) => new URL(text).origin)
     .optional(),
-  TRUSTED_PROXIES: z
-    .string()
-    .default("")
-    .transform((text) =>
-      text
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
-    )
-    .superRefine((trusted, { addIssue }) => {
-      const message = trustedProxiesFault(trusted);
-      if (message !== undefined) addIssue({ code: "custom", message });
-    }),
+  TRUSTED_PROXIES: list.superRefine((trusted, { addIssue }) => {
+    const message = trustedProxiesFault(trusted);
+    if (message !== undefined) addIssue({ code: "custom", message });
+  }),
   OIDC_ISSUER: z
     .string()
     .refine(isIssuer, { error: "must be an address such as https://accounts.example.org" })
@@ -115,6 +120,11 @@ const environment = z.object({
     .optional(),
   DATA_DIR: z.string().default(".data"),
   WEBHOOK_ALLOW_LOOPBACK_HTTP: z.stringbool({ error: "must be true or false" }).default(false),
+  SECRETS_KEYS: list
+    .transform((keys) => keys.map((text) => Buffer.from(text, "base64")))
+    .refine((keys) => keys.every(({ length }) => length === SEALING_KEY_LENGTH), {
+      error: "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
+    }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   MAX_EVENT_DELAY_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_EVENT_DELAY_SECONDS),
   DASHBOARD: oneOf(["on", "off"]).default("on"),
@@ -168,6 +178,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: DATA_DIR,
     redisUrl: REDIS_URL,
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
+    secretsKeys: read.SECRETS_KEYS,
     eventRetentionDays: EVENT_RETENTION_DAYS,
     maxEventDelaySeconds: read.MAX_EVENT_DELAY_SECONDS,
     dashboard: read.DASHBOARD === "on",

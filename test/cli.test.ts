@@ -52,6 +52,11 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   ["DASHBOARD", "yes", "must be on or off"],
   ["LOG_LEVEL", "loud", "must be fatal, error, warn, info, debug, trace or silent"],
   ["LOG_FORMAT", "xml", "must be json or text"],
+  [
+    "SECRETS_KEYS",
+    `${"A".repeat(43)}=,${"A".repeat(40)}`,
+    "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
+  ],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
   [
     "DATABASE_URL",

@@ -8,6 +8,7 @@ import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
+import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
@@ -64,6 +65,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "oidc"
       | "redisUrl"
       | "webhookAllowLoopbackHttp"
+      | "secretsKeys"
       | "eventRetentionDays"
       | "maxEventDelaySeconds"
       | "dashboard"
@@ -193,6 +195,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     sessions: createSessionCache(em),
     createGroup: createGroupCommit(em, observeGroups),
     observeGroups,
+    secretSeal: createSecretSeal(config.secretsKeys ?? []),
     reader: createReader(orm),
     usage: createUsageCounter(),
     overviews: createSlowAnswers<Overview>(),

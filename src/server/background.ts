@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
+import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
@@ -18,13 +19,14 @@ import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Instruments } from "./instruments.ts";
 import { purgeRegularly } from "./purge-regularly.ts";
+import { sealRegularly } from "./seal-regularly.ts";
 
 /** What one process does besides answering calls. */
 export interface Background {
   /**
    * Follows changes made by other processes, delivers webhooks, records which keys are used, writes
-   * counts of calls, says that the process is there, and purges what has expired. Resolves once keys
-   * and the tariff have been read for the first time.
+   * counts of calls, says that the process is there, seals secrets, and purges what has expired.
+   * Resolves once keys and the tariff have been read for the first time.
    */
   start(): Promise<void>;
   /** Starts no more deliveries, and waits for those in flight; they take 3 seconds at most. */
@@ -44,7 +46,8 @@ export interface BackgroundDeps {
   readonly feedMonitor: FeedMonitor;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
-  readonly deliver: Omit<RunDeps, "em" | "events">;
+  readonly secretSeal: SecretSeal;
+  readonly deliver: Omit<RunDeps, "em" | "events" | "secretSeal">;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
   readonly countPurge: Instruments["countPurge"];
@@ -88,8 +91,9 @@ export function createBackground(options: BackgroundDeps): Background {
     async start() {
       await follow();
       shutdownSignal.throwIfAborted();
-      deliveries = runDeliveries(log, { ...options.deliver, em, events });
+      deliveries = runDeliveries(log, { ...options, ...options.deliver });
       void purgeRegularly({ ...options, now: options.deliver.now });
+      void sealRegularly(options);
       void options.feedMonitor.run(shutdownSignal);
       void options.databaseFigures.run(shutdownSignal);
       void keyUse.run(shutdownSignal);

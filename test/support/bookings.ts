@@ -71,7 +71,7 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
 
 /** Books a shipment by JSON. */
 export async function book(
-  service: TestService,
+  service: Pick<TestService, "request">,
   apiKey: string,
   fields: object = {},
 ): Promise<ShipmentJson> {

@@ -64,6 +64,8 @@ interface ServiceOptions {
   readonly webhookAllowLoopbackHttp?: boolean;
   /** Where replicas count calls together. */
   readonly redisUrl?: string;
+  /** What seals secrets in the database. */
+  readonly secretsKeys?: readonly Uint8Array[];
   /** How long events are kept, in days. */
   readonly eventRetentionDays?: number;
   /** How long an event may be held back before the service is not ready, in seconds. */
@@ -89,7 +91,7 @@ export async function startReplica(
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
   const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc, trustedProxies } = options;
-  const { dashboard = false } = options;
+  const { dashboard = false, secretsKeys } = options;
   const config = {
     host: "127.0.0.1",
     port: options.port ?? 0,
@@ -98,6 +100,7 @@ export async function startReplica(
     databaseUrl,
     webhookAllowLoopbackHttp,
     redisUrl,
+    secretsKeys,
     eventRetentionDays,
     publicUrl,
     trustedProxies,

@@ -15,6 +15,7 @@ import type { Call } from "../../pipeline/call.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { storedTypes, storedUrl } from "./webhook-request.ts";
+import { storedSecret } from "./webhook-secrets.ts";
 import { Webhook } from "./webhook.entity.ts";
 
 /**
@@ -31,16 +32,17 @@ export async function createWebhook(
   const { workspaceId } = call.caller;
   const url = storedUrl(request.url, deps);
   const secret = mintWebhookSecret();
+  const id = `wh_${randomBytes(12).toString("hex")}`;
   const method = WebhookService.method.createWebhook;
   return withIdempotency(deps.em, method, request, call, async (tx) => {
     await assertRoomForWebhook(tx, workspaceId);
     const createdAt = deps.now();
     const webhook = tx.create(Webhook, {
       workspace: workspaceId,
-      id: `wh_${randomBytes(12).toString("hex")}`,
+      id,
       url,
       types: storedTypes(request.types),
-      secrets: [{ secret, endsAtMs: null }],
+      secrets: [storedSecret(deps.secretSeal, { workspace: workspaceId, webhook: id }, secret)],
       createdAt,
       updatedAt: createdAt,
     });

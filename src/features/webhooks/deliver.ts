@@ -3,9 +3,9 @@ import type { TraceAttempt } from "../../pipeline/tracer.ts";
 import { writeEventId } from "../events/event-id.ts";
 import type { EventContent } from "../events/event-message.ts";
 import type { DueDelivery, WebhookTarget } from "./read-due-deliveries.ts";
-import { activeSecrets } from "./rotate-webhook-secret.ts";
 import type { Sender, SendResult } from "./send-webhook.ts";
 import type { TakenDelivery } from "./webhook-queue.ts";
+import { activeSecrets } from "./webhook-secrets.ts";
 
 /** What attempts need. */
 export interface DeliverDeps {

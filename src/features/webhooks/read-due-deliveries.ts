@@ -79,30 +79,39 @@ interface Row {
 }
 
 /**
+ * Opens what is stored of a webhook's secrets; undefined when that cannot be done here.
+ */
+export type OpenSecrets = (
+  webhook: WebhookKey,
+  stored: readonly WebhookSecret[],
+) => readonly WebhookSecret[] | undefined;
+
+/**
  * Reads what is due of webhooks.
  *
- * @returns an answer for each query; undefined for a webhook that has been deleted
+ * @returns an answer for each query; undefined for a webhook that has been deleted, or whose secrets
+ *   cannot be opened
  */
 export async function readDueDeliveries(
   em: EntityManager,
   queries: readonly DueQuery[],
+  open: OpenSecrets,
 ): Promise<(DueAnswer | undefined)[]> {
   const asked = queries.map((query, place) => ({ place, ...query }));
   const rows = await runStatement<Row>(em.fork(), READ, [JSON.stringify(asked)]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return queries.map((query, place) => {
     const found = byPlace.get(place);
-    return found && { target: targetOf(found[0]!), deliveries: dueOf(query, found) };
+    const target = found && targetOf(query, found[0]!, open);
+    return target && { target, deliveries: dueOf(query, found) };
   });
 }
 
-function targetOf(row: Row): WebhookTarget {
-  return {
-    url: row.url,
-    secrets: JSON.parse(row.secrets) as WebhookSecret[],
-    isDisabled: row.is_disabled,
-    isFailing: row.is_failing,
-  };
+function targetOf(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget | undefined {
+  const { url, is_disabled: isDisabled, is_failing: isFailing } = row;
+  // Nothing is sent to a disabled one, so nothing is signed.
+  const secrets = isDisabled ? [] : open(key, JSON.parse(row.secrets) as WebhookSecret[]);
+  return secrets && { url, secrets, isDisabled, isFailing };
 }
 
 function dueOf({ workspace, webhook }: WebhookKey, rows: readonly Row[]): DueDelivery[] {

@@ -11,6 +11,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./find-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
+import { activeSecrets, storedSecret } from "./webhook-secrets.ts";
 import type { WebhookSecret } from "./webhook.entity.ts";
 
 /** How long earlier secrets go on signing by default, in seconds: a day. */
@@ -28,7 +29,7 @@ const MAX_SECRETS = 5;
 export async function rotateWebhookSecret(
   request: RotateWebhookSecretRequestValid,
   call: Call,
-  { em, now }: WebhookDeps,
+  { em, now, secretSeal }: WebhookDeps,
 ): Promise<RotateWebhookSecretResponse> {
   const { workspaceId } = call.caller;
   const secret = mintWebhookSecret();
@@ -38,7 +39,8 @@ export async function rotateWebhookSecret(
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
     const rotatedAt = now();
     const earlier = endBy(webhook.secrets, rotatedAt.getTime() + overlapMs);
-    const secrets = [{ secret, endsAtMs: null }, ...activeSecrets(earlier, rotatedAt)];
+    const key = { workspace: workspaceId, webhook: webhook.id };
+    const secrets = [storedSecret(secretSeal, key, secret), ...activeSecrets(earlier, rotatedAt)];
     webhook.secrets = secrets.slice(0, MAX_SECRETS);
     webhook.updatedAt = rotatedAt;
     await tx.flush();
@@ -51,9 +53,4 @@ function endBy(secrets: readonly WebhookSecret[], endMs: number): WebhookSecret[
     secret,
     endsAtMs: Math.min(endsAtMs ?? Infinity, endMs),
   }));
-}
-
-/** The secrets that have not ended. */
-export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): WebhookSecret[] {
-  return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
 }

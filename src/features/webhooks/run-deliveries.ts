@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { EventSubscriptions } from "../events/event-subscriptions.ts";
 import { createAnnouncements } from "./announcements.ts";
 import type { DeliverDeps } from "./deliver.ts";
@@ -13,13 +14,16 @@ import { createWebhookLeases } from "./lease-webhooks.ts";
 import { createOutcomeRecorder } from "./outcome-recorder.ts";
 import type { RecordDeps } from "./record-attempt.ts";
 import type { SendResult } from "./send-webhook.ts";
+import type { OpenSecrets } from "./read-due-deliveries.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
+import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
 
 /** What the delivery of webhooks needs. */
 export interface RunDeps extends DeliverDeps, RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly events: Pick<EventSubscriptions, "listen">;
+  readonly secretSeal: SecretSeal;
   /** Called with what came of each attempt. */
   readonly countAttempt: (result: SendResult) => void;
 }
@@ -40,6 +44,8 @@ const GRACE_MS = 3_000;
 const NONE: readonly WebhookQueue[] = [];
 /** How long to wait before looking again after an error, in milliseconds. */
 const RETRY_MS = 1_000;
+/** How often to say that secrets cannot be opened, in milliseconds. */
+const SAY_MS = 60_000;
 
 /**
  * Delivers webhooks, along with other replicas, until closed. Each webhook is leased by one process
@@ -55,6 +61,7 @@ export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
   const dispatcher = createDispatcher(deps, recorder, log, (queue) => {
     if (queue.isReadWanted()) announcements.wake();
   });
+  const open = createOpenSecrets(deps, log);
   events.listen(announcements.hear);
 
   async function look(): Promise<void> {
@@ -64,7 +71,7 @@ export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
       queue.expectMore();
       dispatcher.send(queue);
     }
-    const fill = () => fillQueues(em, held, dispatcher.send);
+    const fill = () => fillQueues(em, held, open, dispatcher.send);
     const taking = announced.isEmpty ? NONE : held.take(announced.workspaces);
     const [taken] = await Promise.all([taking, fill()]);
     if (taken.length > 0) await fill();
@@ -95,5 +102,18 @@ export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
       await Promise.all([looking, keeping]);
       await held.release().catch(() => undefined);
     },
+  };
+}
+
+/** Opens the secrets of webhooks that sign now, and says it when some cannot be opened. */
+function createOpenSecrets({ secretSeal, now }: RunDeps, log: Logger): OpenSecrets {
+  let saidAtMs = -Infinity;
+  return (webhook, stored) => {
+    const opened = openSecrets(secretSeal, webhook, activeSecrets(stored, now()));
+    if (opened === undefined && performance.now() - saidAtMs >= SAY_MS) {
+      saidAtMs = performance.now();
+      log.error(webhook, "deliveries wait: no key in SECRETS_KEYS opens the secret of a webhook");
+    }
+    return opened;
   };
 }

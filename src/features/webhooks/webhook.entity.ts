@@ -4,11 +4,9 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 /** Why a webhook is disabled: by its owner, by a 410 response, or by failing for too long. */
 export type DisabledReason = "request" | "gone" | "failing";
 
-/**
- * A secret that signs until it ends, if it ends. Stored in clear text because signing needs it:
- * whoever can read the table can sign.
- */
+/** A secret that signs until it ends, if it ends. */
 export interface WebhookSecret {
+  /** As it is, or sealed, since signing needs it. */
   readonly secret: string;
   /** Milliseconds since the epoch; null for no end. */
   readonly endsAtMs: number | null;

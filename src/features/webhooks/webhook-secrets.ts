@@ -1,0 +1,85 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import type { WebhookKey } from "./lease-webhooks.ts";
+import type { WebhookSecret } from "./webhook.entity.ts";
+
+/** What is stored of a secret that signs from now on, for as long as it is not rotated. */
+export function storedSecret(seal: SecretSeal, key: WebhookKey, secret: string): WebhookSecret {
+  return { secret: seal.seal(secret, placeOf(key)), endsAtMs: null };
+}
+
+/** The secrets that have not ended. */
+export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): WebhookSecret[] {
+  return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
+}
+
+/** A webhook's secrets as they sign; undefined when one of them cannot be opened. */
+export function openSecrets(
+  seal: SecretSeal,
+  key: WebhookKey,
+  stored: readonly WebhookSecret[],
+): WebhookSecret[] | undefined {
+  const opened = stored.flatMap(({ secret, endsAtMs }) => {
+    const open = seal.open(secret, placeOf(key));
+    return open === undefined ? [] : [{ secret: open, endsAtMs }];
+  });
+  return opened.length === stored.length ? opened : undefined;
+}
+
+function placeOf({ workspace, webhook }: WebhookKey): string {
+  return `webhook ${workspace} ${webhook}`;
+}
+
+/** How many webhooks one statement reads at most. */
+const BATCH = 500;
+
+const READ = `
+  select workspace_id::float8 as workspace, id as webhook, secrets::text as stored from webhook
+  where (workspace_id, id) > ($1, $2) order by workspace_id, id limit $3`;
+
+/** Leaves alone what was rotated meanwhile, or sealed by another process. */
+const WRITE = `
+  update webhook set secrets = given.sealed
+  from json_to_recordset($1)
+    as given (workspace bigint, webhook text, stored jsonb, sealed jsonb)
+  where webhook.workspace_id = given.workspace and webhook.id = given.webhook
+    and webhook.secrets = given.stored
+  returning webhook.id`;
+
+/**
+ * Seals the secrets of all webhooks that are stored as they are, or sealed by an earlier key.
+ *
+ * @returns how many webhooks there are, of how many the secrets were sealed now, and of how many they
+ *   cannot be opened
+ */
+export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
+  const count = { webhooks: 0, sealed: 0, unopened: 0 };
+  let last: WebhookKey = { workspace: 0, webhook: "" };
+  for (;;) {
+    const read = [last.workspace, last.webhook, BATCH];
+    const rows = await runStatement<WebhookKey & { readonly stored: string }>(
+      em.fork(),
+      READ,
+      read,
+    );
+    count.webhooks += rows.length;
+    const resealed = rows.flatMap(({ workspace, webhook, stored }) => {
+      const secrets = JSON.parse(stored) as WebhookSecret[];
+      if (secrets.every(({ secret }) => seal.isCurrent(secret))) return [];
+      const key = { workspace, webhook };
+      const opened = openSecrets(seal, key, secrets);
+      if (opened === undefined) count.unopened += 1;
+      const sealed = opened?.map(({ secret, endsAtMs }) => ({
+        ...storedSecret(seal, key, secret),
+        endsAtMs,
+      }));
+      return sealed === undefined ? [] : [{ ...key, stored: secrets, sealed }];
+    });
+    if (resealed.length > 0) {
+      count.sealed += (await runStatement(em.fork(), WRITE, [JSON.stringify(resealed)])).length;
+    }
+    if (rows.length < BATCH) return count;
+    last = rows.at(-1)!;
+  }
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
+import { book } from "../../support/bookings.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+import { startReplica, type TestService } from "../../support/service.ts";
+import { addWebhook, deliveriesOf } from "../../support/webhooks.ts";
+
+let database: TestDatabase;
+let receiver: Receiver;
+beforeEach(async () => {
+  database = await createDatabase();
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await receiver.close();
+  await database.drop();
+});
+
+const [KEY, NEXT] = [randomBytes(32), randomBytes(32)] as const;
+const idOf = (key: Buffer) => createSecretSeal([key]).keyId;
+
+/** By what the secrets of all webhooks are sealed; "plain" for those that are not. */
+async function sealedBy({ app }: TestService): Promise<string[]> {
+  const rows: { secret: string }[] = await app.em.execute(
+    "select one->>'secret' as secret from webhook, jsonb_array_elements(secrets) as one",
+  );
+  return rows.map(({ secret }) => /^sealed:([0-9a-f]{8}):/.exec(secret)?.[1] ?? "plain");
+}
+
+/** Books, and checks that the one message of it is signed by each of the secrets. */
+async function assertSigned(service: TestService, apiKey: string, secrets: readonly string[]) {
+  const { reference } = await book(service, apiKey);
+  const { headers, text } = await eventually("the message", () =>
+    receiver.received.find((it) => it.headers["webhook-id"] === `evt_${reference}_1`),
+  );
+  for (const secret of secrets) new Webhook(secret).verify(text, headers as Record<string, string>);
+  expect(String(headers["webhook-signature"]).split(" ")).toHaveLength(secrets.length);
+}
+
+test("secrets are sealed in the database, those of before too, and their key can be changed", async () => {
+  const before = await startReplica(database.url);
+  const { apiKey } = await before.addWorkspace();
+  const { data, secret } = await addWebhook(before, apiKey, { url: receiver.url });
+  expect(await sealedBy(before)).toEqual(["plain"]);
+  await before.close();
+
+  const sealing = await startReplica(database.url, { secretsKeys: [KEY] });
+  await eventually("the sealing", async () => !(await sealedBy(sealing)).includes("plain"));
+  await assertSigned(sealing, apiKey, [secret]);
+  const path = `/v1/webhooks/${data.id}/rotate_secret`;
+  const rotated = await sealing.request(path, { apiKey, body: {} });
+  expect(await sealedBy(sealing)).toEqual([idOf(KEY), idOf(KEY)]);
+  await assertSigned(sealing, apiKey, [rotated.body.secret, secret]);
+  await sealing.close();
+
+  const changing = await startReplica(database.url, { secretsKeys: [NEXT, KEY] });
+  await eventually("the new key to seal all", async () => {
+    const ids = await sealedBy(changing);
+    return ids.every((id) => id === idOf(NEXT));
+  });
+  await changing.close();
+
+  const changed = await startReplica(database.url, { secretsKeys: [NEXT] });
+  await assertSigned(changed, apiKey, [rotated.body.secret, secret]);
+  await changed.close();
+});
+
+test("what is sealed by a key that is not there is said, and its deliveries wait for the key", async () => {
+  const sealing = await startReplica(database.url, { secretsKeys: [KEY] });
+  const { apiKey, id } = await sealing.addWorkspace();
+  const { data, secret } = await addWebhook(sealing, apiKey, { url: receiver.url });
+  await sealing.close();
+
+  const without = await startServiceProcess({
+    DATABASE_URL: database.url,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+    SECRETS_KEYS: NEXT.toString("base64"),
+  });
+  await without.untilReady();
+  const counted = await eventually("the log to count", () =>
+    without.log().find(({ unopened }) => unopened !== undefined),
+  );
+  expect(counted).toMatchObject({
+    level: 50,
+    msg: "no key in SECRETS_KEYS opens the secrets of some webhooks",
+    webhooks: 1,
+    sealed: 0,
+    unopened: 1,
+  });
+  const { reference } = await book(without, apiKey);
+  const waiting = await eventually("the log to name the webhook", () =>
+    without.log().find(({ webhook }) => webhook === data.id),
+  );
+  expect(waiting).toMatchObject({
+    level: 50,
+    msg: "deliveries wait: no key in SECRETS_KEYS opens the secret of a webhook",
+    workspace: id,
+  });
+  without.process.kill("SIGTERM");
+  await without.ended;
+
+  const back = await startReplica(database.url, { secretsKeys: [KEY] });
+  await eventually("the delivery", () => receiver.received.length === 1);
+  const [{ headers, text }] = receiver.received as [(typeof receiver.received)[0]];
+  expect(headers["webhook-id"]).toBe(`evt_${reference}_1`);
+  new Webhook(secret).verify(text, headers as Record<string, string>);
+  await eventually("the record of it", async () => {
+    const [delivery] = await deliveriesOf(back, apiKey, data.id);
+    return delivery.status === "delivered" && delivery.attempts === 1;
+  });
+  await back.close();
+});
+
+test("a start without a key says that secrets are not sealed, once there are any", async () => {
+  const service = await startReplica(database.url);
+  const start = async () => {
+    const process = await startServiceProcess({ DATABASE_URL: database.url });
+    await process.untilReady();
+    process.process.kill("SIGTERM");
+    await process.ended;
+    return process.log().filter(({ webhooks }) => webhooks !== undefined);
+  };
+  expect(await start()).toEqual([]);
+  const { apiKey } = await service.addWorkspace();
+  await addWebhook(service, apiKey, { url: receiver.url });
+  expect(await start()).toMatchObject([
+    {
+      level: 40,
+      msg: "secrets of webhooks are stored as they are: SECRETS_KEYS would seal them",
+      webhooks: 1,
+    },
+  ]);
+  await service.close();
+});
