@@ -37,4 +37,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122102324-end-sign-ins": async () =>
     (await import("./migrations/20261122102324-end-sign-ins.ts"))
       .Migration20261122102324_end_sign_ins,
+  "20261122103128-search-customers-by-name": async () =>
+    (await import("./migrations/20261122103128-search-customers-by-name.ts"))
+      .Migration20261122103128_search_customers_by_name,
 };

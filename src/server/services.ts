@@ -105,7 +105,7 @@ export function implementServices(given: ServiceDeps): {
       ...listRpcs(ShipmentService, shipmentFunctions(deps)),
       ...listRpcs(CustomerService, {
         getCustomer: (request, call) => getCustomer(request, call, deps.em),
-        listCustomers: (request, call) => listCustomers(request, call, deps.em),
+        listCustomers: (request, call) => listCustomers(request, call, deps),
       }),
       ...listRpcs(WorkspaceService, {
         getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),

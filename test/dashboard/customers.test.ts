@@ -54,7 +54,7 @@ describeDashboard("customers", (dashboard) => {
     expect(new URL(page.url()).search).toBe("?email=C7%40example.org");
     await page.getByRole("searchbox").fill("nobody@example.org");
     await page.keyboard.press("Enter");
-    await page.getByText("No customer has this email").waitFor();
+    await page.getByText("No customer is found").waitFor();
     await expectWellShown(page, "customers-none");
     await page.goBack();
     await expect.poll(() => rows(page, "Customers").count()).toBe(1);

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
-import { BOOKING } from "../support/bookings.ts";
+import { book, BOOKING } from "../support/bookings.ts";
 import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
@@ -128,9 +128,45 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByText(reference).first().waitFor();
     });
 
+    test("finds the shipments of a customer by the name, and has the reader choose among several", async () => {
+      const { apiKey } = workspace;
+      for (const customer_name of ["Radia Perlman", "Radia Smith"]) {
+        await book(dashboard.service, apiKey, { customer_name });
+      }
+      const page = await openList();
+      const search = page.getByRole("searchbox", { name: "Find shipments" });
+      await search.fill("radia p");
+      await expectWellShown(page, "shipments-search");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/shipments?customer=*");
+      await expect.poll(() => rows(page).count()).toBe(1);
+      await rows(page).getByText("Radia Perlman").waitFor();
+
+      await search.fill("Radia");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**/w/${workspace.id}/customers?name=Radia`);
+      await page.getByText("Customers whose first or last name begins with Radia.").waitFor();
+      await page.getByRole("link", { name: "Radia Smith" }).click();
+      await page.waitForURL("**/customers/*");
+      await expect.poll(() => rows(page).count()).toBe(1);
+    });
+
+    test("says what it found nothing by, until something else is typed", async () => {
+      const page = await openList();
+      const search = page.getByRole("searchbox", { name: "Find shipments" });
+      const note = page.getByText("Nothing is found by “Grace”.");
+      await search.fill("Grace");
+      await page.keyboard.press("Enter");
+      await note.waitFor();
+      await expectWellShown(page, "shipments-search-none");
+      await search.fill("Grace H");
+      await note.waitFor({ state: "detached" });
+      expect(new URL(page.url()).search).toBe("");
+    });
+
     test("finds the shipments of a customer by the email", async () => {
       const page = await openList();
-      await page.getByRole("searchbox", { name: "Find a shipment" }).fill("C1@example.org");
+      await page.getByRole("searchbox", { name: "Find shipments" }).fill("C1@example.org");
       await page.keyboard.press("Enter");
       await page.waitForURL("**/shipments?customer=*");
       await expect.poll(() => rows(page).count()).toBe(50);

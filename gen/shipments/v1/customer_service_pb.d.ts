@@ -83,6 +83,14 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
    * @generated from field: optional string page_token = 3;
    */
   pageToken?: string | undefined;
+
+  /**
+   * Only customers whose name, or the last word of it, begins with this, compared without case: `ada` and `love` find
+   * Ada Lovelace.
+   *
+   * @generated from field: optional string name = 4;
+   */
+  name?: string | undefined;
 };
 
 export declare type ListCustomersRequestValid = ListCustomersRequest;
@@ -135,7 +143,7 @@ export declare const CustomerService: GenService<{
     output: typeof GetCustomerResponseSchema;
   },
   /**
-   * Lists customers, the newest first.
+   * Lists customers, the newest first; with `name`, by what begins with it.
    *
    * @generated from rpc shipments.v1.CustomerService.ListCustomers
    */

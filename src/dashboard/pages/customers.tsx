@@ -22,28 +22,33 @@ const COLUMNS: readonly Column<Customer>[] = [
   { header: "Number", align: "end", cell: ({ id }) => String(id) },
 ];
 
-/** The customers of a workspace, the newest first, or those with an email. */
+/** The customers of a workspace, the newest first, or those with an email or of a name. */
 export function CustomersPage({ workspace }: { readonly workspace: string }) {
   const customers = useClient(CustomerService);
   const { query } = usePlace();
   const email = query.get("email") ?? undefined;
+  const name = query.get("name") ?? undefined;
   const pageToken = usePageToken();
   const list = useQuery(
-    (signal) => customers.listCustomers({ email, pageToken, pageSize: 50 }, { signal }),
-    [customers, email, pageToken],
+    (signal) => customers.listCustomers({ email, name, pageToken, pageSize: 50 }, { signal }),
+    [customers, email, name, pageToken],
   );
+  const sought = [
+    ...(email === undefined ? [] : [`with the email ${email}`]),
+    ...(name === undefined ? [] : [`whose first or last name begins with ${name}`]),
+  ].join(" and ");
   useLive(list.reload, ({ type }) => type === "shipment.created");
   return (
     <Page title="Customers" actions={<Search />}>
       <Loaded query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
-            <NoCustomers email={email} workspace={workspace} />
+            <NoCustomers sought={sought} workspace={workspace} />
           ) : (
             <>
-              {email !== undefined && (
+              {sought !== "" && (
                 <p class="filter-note">
-                  With the email {email}. <a href={paths.customers({ workspace })}>Show all</a>
+                  Customers {sought}. <a href={paths.customers({ workspace })}>Show all</a>
                 </p>
               )}
               <Table
@@ -64,25 +69,34 @@ export function CustomersPage({ workspace }: { readonly workspace: string }) {
 
 function Search() {
   const search = useAction(async (form: FormData) => {
-    changeQuery({ email: textOf(form, "search"), ...FIRST_PAGE });
+    const text = textOf(form, "search");
+    const [email, name] = text.includes("@") ? [text, ""] : ["", text];
+    changeQuery({ email, name, ...FIRST_PAGE });
   });
-  return <SearchBox action={search} label="Find customers" placeholder="Whole email" />;
+  return (
+    <SearchBox
+      action={search}
+      label="Find customers"
+      placeholder="Name or email"
+      hint="The beginning of the first or last name, or the whole email."
+    />
+  );
 }
 
-function NoCustomers(props: { readonly email: string | undefined; readonly workspace: string }) {
-  const { email, workspace } = props;
+function NoCustomers(props: { readonly sought: string; readonly workspace: string }) {
+  const { sought, workspace } = props;
   const mayBook = hasRole(useWorkspace(), "member");
-  if (email !== undefined) {
+  if (sought !== "") {
     return (
       <Empty
-        title="No customer has this email"
+        title="No customer is found"
         action={
           <a class="button" href={paths.customers({ workspace })}>
             Show all customers
           </a>
         }
       >
-        Nobody was found with {email}. Customers are found by their whole email, in any case.
+        There is none {sought}. The case of letters does not matter.
       </Empty>
     );
   }

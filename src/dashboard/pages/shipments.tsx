@@ -1,6 +1,7 @@
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
+import { fieldError } from "../api/problem.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -110,23 +111,41 @@ function BookLink({ workspace }: { readonly workspace: string }) {
   );
 }
 
-/** Finds a shipment by what the reader has at hand. */
+/**
+ * Finds shipments by what the reader has at hand: a reference, an email, or else an external reference
+ * or the name of a customer, whichever there is. Where several customers are of a name, the reader
+ * chooses one.
+ */
 function Search({ workspace }: { readonly workspace: string }) {
   const customers = useClient(CustomerService);
+  const shipments = useClient(ShipmentService);
+  const addressOf = async (text: string) => {
+    if (/^SHP-/i.test(text)) return paths.shipment({ workspace, reference: text.toUpperCase() });
+    const isEmail = text.includes("@");
+    const [named, people] = await Promise.all([
+      isEmail ? undefined : shipments.listShipments({ externalReference: text, pageSize: 1 }),
+      customers.listCustomers({ ...(isEmail ? { email: text } : { name: text }), pageSize: 2 }),
+    ]);
+    if (named?.data.length) return paths.shipments({ workspace }, { external_reference: text });
+    const [customer, another] = people.data;
+    if (customer === undefined) throw fieldError("search", `Nothing is found by “${text}”.`);
+    if (another === undefined) {
+      return paths.shipments({ workspace }, { customer: String(customer.id) });
+    }
+    return paths.customers({ workspace }, isEmail ? { email: text } : { name: text });
+  };
   const search = useAction(async (form: FormData) => {
     const text = textOf(form, "search");
-    if (text === "") return;
-    if (/^SHP-/i.test(text)) {
-      navigate(paths.shipment({ workspace, reference: text.toUpperCase() }));
-    } else if (text.includes("@")) {
-      const { data } = await customers.listCustomers({ email: text, pageSize: 1 });
-      // No customer has the number 0, so that the list says that there is nothing.
-      navigate(paths.shipments({ workspace }, { customer: String(data[0]?.id ?? 0) }));
-    } else {
-      navigate(paths.shipments({ workspace }, { external_reference: text }));
-    }
+    if (text !== "") navigate(await addressOf(text));
   });
-  return <SearchBox action={search} label="Find a shipment" placeholder="Reference or email" />;
+  return (
+    <SearchBox
+      action={search}
+      label="Find shipments"
+      placeholder="Reference, name or email"
+      hint="A shipment’s reference or external reference; or a customer’s whole email, or the beginning of the first or last name."
+    />
+  );
 }
 
 function NoShipments(props: { readonly filtered: boolean; readonly workspace: string }) {
@@ -147,7 +166,7 @@ function NoShipments(props: { readonly filtered: boolean; readonly workspace: st
         </a>
       }
     >
-      Change the filters, or search by a reference.
+      Change the filters, or search by a reference, a name or an email.
     </Empty>
   );
 }

@@ -79,11 +79,10 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
   return { customerId: id, customerName: name, customerEmail: email };
 }
 
-/** How many of the newest customers are searched by name, and how many are shown. */
-const NEWEST = 100;
+/** How many customers are shown. */
 const SHOWN = 8;
 
-/** Finds a customer by a part of the name or email among the newest, or by a whole email among all. */
+/** Finds a customer by the name or the email; shows the newest as long as nothing is typed. */
 function ExistingCustomer(props: {
   readonly chosen: Customer | undefined;
   readonly choose: (customer: Customer | undefined) => void;
@@ -110,7 +109,7 @@ function ExistingCustomer(props: {
       <Field
         name="customer_id"
         label="Find a customer"
-        hint="By a part of the name or email among the newest, or by the whole email among all."
+        hint="By the beginning of the first or last name, or by the whole email."
       >
         {(input) => (
           <input
@@ -144,30 +143,12 @@ function ExistingCustomer(props: {
 
 function useCustomers(text: string): Query<readonly Customer[]> {
   const customers = useClient(CustomerService);
-  const settled = useSettled(text.trim(), 200);
-  const email = settled.includes("@") ? settled : undefined;
-  const newest = useQuery(
-    async (signal) => (await customers.listCustomers({ pageSize: NEWEST }, { signal })).data,
-    [customers],
+  const sought = useSettled(text.trim(), 200);
+  return useQuery(
+    async (signal) => {
+      const filter = sought.includes("@") ? { email: sought } : { name: sought };
+      return (await customers.listCustomers({ ...filter, pageSize: SHOWN }, { signal })).data;
+    },
+    [customers, sought],
   );
-  const exact = useQuery(
-    async (signal) =>
-      email === undefined ? [] : (await customers.listCustomers({ email }, { signal })).data,
-    [customers, email],
-  );
-  return { ...newest, data: newest.data && matches(settled, exact.data ?? [], newest.data) };
-}
-
-/** Those with the whole email first, and each once. */
-function matches(
-  text: string,
-  exact: readonly Customer[],
-  newest: readonly Customer[],
-): readonly Customer[] {
-  const part = text.toLowerCase();
-  const parts = newest.filter(({ name, email }) =>
-    `${name}\n${email}`.toLowerCase().includes(part),
-  );
-  const all = new Map([...exact, ...parts].map((one) => [one.id, one]));
-  return [...all.values()].slice(0, SHOWN);
 }

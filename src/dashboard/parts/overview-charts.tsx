@@ -82,16 +82,14 @@ export function OverviewCharts({ overview }: { readonly overview: Overview }) {
 
 function RevenueChart(props: { readonly days: readonly OverviewDay[]; readonly currency: string }) {
   const { days, currency } = props;
-  const none: Pick<Revenue, "paid" | "awaitingPayment"> = { paid: 0, awaitingPayment: 0 };
-  const of = ({ revenue }: OverviewDay) => revenue.find((it) => it.currency === currency) ?? none;
+  const paidOn = ({ revenue }: OverviewDay) =>
+    revenue.find((it) => it.currency === currency)?.paid ?? 0;
   return (
     <DayChart
       title={`Revenue, ${currency}`}
       days={days}
-      valueOf={(day) => of(day).paid}
-      textOf={(day) =>
-        `${moneyText(of(day).paid, currency)} paid, ${moneyText(of(day).awaitingPayment, currency)} awaited`
-      }
+      valueOf={paidOn}
+      textOf={(day) => moneyText(paidOn(day), currency)}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import type { SubmitAction } from "./form.tsx";
 import { useKeys } from "./use-keys.ts";
 
@@ -7,8 +7,11 @@ export function SearchBox(props: {
   readonly action: SubmitAction;
   readonly label: string;
   readonly placeholder: string;
+  /** What can be typed; shown while somebody types, and when nothing was found. */
+  readonly hint: string;
 }) {
   const { action, label } = props;
+  const id = useId();
   const input = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => input.current?.focus() });
   return (
@@ -27,6 +30,8 @@ export function SearchBox(props: {
         name="search"
         aria-label={label}
         aria-keyshortcuts="/"
+        aria-describedby={id}
+        onInput={action.reset}
         placeholder={props.placeholder}
         autoComplete="off"
         spellcheck={false}
@@ -34,11 +39,16 @@ export function SearchBox(props: {
       <button type="submit" class="button" aria-busy={action.isRunning}>
         Find
       </button>
-      {action.problem && (
-        <p class="field-error" role="alert">
-          {action.problem.message}
+      <div class="search-note">
+        {action.problem && (
+          <p class="field-error" role="alert">
+            {action.problem.message}
+          </p>
+        )}
+        <p class="hint" id={id}>
+          {props.hint}
         </p>
-      )}
+      </div>
     </form>
   );
 }

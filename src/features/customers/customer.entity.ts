@@ -2,6 +2,14 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
+ * What names are searched by: all of it, and its last word where there are several, in lower case and in
+ * the order of bytes, in which what begins with a text is one range.
+ */
+export const NAME_KEY = `lower("name") collate "C"`;
+export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"`;
+export const HAS_WORDS = `"name" like '% %'`;
+
+/**
  * A person that a workspace ships for; one row for each workspace, name and email, where emails
  * that differ only in case are the same.
  */
@@ -19,7 +27,17 @@ export const Customer = defineEntity({
     createdAt: p.datetime(3),
   },
   uniques: [{ name: "customer_once", properties: ["workspace", "name", "emailLower"] }],
-  indexes: [{ name: "customer_by_email", properties: ["workspace", "emailLower", "id"] }],
+  indexes: [
+    { name: "customer_by_email", properties: ["workspace", "emailLower", "id"] },
+    {
+      name: "customer_by_name",
+      expression: `create index "customer_by_name" on "customer" ("workspace_id", (${NAME_KEY}), "id")`,
+    },
+    {
+      name: "customer_by_last_word",
+      expression: `create index "customer_by_last_word" on "customer" ("workspace_id", (${LAST_WORD_KEY}), "id") where ${HAS_WORDS}`,
+    },
+  ],
   checks: [
     { name: "customer_name_given", expression: "name <> ''" },
     { name: "customer_email_lower", expression: "email_lower = lower(email) and email <> ''" },

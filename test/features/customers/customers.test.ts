@@ -100,6 +100,50 @@ test("customers filtered by email, ignoring case, are exactly those with that em
   expect([...one.body.data, ...two.body.data]).toEqual(shared);
 });
 
+test("customers are found by the beginning of their name or of its last word, in any case, by JSON and by gRPC", async () => {
+  const { apiKey: own } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  const names = [
+    "Radia Perlman",
+    "radia smith",
+    "Per Radiasson",
+    "Ann Radia Lee",
+    "Radia",
+    "100% _",
+  ];
+  for (const name of [...names, "Radia Radia"]) {
+    await book(service, own, { customer_name: name, customer_email: "r@example.org" });
+  }
+  await book(service, own, { customer_name: "Radia", customer_email: "other@example.org" });
+  await book(service, other.apiKey, { customer_name: "Radia" });
+  const grpc = service.grpcClient(own, CustomerService);
+  const found = async (name: string, more = {}) => {
+    const query = new URLSearchParams({ name, ...more });
+    const { body } = await service.request(`/v1/customers?${query}`, { apiKey: own });
+    const byGrpc = await grpc.listCustomers({ name, ...more });
+    expect(inDialect(ListCustomersResponseSchema, byGrpc)).toEqual(body);
+    return body.data.map((it: { name: string }) => it.name);
+  };
+  const radias = ["Radia", "Radia", "Radia Perlman", "Radia Radia", "radia smith", "Per Radiasson"];
+  expect(await found("RADIA")).toEqual(radias);
+  expect(await found("radia p")).toEqual(["Radia Perlman"]);
+  expect(await found("per")).toEqual(["Per Radiasson", "Radia Perlman"]);
+  expect(await found("lee")).toEqual(["Ann Radia Lee"]);
+  expect(await found("%")).toEqual([]);
+  expect(await found("_")).toEqual(["100% _"]);
+  expect(await found("radia", { email: "OTHER@example.org" })).toEqual(["Radia"]);
+
+  const paged: string[] = [];
+  let token = "";
+  do {
+    const path = `/v1/customers?name=radia&page_size=2&page_token=${token}`;
+    const { body } = await service.request(path, { apiKey: own });
+    paged.push(...body.data.map((it: { name: string }) => it.name));
+    token = body.next_page_token;
+  } while (token !== "");
+  expect(paged).toEqual(radias);
+});
+
 test("a customer list refuses a page token of other filters, and a page size out of range", async () => {
   const { body } = await service.request("/v1/customers?page_size=1", { apiKey });
   const text = "page_token is not the next_page_token of a page with these filters.";

@@ -153,6 +153,22 @@ describe("a list by external reference reads one shipment from its index", () =>
   );
 });
 
+test("any page of customers by name is read in order from its two indexes", async () => {
+  for (const name of ["c", "20"]) {
+    const path = `/v1/customers?name=${name}`;
+    const { body } = await service.request(path, { apiKey: large.apiKey });
+    const second = await listQuery(`${path}&page_token=${body.next_page_token}`);
+    const later = { ...second, params: [...second.params.slice(0, -1), busy + 2_000] };
+    for (const query of [await listQuery(path), second, later]) {
+      const plan = await planOf(sql, query);
+      expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
+      // One row more tells where the page begins.
+      const { customer } = rowsTouched(plan);
+      expect(customer, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(2 * PAGE_ROWS + 1);
+    }
+  }
+});
+
 test("any page of 5,000 customers is read in order from an index", async () => {
   const { body } = await service.request("/v1/customers?page_size=25", { apiKey: large.apiKey });
   const next = `/v1/customers?page_token=${body.next_page_token}`;

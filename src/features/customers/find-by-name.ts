@@ -1,0 +1,44 @@
+import type { Reader } from "../../db/reader.ts";
+import type { CustomerRow } from "./customer-row.ts";
+import { HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
+
+/** Which customers to find. */
+export interface NameSearch {
+  readonly workspace: number;
+  /** What a name, or the last word of it, begins with, in whatever case. */
+  readonly name: string;
+  /** Only customers with this email, in lower case. */
+  readonly emailLower: string | undefined;
+  /** The last customer of the page before. */
+  readonly after: number | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Finds customers by the beginning of their name or of its last word, in the order of what begins with
+ * it. Each of the two is read in order from an index, and no further than the page reaches.
+ */
+export async function findByName(reader: Reader, search: NameSearch): Promise<CustomerRow[]> {
+  const { workspace, name, emailLower, after, limit } = search;
+  const values: unknown[] = [workspace, name, limit];
+  const ofEmail = emailLower === undefined ? "" : `and email_lower = $${values.push(emailLower)}`;
+  const afterId = after === undefined ? undefined : `$${values.push(after)}`;
+  const range = (key: string) => `workspace_id = $1 ${ofEmail}
+    and ${key} >= lower($2) and ${key} < lower($2) || chr(1114111)
+    ${afterId === undefined ? "" : `and (${key}, id) > ((${keyOf(afterId)}), ${afterId})`}`;
+  const branch = (key: string, condition: string) => `(
+    select id, name, email, id_number, ${key} as key from customer
+    where ${range(key)} ${condition} order by ${key}, id limit $3)`;
+  const sql = `select id::float8, name, email, id_number from (
+    ${branch(NAME_KEY, "")} union all
+    ${branch(LAST_WORD_KEY, `and ${HAS_WORDS} and not starts_with(${NAME_KEY}, lower($2))`)}
+    ) as found order by key, id limit $3`;
+  const rows = (await reader.rows(sql, values)) as [number, string, string, string | null][];
+  return rows.map(([id, found, email, idNumber]) => ({ id, name: found, email, idNumber }));
+}
+
+/** What a customer was found by. */
+function keyOf(id: string): string {
+  return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end
+    from customer where workspace_id = $1 and id = ${id}`;
+}
