@@ -39,6 +39,8 @@ export interface Config {
    * How long an event may be held back, in seconds, before the service is not ready; 0 for ever.
    */
   readonly maxEventDelaySeconds: number;
+  /** How long the database may be away before the service is not ready, in seconds; 0 for ever. */
+  readonly maxDatabaseOutageSeconds: number;
   /** Whether the HTTP server serves the dashboard. */
   readonly dashboard: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -57,6 +59,8 @@ export interface OidcConfig {
 
 /** How long an event may be held back before the service is not ready, unless configured. */
 export const DEFAULT_MAX_EVENT_DELAY_SECONDS = 300;
+/** How long the database may be away before the service is not ready, unless configured. */
+export const DEFAULT_MAX_DATABASE_OUTAGE_SECONDS = 30;
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 const LOG_FORMATS = ["json", "text"] as const;
@@ -127,6 +131,7 @@ const environment = z.object({
     }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   MAX_EVENT_DELAY_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_EVENT_DELAY_SECONDS),
+  MAX_DATABASE_OUTAGE_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_DATABASE_OUTAGE_SECONDS),
   DASHBOARD: oneOf(["on", "off"]).default("on"),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
@@ -181,6 +186,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     secretsKeys: read.SECRETS_KEYS,
     eventRetentionDays: EVENT_RETENTION_DAYS,
     maxEventDelaySeconds: read.MAX_EVENT_DELAY_SECONDS,
+    maxDatabaseOutageSeconds: read.MAX_DATABASE_OUTAGE_SECONDS,
     dashboard: read.DASHBOARD === "on",
     logLevel: read.LOG_LEVEL,
     logFormat: read.LOG_FORMAT,

@@ -4,7 +4,7 @@ import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/p
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import type { Overview } from "../../gen/shipments/v1/report_pb.js";
-import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createReader } from "../db/reader.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
@@ -29,6 +29,7 @@ import { compileValidateRequest } from "../pipeline/validate-request.ts";
 import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
+import { createDatabaseContact } from "./database-contact.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
 import { forgetSessionsAfter } from "./forget-sessions.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
@@ -68,6 +69,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "secretsKeys"
       | "eventRetentionDays"
       | "maxEventDelaySeconds"
+      | "maxDatabaseOutageSeconds"
       | "dashboard"
     >
   > & { readonly databaseUrl: string };
@@ -75,6 +77,8 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
 /** How the app reaches the world outside; tests replace parts of it. */
 export interface Outside {
   readonly now?: () => Date;
+  /** A clock that never goes back, in milliseconds. */
+  readonly monotonicMs?: () => number;
   /** Resolves the host name of a webhook. */
   readonly resolve?: ResolveName;
   /** How long a webhook may take to answer, in milliseconds. */
@@ -86,27 +90,24 @@ export interface Outside {
 }
 
 /** Wires the service together. Opens nothing yet. */
-export function createApp(config: AppConfig, log: Logger, outside: Outside = {}): App {
+export function createApp(config: AppConfig, fullLog: Logger, outside: Outside = {}): App {
   const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
-  const { now = () => new Date(), tracing } = outside;
+  const { now = () => new Date(), monotonicMs: nowMs, tracing } = outside;
+  const contact = createDatabaseContact({ log: fullLog, config, nowMs });
+  const { log } = contact;
   const registry = new Registry();
   const instruments = createInstruments(registry);
   const stores = createStores(config, log, instruments);
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(redisUrl, log, instruments.countFallback);
-  const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
-  const feedMonitor = createFeedMonitor({ em, log, maxDelaySeconds });
+  const feedMonitor = createFeedMonitor({ em, log, config });
   const tariffVersion = tariffs.currentVersion;
-  const readiness = createReadiness(tariffVersion, feedMonitor.stalledBecause);
+  const degradedBecause = () => contact.lostBecause() ?? feedMonitor.stalledBecause();
+  const readiness = createReadiness(tariffVersion, degradedBecause);
   const databaseFigures = createDatabaseFigures({ em, log, now });
   const servers = createServers({
-    ...implementAll({
-      ...stores,
-      now,
-      validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
-      allowLoopbackHttp,
-    }),
+    ...implementAll({ ...stores, now, allowLoopbackHttp }),
     keys,
     sessions,
     signIn: createSignIn({ em, sessions, config, log }),
@@ -119,12 +120,13 @@ export function createApp(config: AppConfig, log: Logger, outside: Outside = {})
     log,
     registry,
   });
-  addMetrics(registry, { readiness, tariffs, feedMonitor, databaseFigures, servers, now });
+  addMetrics(registry, { readiness, contact, tariffs, feedMonitor, databaseFigures, servers, now });
   const background = createBackground({
     ...stores,
     ...instruments,
     databaseUrl,
     log,
+    contact,
     feedMonitor,
     databaseFigures,
     deliver,
@@ -167,7 +169,8 @@ async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<voi
 }
 
 /** Every RPC of every service, with its function. */
-function implementAll(deps: ServiceDeps & AdminDeps & Pick<Stores, "sessions">) {
+function implementAll(given: Omit<ServiceDeps & AdminDeps & Stores, "validateQuote">) {
+  const deps = { ...given, validateQuote: compileValidateRequest(QuoteShipmentRequestSchema) };
   const { rpcs, streams } = implementServices(deps);
   const all = [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)];
   return { rpcs: forgetSessionsAfter(all, deps.sessions.forgetAll), streams };

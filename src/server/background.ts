@@ -15,6 +15,7 @@ import {
   type Deliveries,
   type RunDeps,
 } from "../features/webhooks/run-deliveries.ts";
+import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Instruments } from "./instruments.ts";
@@ -43,6 +44,7 @@ export interface BackgroundDeps {
   readonly tariffs: TariffCache;
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventSignal;
+  readonly contact: Pick<DatabaseContact, "reached">;
   readonly feedMonitor: FeedMonitor;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
@@ -79,6 +81,8 @@ export function createBackground(options: BackgroundDeps): Background {
         },
         async look(client) {
           await keys.workspace.refresh(client);
+          // Not after the tariff, which may take long to load.
+          options.contact.reached();
           await keys.operator.refresh(client);
           await tariffs.refresh(client);
           resolve();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { oldestInFlight, readFeedDelay } from "../features/events/read-feed-delay.ts";
 
@@ -24,10 +25,11 @@ const WARN_MS = 60_000;
 export function createFeedMonitor(options: {
   readonly em: EntityManager;
   readonly log: Logger;
-  /** How long an event may wait before `stalledBecause` says so, in seconds; 0 for ever. */
-  readonly maxDelaySeconds: number;
+  /** Tells how long an event may wait before `stalledBecause` says so. */
+  readonly config: Partial<Pick<Config, "maxEventDelaySeconds">>;
 }): FeedMonitor {
-  const { em, log, maxDelaySeconds } = options;
+  const { em, log, config } = options;
+  const { maxEventDelaySeconds: maxDelaySeconds = DEFAULT_MAX_EVENT_DELAY_SECONDS } = config;
   let oldest: string | undefined;
   let delaySeconds = 0;
   let warnedMs = -Infinity;

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/clie
 import manifest from "../../package.json" with { type: "json" };
 import { MEMORY_BUDGET_BYTES } from "../pipeline/pipeline.ts";
 import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
+import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Readiness } from "./readiness.ts";
@@ -10,6 +11,7 @@ import type { Servers } from "./servers.ts";
 /** Where the figures come from that are read when `/metrics` is. */
 export interface MetricSources {
   readonly readiness: Pick<Readiness, "unreadyBecause">;
+  readonly contact: Pick<DatabaseContact, "ageSeconds">;
   readonly tariffs: Pick<TariffCache, "currentVersion" | "lagSeconds">;
   readonly feedMonitor: Pick<FeedMonitor, "delaySeconds">;
   readonly databaseFigures: Pick<DatabaseFigures, "latest">;
@@ -51,7 +53,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
 
 function addStateGauges(
   addGauge: AddGauge,
-  { readiness, tariffs, feedMonitor }: MetricSources,
+  { readiness, contact, tariffs, feedMonitor }: MetricSources,
 ): void {
   const { version } = manifest;
   addGauge(
@@ -62,6 +64,11 @@ function addStateGauges(
   );
   addGauge("shipments_ready", "1 while /readyz is 200, else 0.", () =>
     single(readiness.unreadyBecause() === undefined ? 1 : 0),
+  );
+  addGauge(
+    "shipments_database_contact_age_seconds",
+    "How long ago the database last answered; at most about 1 while it is reached.",
+    () => single(contact.ageSeconds()),
   );
   addGauge(
     "shipments_tariff_version",

@@ -3,8 +3,8 @@ export interface Readiness {
   /** Why calls are refused now, such as "starting"; undefined while they are served. */
   closedBecause(): string | undefined;
   /**
-   * Why the service should get no calls now: they are refused, or what it answers is late. Undefined
-   * when it is well.
+   * Why the service should get no calls now: they are refused, or many of them, or what it answers is
+   * late. Undefined when it is well.
    */
   unreadyBecause(): string | undefined;
   /** Takes calls from now on. */
@@ -20,11 +20,11 @@ export interface Readiness {
  * as publishing the first, is served.
  *
  * @param tariffVersion the version in force; undefined while there is none
- * @param stalledBecause why what it answers is late; undefined when it is not
+ * @param degradedBecause why it can do only a part of its work, or late; undefined when it can do all
  */
 export function createReadiness(
   tariffVersion: () => number | undefined,
-  stalledBecause: () => string | undefined,
+  degradedBecause: () => string | undefined,
 ): Readiness {
   const shutdown = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
@@ -33,7 +33,7 @@ export function createReadiness(
     tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
-    unreadyBecause: () => closedBecause() ?? tariffMissing() ?? stalledBecause(),
+    unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
     open() {
       phase = "open";
     },

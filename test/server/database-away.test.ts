@@ -1,7 +1,11 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import pg from "pg";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../gen/grpc/health/v1/health_pb.js";
 import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { mintKey } from "../../src/domain/secret-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
@@ -14,7 +18,8 @@ import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { revokeKey, rotateKeys } from "../support/platform.ts";
-import { startServiceProcess } from "../support/service-process.ts";
+import { PROTOCOLS } from "../support/rpc-client.ts";
+import { startServiceProcess, type LogLine } from "../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -147,6 +152,71 @@ const GRPC_ROUTE = {
   dropoffLng: COVERED_ROUTE.dropoff_lng,
   weightKg: COVERED_ROUTE.weight_kg,
 };
+
+test("a replica that has been cut off from its database for 30 s is not ready until it is reached; one without such a bound is", async () => {
+  let nowMs = 0;
+  const outside = { monotonicMs: () => nowMs };
+  const patient = await startReplica(proxy.url, { outside, maxDatabaseOutageSeconds: 0 });
+  const replica = await startReplica(proxy.url, { outside });
+  const health = createClient(Health, PROTOCOLS["gRPC on the gRPC server"](replica));
+  const told = async ({ request }: TestService = replica) => {
+    const { status, body } = await request("/readyz");
+    const { text } = await request("/metrics");
+    const [age, ready] = ["database_contact_age_seconds", "ready"].map((name) =>
+      Number(new RegExp(`^shipments_${name} (.+)$`, "m").exec(text)![1]),
+    );
+    return [status, body.status, (await health.check({})).status, age, ready];
+  };
+  expect(await told()).toEqual([200, "ready", Status.SERVING, 0, 1]);
+
+  await proxy.goDown();
+  nowMs = 29_999;
+  expect(await told()).toEqual([200, "ready", Status.SERVING, 29.999, 1]);
+  nowMs = 30_000;
+  const cutOff = [503, "cut off from its database", Status.NOT_SERVING, 30, 0];
+  expect(await told()).toEqual(cutOff);
+  nowMs = 86_400_000;
+  expect((await told(patient)).slice(0, 2)).toEqual([200, "ready"]);
+
+  await proxy.comeBack();
+  await eventually("the replica to be ready", async () => (await told())[0] === 200);
+  expect(await told()).toEqual([200, "ready", Status.SERVING, 0, 1]);
+  await Promise.all([replica.close(), patient.close()]);
+});
+
+test("while the database is away, the log says so once and then every ten seconds, whatever fails", async () => {
+  let nowMs = 0;
+  const lines: LogLine[] = [];
+  const replica = await startReplica(proxy.url, {
+    outside: { monotonicMs: () => nowMs },
+    logged: (line) => lines.push(line),
+  });
+  const refusals = async () => {
+    const calls = await crowd(() => replica.request("/v1/shipments", { apiKey, body: BOOKING }));
+    calls.forEach(expectUnavailable);
+  };
+  const warnings = () => lines.filter(({ level }) => (level as number) >= 40);
+  const line = { level: 40, time: expect.any(Number), err: expect.any(Object) };
+  const first = { ...line, during: expect.any(String), notLogged: 0, msg: "database unavailable" };
+
+  await proxy.goDown();
+  await refusals();
+  nowMs = 9_999;
+  await refusals();
+  expect(warnings()).toEqual([expect.objectContaining(first)]);
+  nowMs = 10_000;
+  await refusals();
+  const second = { ...first, notLogged: expect.any(Number) };
+  expect(warnings()).toEqual([first, second].map((it) => expect.objectContaining(it)));
+  expect(warnings()[1]!.notLogged).toBeGreaterThanOrEqual(2 * CROWD - 1);
+
+  await proxy.comeBack();
+  const reached = await eventually("the end to be said", () =>
+    lines.find(({ msg }) => msg === "database reached"),
+  );
+  expect(reached).toMatchObject({ level: 30, seconds: 10 });
+  await replica.close();
+});
 
 test("keys that changed while the database was unreachable are noticed when it is back", async () => {
   const meanwhile = createOrm(database.url, { entities: ENTITIES });

@@ -10,6 +10,7 @@ import { publishDocument } from "./publish-document.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { makeWorkspace } from "./platform.ts";
+import type { LogLine } from "./service-process.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 
 /** A workspace of a test's own. */
@@ -70,6 +71,8 @@ interface ServiceOptions {
   readonly eventRetentionDays?: number;
   /** How long an event may be held back before the service is not ready, in seconds. */
   readonly maxEventDelaySeconds?: number;
+  /** How long the database may be away before the service is not ready, in seconds. */
+  readonly maxDatabaseOutageSeconds?: number;
   /** The port of the HTTP server; any free one unless told otherwise. */
   readonly port?: number;
   /** The port of a server for operators; there is none unless given. */
@@ -80,6 +83,8 @@ interface ServiceOptions {
   readonly trustedProxies?: readonly string[];
   /** The identity provider at which people may sign in. */
   readonly oidc?: OidcConfig;
+  /** Called with each line of the log. */
+  readonly logged?: (line: LogLine) => void;
   /** Whether the dashboard is served; it is not unless told otherwise. */
   readonly dashboard?: boolean;
 }
@@ -91,7 +96,7 @@ export async function startReplica(
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
   const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc, trustedProxies } = options;
-  const { dashboard = false, secretsKeys } = options;
+  const { dashboard = false, secretsKeys, maxDatabaseOutageSeconds } = options;
   const config = {
     host: "127.0.0.1",
     port: options.port ?? 0,
@@ -107,8 +112,9 @@ export async function startReplica(
     oidc,
     dashboard,
     ...(maxEventDelaySeconds === undefined ? {} : { maxEventDelaySeconds }),
+    ...(maxDatabaseOutageSeconds === undefined ? {} : { maxDatabaseOutageSeconds }),
   };
-  const { log, undeclared } = watchForUndeclared();
+  const { log, undeclared } = watchForUndeclared(options.logged);
   const app = createApp(config, log, {
     ...options.outside,
     ...(options.now === undefined ? {} : { now: options.now }),
@@ -132,13 +138,14 @@ export async function startReplica(
   };
 }
 
-/** A log that is dropped but for refusals that their methods do not declare. */
-function watchForUndeclared() {
+/** A log that is dropped, unless the test reads it, but for refusals that their methods do not declare. */
+function watchForUndeclared(logged?: (line: LogLine) => void) {
   const undeclared: string[] = [];
   const write = (line: string) => {
     if (line.includes('"undeclared refusal"')) undeclared.push(line);
+    logged?.(JSON.parse(line) as LogLine);
   };
-  return { log: pino({ level: "error" }, { write }), undeclared };
+  return { log: pino({ level: logged === undefined ? "error" : "info" }, { write }), undeclared };
 }
 
 async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
