@@ -21,9 +21,18 @@ const OLDEST_VERSION = 15_00_00;
 /** What to do about an error, by its SQLSTATE or Node's code. */
 const WAYS_OUT: Readonly<Record<string, string>> = {
   "28P01": "correct the user and password in DATABASE_URL",
-  "28000": "correct the user in DATABASE_URL, or let it in by pg_hba.conf",
+  "28000": "correct the user or the sslmode in DATABASE_URL, or let it in by pg_hba.conf",
   "3D000": "create it, or name another in DATABASE_URL",
   "42501": "give the user of DATABASE_URL the right to create schemas and tables",
+  ...Object.fromEntries(
+    [
+      "DEPTH_ZERO_SELF_SIGNED_CERT",
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    ].map((code) => [code, "name its authority's certificate by sslrootcert in DATABASE_URL"]),
+  ),
+  ERR_TLS_CERT_ALTNAME_INVALID: "name the server in DATABASE_URL as its certificate does",
   ENOTFOUND: "correct the host in DATABASE_URL",
   ECONNREFUSED: "start PostgreSQL there, or correct DATABASE_URL",
   "25006": "promote one, or correct DATABASE_URL",

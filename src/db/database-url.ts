@@ -1,3 +1,5 @@
+import { accessSync, constants } from "node:fs";
+
 /** The servers that a database's address names. */
 export interface DatabaseServers {
   /** An address with one host for each of them, in order. */
@@ -13,6 +15,9 @@ export interface DatabaseServers {
 export type ServerTarget = (typeof TARGETS)[number];
 
 const TARGETS = ["read-write", "primary"] as const;
+
+/** What pg takes for `sslmode`; it lets others pass, and does as for `verify-full`. */
+const SSL_MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
 
 /** Scheme, user and password, hosts, and the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
@@ -50,14 +55,31 @@ export function databaseUrlFault(databaseUrl: string): string | undefined {
   if (["host", "port"].some(isOverridden)) {
     return "must name several hosts and their ports before the database, not by host= or port=";
   }
+  if (!SSL_MODES.includes(searchParams.get("sslmode") ?? "disable")) {
+    return `must have an sslmode that is known: ${SSL_MODES.join(", ")}`;
+  }
   const allowed: readonly (string | null)[] = [
     ...TARGETS,
     null,
     ...(urls.length > 1 ? [] : ["any"]),
   ];
   return allowed.includes(searchParams.get("target_session_attrs"))
-    ? undefined
+    ? unreadableFile(searchParams)
     : "must have the target_session_attrs read-write or primary, since the service writes";
+}
+
+/** What is wrong with the files that an address names for TLS. */
+function unreadableFile(parameters: URLSearchParams): string | undefined {
+  const unreadable = ["sslrootcert", "sslcert", "sslkey"].find((name) => {
+    try {
+      const path = parameters.get(name);
+      if (path !== null) accessSync(path, constants.R_OK);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return unreadable && `must name a file that can be read by ${unreadable}`;
 }
 
 /** Whether it names a database, and the client can read it, percent signs included. */

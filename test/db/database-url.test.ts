@@ -10,6 +10,8 @@ const SEVERAL =
   "must be an address such as postgres://user:password@first:5432,second:5432/database";
 const PARAMETERS =
   "must name several hosts and their ports before the database, not by host= or port=";
+const SSL_MODE =
+  "must have an sslmode that is known: disable, no-verify, prefer, require, verify-ca, verify-full";
 
 test("an address with one host is taken as it is", () => {
   const url = "postgres://ada:s%2Cecret@db.example:5433/shipments?sslmode=require";
@@ -59,6 +61,13 @@ test.each([
   [
     "postgres://u:hidden@a,b/db?target_session_attrs=any",
     "must have the target_session_attrs read-write or primary, since the service writes",
+  ],
+  ["postgres://u:hidden@a/db?sslmode=on", SSL_MODE],
+  ["postgres://u:hidden@a,b/db?sslmode=allow", SSL_MODE],
+  ["postgres://u:hidden@a/db?sslmode=", SSL_MODE],
+  [
+    "postgres://u:hidden@a/db?sslmode=verify-full&sslrootcert=/nowhere/ca.pem",
+    "must name a file that can be read by sslrootcert",
   ],
 ])("an address that cannot be used is explained without its text: %s", (url, fault) => {
   expect(databaseUrlFault(url)).toBe(fault);
