@@ -23,7 +23,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   "28P01": "correct the user and password in DATABASE_URL",
   "28000": "correct the user or the sslmode in DATABASE_URL, or let it in by pg_hba.conf",
   "3D000": "create it, or name another in DATABASE_URL",
-  "42501": "give the user of DATABASE_URL the right to create schemas and tables",
+  "42501": "grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   ...Object.fromEntries(
     [
       "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -80,7 +80,15 @@ function explain(error: unknown, databaseUrl: string) {
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
   const behaviour = timedOut ? "does not answer" : "closes the connection at once";
   const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : sayOf(error);
-  return { reason, wayOut, mayPass };
+  const right = rightOn(reason);
+  return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
+}
+
+/** The right that PostgreSQL's words of a refusal leave out; undefined when they tell, or are others. */
+function rightOn(reason: string): string | undefined {
+  const [, kind] = /^permission denied for (schema|database) /.exec(reason) ?? [];
+  if (kind === undefined) return undefined;
+  return kind === "schema" ? "CREATE" : "CONNECT";
 }
 
 /** @throws ConnectionFault when the version, as in `server_version_num`, is older than 15 */

@@ -4,6 +4,7 @@ import { isForbidden } from "./database-error.ts";
 import { setMigrationTimeouts } from "./migration-timeouts.ts";
 import { MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
+import { assertRights } from "./rights.ts";
 
 /** Names this service's migrations among PostgreSQL's advisory locks. */
 export const MIGRATION_LOCK = 0x5348_5001;
@@ -33,6 +34,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     assertVersion(Number(rows[0].server_version_num), databaseUrl);
     await setMigrationTimeouts(lock, LOCK_WAIT_MS);
     await lock.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    await assertRights(lock);
     if (!(await isPending(lock))) return [];
     const { applyMigrations } = await import("./migrator.ts");
     return await applyMigrations(databaseUrl);

@@ -8,6 +8,7 @@ import {
 import { signIn, signInByPath } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { createRestrictedDatabase } from "../support/restricted-database.ts";
 import {
   startService,
   startUnprepared,
@@ -21,7 +22,8 @@ let workspace: TestWorkspace;
 let operatorKey: string;
 
 beforeAll(async () => {
-  service = await startService();
+  // As the user of least rights that the guide to the production database describes.
+  service = await startService({ database: await createRestrictedDatabase() });
   workspace = await service.addWorkspace();
   operatorKey = (await service.addOperator()).key;
 });

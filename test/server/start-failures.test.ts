@@ -140,7 +140,7 @@ test("a start whose database user may not make tables fails and says so", async 
   [url.username, url.password] = [user, "visitor"];
   await expectFailure(
     { DATABASE_URL: url.href },
-    "cannot use the database: permission denied for schema public; give the user of DATABASE_URL the right to create schemas and tables",
+    "cannot use the database: permission denied for schema public, which takes CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   );
 });
 

@@ -1,0 +1,53 @@
+import type { Client } from "pg";
+import { ConnectionFault } from "./connection-fault.ts";
+
+/** How many objects a sentence names; more are counted. */
+const NAMED = 3;
+
+/**
+ * The rights that this connection's user lacks on what the owner of the migrations has made, each with
+ * its objects. Migrations are read alone, and entries of the audit log are never changed.
+ */
+const MISSING_RIGHTS = `
+  select wanted as "right", array_agg(kind || ' ' || found.relname order by kind desc, found.relname) as objects
+  from pg_class as found
+  join pg_class as migrations using (relnamespace, relowner)
+  cross join lateral (
+    select case when found.relkind = 'S' then 'sequence' else 'table' end as kind
+  ) as named
+  cross join unnest(case
+    when found.relname = 'applied_migration_id_seq' then '{}'
+    when found.relkind = 'S' then '{USAGE}'
+    when found.relname = 'applied_migration' then '{SELECT}'
+    when found.relname = 'audit_entry' then '{SELECT,INSERT}'
+    else '{SELECT,INSERT,UPDATE,DELETE}' end::text[]) with ordinality as rights (wanted, place)
+  where migrations.oid = to_regclass('applied_migration') and found.relkind in ('r', 'p', 'S')
+    and not case when found.relkind = 'S' then has_sequence_privilege(found.oid, wanted)
+      else has_table_privilege(found.oid, wanted) end
+  group by wanted
+  order by min(kind) desc, min(place)`;
+
+/** @throws ConnectionFault that names the rights which the user lacks on schema, tables and sequences */
+export async function assertRights(client: Pick<Client, "query">): Promise<void> {
+  // A schema that the user may not use is none of the search path.
+  const { rows: schemas } = await client.query("select current_schema() as schema");
+  const { rows: rights } = await client.query<MissingRight>(MISSING_RIGHTS);
+  const lacking =
+    schemas[0].schema === null ? [{ right: "USAGE", objects: ["schema public"] }] : rights;
+  if (lacking.length === 0) return;
+  const missing = lacking.map(({ right, objects }) => `${right} on ${listOf(objects)}`).join("; ");
+  throw new ConnectionFault(
+    `its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`,
+    false,
+  );
+}
+
+interface MissingRight {
+  readonly right: string;
+  readonly objects: readonly string[];
+}
+
+function listOf(objects: readonly string[]): string {
+  const named = objects.slice(0, NAMED).join(", ");
+  return objects.length > NAMED ? `${named} and ${objects.length - NAMED} more` : named;
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { connectTo } from "../support/database.ts";
+import {
+  createRestrictedDatabase,
+  type RestrictedDatabase,
+} from "../support/restricted-database.ts";
+
+let database: RestrictedDatabase;
+
+beforeAll(async () => {
+  database = await createRestrictedDatabase();
+});
+
+afterAll(() => database.drop());
+
+/** Runs statements as the owner of the tables. */
+async function asOwner(sql: string): Promise<void> {
+  const owner = await connectTo(database.ownerUrl);
+  await owner.query(sql.replaceAll("USER", database.user));
+  await owner.end();
+}
+
+/** Why the service would not start; undefined when it would. */
+const faultOf = (url: string) =>
+  migrate(url).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+
+test("the guide's role has every right that a start looks for", async () => {
+  expect(await faultOf(database.url)).toBe(undefined);
+});
+
+test.each([
+  ["select on table shipment", "SELECT on table shipment"],
+  [
+    "insert, delete on table event, customer",
+    "INSERT on table customer, table event; DELETE on table customer, table event",
+  ],
+  [
+    "update on table api_key, customer, event, shipment, webhook",
+    "UPDATE on table api_key, table customer, table event and 2 more",
+  ],
+  ["usage on sequence workspace_id_seq", "USAGE on sequence workspace_id_seq"],
+  ["select on table applied_migration", "SELECT on table applied_migration"],
+])("a start without %s says that it is missing", async (rights, missing) => {
+  await asOwner(`revoke ${rights} from USER`);
+  const fault = await faultOf(database.url);
+  await asOwner(`grant ${rights} to USER`);
+  expect(fault).toBe(
+    `cannot use the database: its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`,
+  );
+});
+
+test("tables of somebody else in the schema are no concern", async () => {
+  await asOwner("grant create on schema public to USER");
+  const other = await connectTo(database.url);
+  await other.query("create table other (id int); revoke all on table other from current_user");
+  await other.end();
+  expect(await faultOf(database.url)).toBe(undefined);
+  await asOwner("revoke create on schema public from USER");
+});
+
+test.each([
+  [
+    "revoke all on database USER from USER",
+    "grant connect on database USER to USER",
+    'permission denied for database "USER", which takes CONNECT; grant that to the user of DATABASE_URL, or migrate as the owner of the tables',
+  ],
+  [
+    "revoke usage on schema public from public",
+    "grant usage on schema public to public",
+    "its user lacks USAGE on schema public; grant that, or correct the user in DATABASE_URL",
+  ],
+  [
+    "alter table applied_migration rename to applied_once",
+    "alter table applied_once rename to applied_migration",
+    "permission denied for schema public, which takes CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
+  ],
+])(
+  "a refusal by the database is told with the right that it takes: %s",
+  async (spoil, mend, said) => {
+    await asOwner(spoil);
+    const fault = await faultOf(database.url);
+    await asOwner(mend);
+    expect(fault).toBe(`cannot use the database: ${said.replaceAll("USER", database.user)}`);
+  },
+);

@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { inject } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { connectTo, type TestDatabase } from "./database.ts";
+
+/** A database whose user may do no more than the guide to the production database says. */
+export interface RestrictedDatabase extends TestDatabase {
+  /** The same as the owner of the tables. */
+  readonly ownerUrl: string;
+  readonly user: string;
+}
+
+/** The statements of the guide, in order: on the server, before the first migration, after it. */
+function readStatements(): string[] {
+  const guide = readFileSync("src/docs/production.md", "utf8");
+  const [section = ""] = /^## Roles\n.*?^## /ms.exec(guide) ?? [];
+  return [...section.matchAll(/^```sql[^\n]*\n(.*?)^```$/gms)].map(([, sql]) => sql!);
+}
+
+/** Follows the guide, under names that no other test has. */
+export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
+  const name = `shipments_${randomBytes(6).toString("hex")}`;
+  const [make, prepare, restrict] = readStatements().map((it) => it.replaceAll("shipments", name));
+  const admin = await connectTo(inject("adminDatabaseUrl"));
+  for (const statement of make!.trim().split("\n")) await admin.query(statement);
+  const urlOf = (user: string, password: string) => {
+    const url = new URL(inject("adminDatabaseUrl"));
+    Object.assign(url, { username: user, password, pathname: name });
+    return url.href;
+  };
+  const ownerUrl = urlOf(`${name}_owner`, "one of your own");
+  const owner = await connectTo(ownerUrl);
+  await owner.query(prepare!);
+  await migrate(ownerUrl);
+  await owner.query(restrict!);
+  await owner.end();
+  return {
+    url: urlOf(name, "another one"),
+    ownerUrl,
+    user: name,
+    async drop() {
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.query(`drop role ${name}, ${name}_owner`);
+      await admin.end();
+    },
+  };
+}
