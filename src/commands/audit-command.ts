@@ -13,19 +13,25 @@ import { jsonOption, readWholeNumber } from "./options.ts";
 import { readRequest } from "./read-request.ts";
 import { runCommand } from "./run-command.ts";
 
-/** `audit list [--limit N]` */
+/** `audit list [--limit N] [--after ID]` */
 export function auditCommand(): Command {
   const list = new Command("list")
     .description("list the last administrative changes, newest first")
+    .addOption(
+      new Option("--after <id>", "those after this entry, oldest first; 0 for the first").argParser(
+        (text) => readWholeNumber(text, 0, Number.MAX_SAFE_INTEGER),
+      ),
+    )
     .addOption(
       new Option("--limit <count>", "how many")
         .argParser((text) => readWholeNumber(text, 1, MAX_PAGE_SIZE))
         .default(25),
     )
     .addOption(jsonOption())
-    .action(({ limit: pageSize, json }: { limit: number; json: boolean }) =>
+    .action(({ limit: pageSize, after, json }: { limit: number; after?: number; json: boolean }) =>
       runCommand(json, async (em) => {
-        const request = readRequest(ListAuditEntriesRequestSchema, { pageSize });
+        const following = after === undefined ? {} : { after: BigInt(after) };
+        const request = readRequest(ListAuditEntriesRequestSchema, { pageSize, ...following });
         const { data } = await listAuditEntries(request, em);
         const lines = data.length === 0 ? ["No changes yet."] : data.map(asLine);
         return { json: { audit_entries: data.map(asJson) }, lines };

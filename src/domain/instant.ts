@@ -1,3 +1,5 @@
+import { refuse } from "./refusal.ts";
+
 /** A time as messages carry it. */
 interface TimestampLike {
   readonly seconds: bigint;
@@ -18,6 +20,24 @@ export function readInstant(
   if (timestamp === undefined) return undefined;
   const instant = Number(timestamp.seconds) * 1_000 + round(timestamp.nanos / 1_000_000);
   return Math.min(instant, LAST_INSTANT);
+}
+
+/**
+ * The times that a list is narrowed to, in milliseconds since the epoch, exclusive.
+ *
+ * @throws Refusal FIELD_INVALID when no time is between them
+ */
+export function readCreationRange(request: {
+  readonly createdAfter?: TimestampLike | undefined;
+  readonly createdBefore?: TimestampLike | undefined;
+}): { readonly createdAfter: number | undefined; readonly createdBefore: number | undefined } {
+  const createdAfter = readInstant(request.createdAfter, Math.floor);
+  const createdBefore = readInstant(request.createdBefore, Math.ceil);
+  if (createdBefore! <= createdAfter!) {
+    const text = "created_before must be later than created_after.";
+    throw refuse("FIELD_INVALID", text, { subject: "created_before" });
+  }
+  return { createdAfter, createdBefore };
 }
 
 /** Whether a value is a time from 1970 to 9999, in whole milliseconds since the epoch. */

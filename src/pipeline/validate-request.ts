@@ -62,8 +62,18 @@ function unlessFound(problems: readonly Problem[], found: readonly Problem[]): r
 function describe(violation: Violation): Problem {
   const path = pathText(violation.field);
   const text =
-    violation.ruleId === "required" ? `${path} is required.` : `${path} ${violation.message}.`;
+    violation.ruleId === "required"
+      ? `${path} is required.`
+      : `${path} ${allowedValues(violation) ?? violation.message}.`;
   return { reason: "FIELD_INVALID", subject: path, text };
+}
+
+/** What an enum's field may be; undefined for a violation of another rule. */
+function allowedValues({ ruleId, field }: Violation): string | undefined {
+  const last = field.at(-1);
+  if (!ruleId.startsWith("enum.") || last?.kind !== "field" || !last.enum) return undefined;
+  const names = last.enum.values.filter(({ number }) => number !== 0).map(({ name }) => name);
+  return `must be one of ${names.join(", ")}`;
 }
 
 /** A field's path, written as other faults write it. */

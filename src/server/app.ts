@@ -31,7 +31,7 @@ import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
 import { createDatabaseContact } from "./database-contact.ts";
 import { createFeedMonitor } from "./feed-monitor.ts";
-import { forgetSessionsAfter } from "./forget-sessions.ts";
+import { forgetCallersAfter } from "./forget-callers.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
@@ -173,7 +173,12 @@ function implementAll(given: Omit<ServiceDeps & AdminDeps & Stores, "validateQuo
   const deps = { ...given, validateQuote: compileValidateRequest(QuoteShipmentRequestSchema) };
   const { rpcs, streams } = implementServices(deps);
   const all = [...rpcs, ...implementAdminServices(deps), ...implementAccountServices(deps)];
-  return { rpcs: forgetSessionsAfter(all, deps.sessions.forgetAll), streams };
+  const { sessions, keys } = deps;
+  const forgetAll = () => {
+    sessions.forgetAll();
+    keys.operator.forgetAll();
+  };
+  return { rpcs: forgetCallersAfter(all, forgetAll), streams };
 }
 
 type Stores = ReturnType<typeof createStores>;

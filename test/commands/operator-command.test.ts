@@ -93,6 +93,10 @@ test("audit list says what the account of the command line did, newest first", a
     },
   ]);
   expect(await json("audit", "list", "--limit", "1")).toEqual({ audit_entries: [entries[0]] });
+  const [oldest, ...later] = entries.toReversed();
+  expect(await json("audit", "list", "--after", String(oldest.id))).toEqual({
+    audit_entries: later,
+  });
 });
 
 test("operator sign-in prints a link, by which a person has the operator's role", async () => {

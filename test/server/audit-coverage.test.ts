@@ -385,8 +385,8 @@ function sentFields(method: DescMethod, fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)));
 }
 
-async function entriesOf(requestId: string): Promise<any[]> {
-  const { data } = await admin("/audit_entries?page_size=20");
+async function entriesOf(requestId: string, filters = ""): Promise<any[]> {
+  const { data } = await admin(`/audit_entries?page_size=20${filters}`);
   return data.filter((entry: { request_id: string }) => entry.request_id === requestId);
 }
 
@@ -409,6 +409,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
 
     const { subject, workspace = null, changes } = entry(given, body);
     const entries = await entriesOf(requestId);
+    expect(await entriesOf(requestId, `&action=${method.name}&subject=${subject}`)).not.toEqual([]);
     expect(entries).toContainEqual({
       id: expect.any(Number),
       created_at: TIME,

@@ -139,7 +139,9 @@ let operators = 0;
 /** Those of the fields that name operators, drafts and versions, or mean something else to operators. */
 async function platformFields(method: DescMethod, names: readonly string[]) {
   const service = method.parent.name;
-  if (service === "AuditService") return { action: TEXT, subject: TEXT };
+  if (service === "AuditService") {
+    return { action: "CreateOperator", subject: `workspace/${TEXT}` };
+  }
   if (service === "OperatorService") {
     const email = `${MARK}'${++operators}@example.org`;
     return { ...(names.includes("email") ? { email } : {}), ...(await operatorFor(method, names)) };

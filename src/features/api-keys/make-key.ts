@@ -20,6 +20,6 @@ export async function makeKey(
   const added = await addKey(tx, workspaceId, name);
   const { id, last4 } = added.key;
   const changes = changesBetween({}, { name, last4 });
-  await recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
+  recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
   return added;
 }

@@ -8,7 +8,7 @@ import { endApiKeys } from "./end-api-keys.ts";
 export async function revokeKey(tx: EntityManager, call: AnyCall, key: ApiKey): Promise<void> {
   const [ended] = await endApiKeys(tx, [key], 0);
   const { id, before, endsAt } = ended!;
-  await recordChange(tx, call, {
+  recordChange(tx, call, {
     subject: `api_key/${id}`,
     workspaceId: key.workspace,
     changes: changesBetween({ ends_at: before }, { ends_at: endsAt }),

@@ -46,7 +46,7 @@ export async function rotateApiKey(
     assertRoomForKey(overlapSeconds > 0 ? working : working.filter((key) => key !== old));
     const { key, secret } = await addKey(tx, workspaceId, old.name ?? null);
     const { id, before, endsAt } = ended!;
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `api_key/${id}`,
       workspaceId,
       changes: changesBetween({ ends_at: before }, { ends_at: endsAt, replaced_by: key.id }),

@@ -12,7 +12,8 @@ export interface Change {
 
 /**
  * An administrative change, written in the transaction of the change. Rows are never changed or
- * deleted, and refer to nothing, so that they outlast what they tell of.
+ * deleted, and refer to nothing, so that they outlast what they tell of. Their order is that of
+ * `createdAt` and `id`, and they are committed in it.
  */
 export const AuditEntry = defineEntity({
   name: "AuditEntry",

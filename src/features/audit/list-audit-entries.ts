@@ -5,25 +5,37 @@ import {
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { isInstant, readInstant } from "../../domain/instant.ts";
+import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../domain/record-id.ts";
+import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { AUDITED_ACTIONS, AUDITED_KINDS } from "./audited.ts";
 import { auditEntryMessage } from "./audit-entry-message.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
 
 /**
- * Lists administrative changes that pass all given filters, newest first. A page begins after the
- * sort key of the last entry of the page before, so that new entries shift nothing.
+ * Lists administrative changes that pass all given filters, newest first, or those after an entry,
+ * oldest first. A page begins after the sort key of the last entry of the page before, so that new
+ * entries shift nothing.
  *
- * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
+ * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters, for filters
+ *   that no entry can pass, and for an `after` that is no entry's id
  */
 export async function listAuditEntries(
   request: ListAuditEntriesRequestValid,
   em: EntityManager,
 ): Promise<ListAuditEntriesResponse> {
+  const reading = em.fork();
   const filters = filtersOf(request);
-  const page = readPage(request, { list: "audit entries", ...filters }, readPosition);
-  const found = await entriesQuery(em.fork(), filters, page).getResult();
+  const { after } = request;
+  const page = readPage(
+    request,
+    { list: "audit entries", ...filters, after: after?.toString() },
+    readPosition,
+  );
+  const start = page.after ?? (after ? await positionOfEntry(reading, after) : undefined);
+  const order = after === undefined ? "desc" : "asc";
+  const found = await entriesQuery(reading, filters, { ...page, after: start }, order).getResult();
   const { rows, nextPageToken } = endPage(found, page, positionOf);
   return create(ListAuditEntriesResponseSchema, {
     data: rows.map(auditEntryMessage),
@@ -34,20 +46,47 @@ export async function listAuditEntries(
 type Filters = ReturnType<typeof filtersOf>;
 
 function filtersOf(request: ListAuditEntriesRequestValid) {
-  const { operator, workspace, action, subject, createdAfter, createdBefore } = request;
+  const { operator, workspace, action, subject } = request;
+  const problems = [...unknownAction(action), ...unknownSubject(subject)];
+  const [first, ...rest] = problems;
+  if (first !== undefined) throw new Refusal([first, ...rest]);
   return {
     operatorId: idOf(operator),
     workspaceId: idOf(workspace),
     action,
     subject,
-    createdAfter: readInstant(createdAfter, Math.floor),
-    createdBefore: readInstant(createdBefore, Math.ceil),
+    ...readCreationRange(request),
   };
 }
 
 /** An id to look for; 0, which finds nothing, for what is no id. */
 function idOf(sent: bigint | undefined): number | undefined {
   return sent === undefined ? undefined : (readRecordId(sent) ?? 0);
+}
+
+function unknownAction(action: string | undefined): Problem[] {
+  if (action === undefined || AUDITED_ACTIONS.includes(action)) return [];
+  return [invalid("action", `must be one of ${AUDITED_ACTIONS.join(", ")}`)];
+}
+
+function unknownSubject(subject: string | undefined): Problem[] {
+  const [kind, id] = subject?.split("/") ?? [];
+  if (subject === undefined || (id && (AUDITED_KINDS as readonly string[]).includes(kind!)))
+    return [];
+  const kinds = AUDITED_KINDS.join(", ");
+  return [invalid("subject", `must be one of ${kinds}, a slash and an id, such as workspace/12`)];
+}
+
+function invalid(subject: string, text: string): Problem {
+  return { reason: "FIELD_INVALID", subject, text: `${subject} ${text}.` };
+}
+
+async function positionOfEntry(em: EntityManager, sent: bigint): Promise<Position> {
+  const entry = await em.findOne(AuditEntry, readRecordId(sent) ?? 0);
+  if (entry !== null) return positionOf(entry);
+  throw new Refusal([
+    invalid("after", "must be the id of an audit entry, or 0 to begin with the first"),
+  ]);
 }
 
 /** The sort key of the last entry of the page before. */
@@ -62,7 +101,12 @@ function positionOf({ createdAt, id }: Pick<AuditEntry, "createdAt" | "id">): Po
   return [createdAt.getTime(), id];
 }
 
-function entriesQuery(em: EntityManager, filters: Filters, { after, limit }: Page<Position>) {
+function entriesQuery(
+  em: EntityManager,
+  filters: Filters,
+  { after, limit }: Page<Position>,
+  order: "asc" | "desc",
+) {
   const { createdAfter, createdBefore, ...equal } = filters;
   const query = em.createQueryBuilder(AuditEntry, "entry");
   const given = Object.entries(equal).filter(([, value]) => value !== undefined);
@@ -71,7 +115,8 @@ function entriesQuery(em: EntityManager, filters: Filters, { after, limit }: Pag
   if (createdBefore !== undefined) query.andWhere({ createdAt: { $lt: new Date(createdBefore) } });
   if (after !== undefined) {
     const [createdAtMs, id] = after;
-    query.andWhere("(entry.created_at, entry.id) < (?, ?)", [new Date(createdAtMs), id]);
+    const isNext = order === "asc" ? ">" : "<";
+    query.andWhere(`(entry.created_at, entry.id) ${isNext} (?, ?)`, [new Date(createdAtMs), id]);
   }
-  return query.orderBy({ createdAt: "desc", id: "desc" }).limit(limit);
+  return query.orderBy({ createdAt: order, id: order }).limit(limit);
 }

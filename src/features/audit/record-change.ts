@@ -1,28 +1,33 @@
+import type { RequiredEntityData } from "@mikro-orm/core";
 import { sql } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import type { AnyCall, Caller } from "../../pipeline/call.ts";
+import type { AUDITED_KINDS } from "./audited.ts";
 import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.entity.ts";
 
 /** What a call has changed. */
 export interface RecordedChange {
   /** `workspace/12`, `tariff_version/7`, `operator/3` */
-  readonly subject: string;
+  readonly subject: `${(typeof AUDITED_KINDS)[number]}/${number | string}`;
   /** The workspace that it concerns, if it concerns one. */
   readonly workspaceId?: number;
   /** Never a secret. */
   readonly changes: readonly Change[];
 }
 
-/** Writes an administrative change to the audit log, in the transaction of the change. */
-export async function recordChange(
+/** The entries of a transaction, which are written last. */
+const recorded = new WeakMap<EntityManager, Omit<RequiredEntityData<AuditEntry>, "createdAt">[]>();
+
+/** Adds an administrative change to the audit log, in the transaction of the change. */
+export function recordChange(
   tx: EntityManager,
   { caller, method, headers }: AnyCall,
   { subject, workspaceId, changes }: RecordedChange,
-): Promise<void> {
+): void {
+  const entries = recorded.get(tx);
+  if (entries === undefined) throw new Error(`the entry of ${method} would not be written`);
   const actor = actorOf(caller);
-  await tx.insert(AuditEntry, {
-    // The database's clock, which is the same for every replica.
-    createdAt: sql`now()`,
+  entries.push({
     ...actor,
     action: method!.slice(method!.indexOf("/") + 1),
     subject,
@@ -32,6 +37,27 @@ export async function recordChange(
     requestId: ["command_line", "service"].includes(actor.actor) ? null : headers.requestId,
   });
 }
+
+/**
+ * Runs work in a transaction and then writes what it has recorded, one transaction at a time from here
+ * to its commit: so entries can be followed, since none is committed before one that was placed
+ * earlier. Nothing else is waited for after the lock, so that it is held for short and no two
+ * transactions wait for each other.
+ */
+export async function recordingChanges<T>(tx: EntityManager, work: () => Promise<T>): Promise<T> {
+  const entries: Omit<RequiredEntityData<AuditEntry>, "createdAt">[] = [];
+  recorded.set(tx, entries);
+  const result = await work();
+  await tx.flush();
+  if (entries.length === 0) return result;
+  await tx.execute("select pg_advisory_xact_lock(hashtextextended('audit log', 0))");
+  for (const entry of entries) await tx.insert(AuditEntry, { ...entry, createdAt: NEXT_TIME });
+  return result;
+}
+
+/** By the database's clock, which is the same for every replica, but never before the last entry. */
+const NEXT_TIME = sql`greatest(
+  date_trunc('milliseconds', clock_timestamp()), (select max(created_at) from audit_entry))`;
 
 /** The properties that differ, each as text; undefined and null stand for nothing. */
 export function changesBetween(

@@ -3,6 +3,7 @@ import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { traceTransaction } from "../../db/trace-transaction.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
+import { recordingChanges } from "../audit/record-change.ts";
 import {
   replayStoredResponses,
   storeResponse,
@@ -11,7 +12,7 @@ import {
 } from "./stored-responses.ts";
 
 /**
- * Runs the work of a call in one transaction. If the call has an idempotency key, its response is
+ * Runs the work of a call in one transaction, with the changes that it records. If the call has an idempotency key, its response is
  * stored in the same transaction, so that the call can be repeated after any failure: within 24
  * hours a repetition gets the stored response, and the work does not run again. Nothing is stored
  * for a call that is refused.
@@ -29,9 +30,11 @@ export function withIdempotency<M extends DescMethodUnary>(
 ): Promise<MessageShape<M["output"]>> {
   const transaction = () =>
     em.fork().transactional(async (tx) => {
-      const [outcome] = await withIdempotencyEach(tx, [{ method, request, call }], async () => [
-        { result: await work(tx) },
-      ]);
+      const [outcome] = await recordingChanges(tx, () =>
+        withIdempotencyEach(tx, [{ method, request, call }], async () => [
+          { result: await work(tx) },
+        ]),
+      );
       if ("result" in outcome!) return outcome.result;
       throw outcome!.refused;
     });

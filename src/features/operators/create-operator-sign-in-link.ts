@@ -35,7 +35,7 @@ export async function createOperatorSignInLink(
     if (operator.kind === "machine") throw machineError();
     const person = await findOrAddPerson(tx, operator.email!, operator.name);
     const signInPath = await addSignInLink(tx, person.id, undefined);
-    await recordChange(tx, call, { subject: `operator/${operator.id}`, changes: [] });
+    recordChange(tx, call, { subject: `operator/${operator.id}`, changes: [] });
     const data = await readOperator(tx, operator.id);
     return create(CreateOperatorSignInLinkResponseSchema, { data, signInPath });
   });

@@ -43,7 +43,7 @@ export async function createOperator(
     const id = Number(await tx.insert(Operator, { ...properties, createdAt: sql`now()` }));
     const key = await addOperatorKey(tx, id);
     const changes = changesBetween({}, { ...properties, key: key.id });
-    await recordChange(tx, call, { subject: `operator/${id}`, changes });
+    recordChange(tx, call, { subject: `operator/${id}`, changes });
     const data = await readOperator(tx, id);
     return create(CreateOperatorResponseSchema, { data, operatorKey: key.secret });
   });

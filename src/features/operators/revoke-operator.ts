@@ -39,7 +39,7 @@ export async function revokeOperator(
     const data = await readOperator(tx, id);
     const revokedAt = (await tx.findOneOrFail(Operator, id)).revokedAt;
     const changes = changesBetween({}, { revoked_at: revokedAt });
-    await recordChange(tx, call, { subject: `operator/${id}`, changes });
+    recordChange(tx, call, { subject: `operator/${id}`, changes });
     return create(RevokeOperatorResponseSchema, { data });
   });
 }

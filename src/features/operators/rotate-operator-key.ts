@@ -41,7 +41,7 @@ export async function rotateOperatorKey(
     await endOperatorKeys(tx, older, overlapSeconds);
     const key = await addOperatorKey(tx, id);
     const changes = changesBetween({}, { key: key.id, overlap_seconds: overlapSeconds });
-    await recordChange(tx, call, { subject: `operator/${id}`, changes });
+    recordChange(tx, call, { subject: `operator/${id}`, changes });
     const data = await readOperator(tx, id);
     return create(RotateOperatorKeyResponseSchema, { data, operatorKey: key.secret });
   });

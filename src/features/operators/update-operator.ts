@@ -48,7 +48,7 @@ export async function updateOperator(
       if (operator.kind === "person" && email!.toLowerCase() !== after.email!.toLowerCase()) {
         await endSignInsOfOperator(tx, email!);
       }
-      await recordChange(tx, call, { subject: `operator/${id}`, changes });
+      recordChange(tx, call, { subject: `operator/${id}`, changes });
     }
     return create(UpdateOperatorResponseSchema, { data: await readOperator(tx, id) });
   });

@@ -45,7 +45,7 @@ export async function invitePerson(
   membership.role = role ?? membership.role;
   await tx.flush();
   await assertAdminLeft(tx, workspaceId, before.role);
-  await recordChange(tx, call, {
+  recordChange(tx, call, {
     subject: `person/${person.id}`,
     workspaceId,
     changes: changesBetween(before, { role: membership.role }),

@@ -34,7 +34,7 @@ export async function removeMember(
     await tx.flush();
     await assertAdminLeft(tx, workspaceId, role);
     await endSignInsOfMember(tx, person.id, workspaceId);
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `person/${person.id}`,
       workspaceId,
       changes: changesBetween({ role }, {}),

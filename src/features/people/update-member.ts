@@ -33,7 +33,7 @@ export async function updateMember(
     membership.role = memberRoleOf(request.role)!;
     await tx.flush();
     await assertAdminLeft(tx, workspaceId, role);
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `person/${person.id}`,
       workspaceId,
       changes: changesBetween({ role }, { role: membership.role }),

@@ -4,7 +4,7 @@ import {
   type ListShipmentsRequestValid,
   type ListShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { isInstant, readInstant } from "../../domain/instant.ts";
+import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
@@ -27,7 +27,8 @@ import {
  * Lists shipments of the workspace, newest first. A page begins after the sort key of the last row
  * of the page before, not at an offset: every page costs the same, and new rows shift nothing.
  *
- * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters
+ * @throws Refusal FIELD_INVALID for a page token that is not of a list with these filters, and for
+ *   filters that nothing can pass
  */
 export async function listShipments(
   request: ListShipmentsRequestValid,
@@ -63,8 +64,7 @@ function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
     customerId:
       request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
     externalReference: request.externalReference,
-    createdAfter: readInstant(request.createdAfter, Math.floor),
-    createdBefore: readInstant(request.createdBefore, Math.ceil),
+    ...readCreationRange(request),
   };
 }
 

@@ -35,7 +35,7 @@ export function callOffTariff(
     if (row === undefined) throw versionNotFoundError(version);
     if (!isCalledOff) throw notScheduledError(row);
     await announceChange(tx);
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `tariff_version/${version}`,
       changes: changesBetween({}, { called_off_at: new Date(row.calledOffAtMs!) }),
     });

@@ -53,7 +53,7 @@ export function createTariffDraft(
     await tx.flush();
     if (fromVersion !== undefined) draft.zonesBytes = await copyZones(tx, draft.id, fromVersion);
     await tx.flush();
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `tariff_draft/${draft.id}`,
       changes: changesBetween({}, { name, from_version: fromVersion, ...auditedFees(draft.fees) }),
     });

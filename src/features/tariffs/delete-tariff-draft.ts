@@ -27,7 +27,7 @@ export function deleteTariffDraft(
   return withIdempotency(em, method, request, call, async (tx) => {
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
     await tx.nativeDelete(TariffDraft, { id: draft.id });
-    await recordChange(tx, call, removal(draft));
+    recordChange(tx, call, removal(draft));
     return create(DeleteTariffDraftResponseSchema);
   });
 }

@@ -114,7 +114,7 @@ async function publishChecked(
     },
   });
   await tx.nativeDelete(TariffDraft, { id: draft.id });
-  await recordChange(tx, call, added ? publication(draft, row) : removal(draft));
+  recordChange(tx, call, added ? publication(draft, row) : removal(draft));
   return create(PublishTariffResponseSchema, { data: versionMessage(row), published: added });
 }
 

@@ -42,7 +42,7 @@ export function rollBackTariff(
       },
     });
     if (added) {
-      await recordChange(tx, call, {
+      recordChange(tx, call, {
         subject: `tariff_version/${row.version}`,
         changes: changesBetween({}, { repeats, note, replaces: row.replaces }),
       });

@@ -35,7 +35,7 @@ export function updateTariffDraft(
     if (name !== draft.name || JSON.stringify(fees) !== JSON.stringify(draft.fees)) {
       Object.assign(draft, { name, fees, updatedAt: now(), revision: draft.revision + 1 });
       await tx.flush();
-      await recordChange(tx, call, {
+      recordChange(tx, call, {
         subject: `tariff_draft/${draft.id}`,
         changes: changesBetween(before, { name, ...auditedFees(fees) }),
       });

@@ -45,7 +45,7 @@ export async function uploadTariffZones(
     draft.revision++;
     draft.updatedAt = now();
     await tx.flush();
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `tariff_draft/${draft.id}`,
       changes: changesBetween(before, auditedZones(draft)),
     });

@@ -33,7 +33,7 @@ export function changeWorkspace<M extends DescMethodUnary>(
     const changes = changesBetween(before, recordedOf(data));
     if (changes.length > 0) {
       const { id } = workspace;
-      await recordChange(tx, call, { subject: `workspace/${id}`, workspaceId: id, changes });
+      recordChange(tx, call, { subject: `workspace/${id}`, workspaceId: id, changes });
     }
     const response: Message = Object.assign(create(method.output), { data });
     return response as MessageShape<M["output"]>;

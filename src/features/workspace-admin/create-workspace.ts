@@ -40,7 +40,7 @@ export async function createWorkspace(
     }
     const { key, secret } = await addKey(tx, id, null);
     const created = { name, payment_provider: paymentProvider, api_key: key.id };
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `workspace/${id}`,
       workspaceId: id,
       changes: changesBetween({}, created),

@@ -38,7 +38,7 @@ export async function rotateWorkspaceApiKeys(
     const { key, secret } = await addKey(tx, workspaceId, null);
     const ends = (end: (it: (typeof ended)[number]) => Date | null) =>
       Object.fromEntries(ended.map((it) => [`api_key/${it.id}.ends_at`, end(it)]));
-    await recordChange(tx, call, {
+    recordChange(tx, call, {
       subject: `workspace/${workspaceId}`,
       workspaceId,
       changes: changesBetween(

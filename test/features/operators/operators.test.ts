@@ -303,6 +303,17 @@ test("at most 20 keys of an operator work: the oldest end first", async () => {
   expect(body.data.keys.map((key: { id: string }) => key.id)).toEqual(made.slice(-20));
 });
 
+test("a changed role holds at once on the replica that changed it", async () => {
+  const { data, operator_key: key } = (await create({ ...MACHINE, role: "owner" })).body;
+  const tryToCreate = async () => (await call("/operators", MACHINE, { key })).status;
+  for (let round = 0; round < 5; round++) {
+    expect(await tryToCreate()).toBe(201);
+    await update(data.id, { role: "operator" });
+    expect(await tryToCreate()).toBe(403);
+    await update(data.id, { role: "owner" });
+  }
+});
+
 describe("on another replica too, without its asking for keys anew", () => {
   test("a change of role holds", async () => {
     const { data, operator_key: key } = (await create(MACHINE)).body;

@@ -281,6 +281,28 @@ describe("a role", () => {
     );
   });
 
+  test("that changes holds at once where it was changed", async () => {
+    const email = "changed@example.org";
+    const changed = await signIn(service, workspace.apiKey, { email, role: "admin" });
+    const headers = inWorkspace();
+    const { body } = await changed.request("/v1/members", { headers });
+    const { person } = body.data.find((it: { email: string }) => it.email === email);
+    const invite = async () =>
+      (await changed.request("/v1/members", { headers, body: { email: "new@example.org" } }))
+        .status;
+    for (const [role, status] of [
+      ["member", 403],
+      ["admin", 201],
+      ["viewer", 403],
+    ] as const) {
+      const path = `/v1/members/${person}`;
+      expect((await admin.request(path, { method: "PATCH", headers, body: { role } })).status).toBe(
+        200,
+      );
+      expect(await invite()).toBe(status);
+    }
+  });
+
   test("of the last admin stays", async () => {
     const own = await service.addWorkspace();
     const only = await signIn(service, own.apiKey, { email: "only@example.org", role: "admin" });
@@ -433,7 +455,7 @@ test("an invitation again gives a member a new link and keeps the role", async (
 test("what members do is in the audit log under their email", async () => {
   const { rows } = await database.query(
     `select actor, actor_name, action, changes from audit_entry
-     where actor = 'person' order by id desc limit 1`,
+     where actor = 'person' and action = 'RemoveMember' order by id desc limit 1`,
   );
   expect(rows).toEqual([
     {

@@ -225,6 +225,23 @@ describe("a list of shipments refuses", () => {
     });
   });
 
+  test("a status that is none, by number, and times with none between, naming what is allowed", async () => {
+    const statuses = ["PENDING", "AWAITING_PICKUP", "IN_TRANSIT", "DELIVERED", "CANCELLED"];
+    const names = statuses.map((name) => `SHIPMENT_STATUS_${name}`).join(", ");
+    const listing = service.grpcClient(apiKey).listShipments({ status: 99 as ShipmentStatus });
+    expect(await rpcError(listing)).toMatchObject({
+      code: "InvalidArgument",
+      message: `status must be one of ${names}.`,
+    });
+    const at = "2026-11-01T00:00:00Z";
+    const { status, body } = await service.request(
+      pathOf({ created_after: at, created_before: at }),
+      { apiKey },
+    );
+    const text = "created_before must be later than created_after.";
+    expect([status, body.errors]).toEqual([422, { created_before: [text] }]);
+  });
+
   test("all invalid fields together, in the order of the fields", async () => {
     const { status, body } = await service.request(
       pathOf({ page_size: 0, status: "lost", created_after: "now" }),

@@ -221,14 +221,14 @@ export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAu
   workspace?: bigint | undefined;
 
   /**
-   * As in `AuditEntry.action`.
+   * As in `AuditEntry.action`. One that does not exist is refused.
    *
    * @generated from field: optional string action = 3;
    */
   action?: string | undefined;
 
   /**
-   * As in `AuditEntry.subject`.
+   * As in `AuditEntry.subject`. A kind that does not exist is refused.
    *
    * @generated from field: optional string subject = 4;
    */
@@ -261,6 +261,15 @@ export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAu
    * @generated from field: optional string page_token = 8;
    */
   pageToken?: string | undefined;
+
+  /**
+   * The id of an entry, to list those after it, the oldest first; 0 to begin with the first. The order never changes,
+   * and an entry that is committed late never comes before one that was listed: to follow the log, go on with the id of
+   * the last entry.
+   *
+   * @generated from field: optional int64 after = 9;
+   */
+  after?: bigint | undefined;
 };
 
 export declare type ListAuditEntriesRequestValid = ListAuditEntriesRequest;
@@ -368,7 +377,7 @@ export declare const AuditActorKindSchema: GenEnum<AuditActorKind>;
  */
 export declare const AuditService: GenService<{
   /**
-   * Lists administrative changes, the newest first. They are kept for ever.
+   * Lists administrative changes, the newest first, or with `after` the oldest first. They are kept for ever.
    *
    * @generated from rpc shipments.admin.v1.AuditService.ListAuditEntries
    */

@@ -14,10 +14,10 @@ const SERVICES: readonly DescService[] = [
 ];
 
 /**
- * Has what was remembered of sessions forgotten after each call that may have changed it, so that the
+ * Has what was remembered of sessions and of operators' keys forgotten after each call that may have changed it, so that the
  * change counts at once in this process, as it does within a second in the others.
  */
-export function forgetSessionsAfter(rpcs: readonly Rpc[], forgetAll: () => void): readonly Rpc[] {
+export function forgetCallersAfter(rpcs: readonly Rpc[], forgetAll: () => void): readonly Rpc[] {
   return rpcs.map((rpc) => {
     if (rpc.readOnly || !SERVICES.includes(rpc.method.parent)) return rpc;
     const run: Rpc["run"] = async (request, call) => {
