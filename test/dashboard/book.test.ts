@@ -151,6 +151,28 @@ describeDashboard("quoting and booking", (dashboard) => {
       .poll(() => errors.allTextContents())
       .toEqual(["Pickup address", "Dropoff address", "Name", "Email"]);
     await expectWellShown(page, "book-refused");
+
+    // Each goes with the field's being red, once that is changed and no other.
+    const invalid = page.locator("[aria-invalid=true]");
+    const texts = () => page.locator(".field-error, form [role=alert]").allTextContents();
+    expect(await texts()).toEqual([
+      "Pickup address is required.",
+      "Dropoff address is required.",
+      "Name is required.",
+      "Email must be a valid email address.",
+      "Some fields are not right yet.",
+    ]);
+    await page.getByLabel("Email").fill("g");
+    await expect
+      .poll(texts)
+      .toEqual([
+        "Pickup address is required.",
+        "Dropoff address is required.",
+        "Name is required.",
+      ]);
+    expect(await invalid.count()).toBe(3);
+    await submit(page).click();
+    await expect.poll(() => invalid.count()).toBe(4);
   });
 
   test("an existing customer is found by a part of the name, or by the email", async () => {

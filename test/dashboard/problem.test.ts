@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { problemOf } from "../../src/dashboard/api/problem.ts";
-import { refuse } from "../../src/domain/refusal.ts";
+import { plainText } from "../../src/dashboard/api/plain-text.ts";
+import { Refusal, type Problem, refuse } from "../../src/domain/refusal.ts";
 import { connectError } from "../../src/transport/connect/connect-error.ts";
 
 test("a refusal's texts stand at the fields that they are about", () => {
@@ -22,6 +23,39 @@ test("a precondition's text stands at its subject", () => {
     reason: "SHIPMENT_STATE",
     fields: { shipment: ["It is delivered."] },
   });
+});
+
+test.each([
+  ["customer_name", "customer_name is required.", "Name is required."],
+  ["to_date", "to_date must not be before from_date.", "To date must not be before “First day”."],
+  ["tiers[0].max_kg", "must be above min_kg.", "must be above “Over, kg”."],
+  ["metadata", 'metadata["a b"] must be short.', "Notes “a b” must be short.", 'metadata["a b"]'],
+  [
+    "email",
+    "email is taken by from_date@x.org, at /from_date.",
+    "Email is taken by from_date@x.org, at /from_date.",
+  ],
+])(
+  "a refusal of %s is said in the page's words, and what was typed as it is",
+  (name, text, said, about = name) => {
+    const labels = new Map([
+      ["customer_name", "Name"],
+      ["from_date", "First day"],
+      ["tiers[0].min_kg", "Over, kg"],
+      ["metadata", "Notes"],
+    ]);
+    expect(plainText(text, about, labels)).toBe(said);
+  },
+);
+
+test("a message is the first of what is wrong, without names of the API", () => {
+  const problems = ["weight_kg", "pickup_lat"].map((subject) => ({
+    reason: "FIELD_INVALID" as const,
+    subject,
+    text: `${subject} is required.`,
+  }));
+  const error = connectError(new Refusal(problems as [Problem, ...Problem[]]));
+  expect(problemOf(error).message).toBe("Weight kg is required.");
 });
 
 test("a service that cannot be reached is called that, not by the browser's words", () => {

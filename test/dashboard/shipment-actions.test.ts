@@ -59,7 +59,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await button(page, "Record the payment").click();
     const refusal = dialog(page).locator(".field", { hasText: "Amount" }).locator(".field-error");
     expect(await refusal.textContent()).toBe(
-      "amount must be the shipment's total, which is 12.69.",
+      "Amount must be the shipment's total, which is 12.69.",
     );
     expect(await dialog(page).getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
     await page.keyboard.press("Escape");

@@ -5,12 +5,16 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
+import { plainText } from "./plain-text.ts";
 
 /** What went wrong with a call, ready to be shown. */
 export interface Problem {
-  /** A sentence for people. */
+  /** A sentence for people: the first of what is wrong. */
   readonly message: string;
-  /** What is wrong with each field, by the field's name in the request, or with another subject. */
+  /**
+   * What is wrong with each field, by the field's name in the request, or with another subject; in the
+   * service's words, for `plainText`.
+   */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /** Why, for programs, such as `SHIPMENT_STATE`; undefined when the service did not say. */
   readonly reason: string | undefined;
@@ -21,14 +25,21 @@ export interface Problem {
   readonly retryAfterSeconds: number | undefined;
 }
 
+/** What a message ends with when there is more to say, which the fields say. */
+const MORE_ERRORS = / \(and \d+ more errors?\)$/;
+
 /** Says what went wrong with a call in one form, whatever was thrown. */
 export function problemOf(thrown: unknown): Problem {
   const error = ConnectError.from(thrown);
   const [info] = error.findDetails(ErrorInfoSchema);
   const [retry] = error.findDetails(RetryInfoSchema);
+  const fields = fieldsOf(error);
+  const [about = ""] = Object.keys(fields);
   return {
-    message: isLost(error) ? "The service cannot be reached." : error.rawMessage,
-    fields: fieldsOf(error),
+    message: isLost(error)
+      ? "The service cannot be reached."
+      : plainText(error.rawMessage.replace(MORE_ERRORS, ""), about),
+    fields,
     reason: info?.reason,
     facts: info?.metadata ?? {},
     code: error.code,

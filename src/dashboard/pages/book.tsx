@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
@@ -192,7 +192,8 @@ function useBooking(props: {
   useEffect(() => {
     if (reason === "PRICE_CHANGED") quote.reload();
   }, [reason]);
-  return { ...book, problem: book.problem && bookingProblem(book.problem) };
+  const problem = useMemo(() => book.problem && bookingProblem(book.problem), [book.problem]);
+  return { ...book, problem };
 }
 
 /** In words of the page, where the service's are about what the reader did not type. */

@@ -1,5 +1,6 @@
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useEffect, useId, useRef } from "preact/hooks";
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { fieldOf, plainText, type Labels } from "../api/plain-text.ts";
 import type { Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
 import { numberFrom } from "./format.ts";
@@ -7,11 +8,18 @@ import { numberFrom } from "./format.ts";
 /** What the fields of a form need of it. */
 interface FormState {
   readonly problem: Problem | undefined;
-  /** The names of the fields there are; what is said of others is said above the buttons. */
-  readonly names: Set<string>;
+  /** What the fields there are are called; what is said of others is said above the buttons. */
+  readonly labels: Map<string, string>;
+  /** The fields that were changed since the problem: what was said of them may be right by now. */
+  readonly edited: ReadonlySet<string>;
 }
 
-const FormContext = createContext<FormState>({ problem: undefined, names: new Set() });
+const UNEDITED: ReadonlySet<string> = new Set();
+const FormContext = createContext<FormState>({
+  problem: undefined,
+  labels: new Map(),
+  edited: UNEDITED,
+});
 
 /** Runs with what was typed. */
 export type SubmitAction = Action<readonly [FormData]>;
@@ -26,8 +34,8 @@ export type SubmitAction = Action<readonly [FormData]>;
  *       <TextField name="name" label="Name" />
  *     </Form>
  *
- * A refusal is shown at the field of the same name, and what is about none above the button. The first
- * field that is refused gets the focus.
+ * A refusal is shown at the field of the same name, with the field's label, until it is changed; and
+ * what is about none above the button, until anything is. The first field that is refused gets the focus.
  */
 export function Form(props: {
   readonly action: SubmitAction;
@@ -41,7 +49,8 @@ export function Form(props: {
 }) {
   const { action } = props;
   const form = useRef<HTMLFormElement>(null);
-  const names = new Set<string>();
+  const [labels] = useState(() => new Map<string, string>());
+  const { edited, noteEdit } = useEdited(action.problem);
   useEffect(() => {
     if (!action.problem) return;
     const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
@@ -53,12 +62,14 @@ export function Form(props: {
       ref={form}
       class="form"
       noValidate
+      onInput={noteEdit}
+      onClick={noteEdit}
       onSubmit={(event) => {
         event.preventDefault();
         void action.run(new FormData(event.currentTarget));
       }}
     >
-      <FormContext.Provider value={{ problem: action.problem, names }}>
+      <FormContext.Provider value={{ problem: action.problem, labels, edited }}>
         {props.children}
         <FormProblem />
       </FormContext.Provider>
@@ -81,19 +92,36 @@ export function Form(props: {
   );
 }
 
-/** What was refused that no field shows. It comes after the fields, which have named themselves. */
+/** The fields that were changed since a problem, and what notes that one is. */
+function useEdited(problem: Problem | undefined) {
+  const [state, setState] = useState({ problem, edited: UNEDITED });
+  const edited = state.problem === problem ? state.edited : UNEDITED;
+  const noteEdit = ({ type, target }: Event) => {
+    // A button within a field, such as one that takes a row away, changes it too.
+    const isEdit = type === "input" || (target as Element).closest(".field button") !== null;
+    const name = (target as Element).closest<HTMLElement>("[data-field]")?.dataset.field ?? "";
+    if (problem === undefined || !isEdit || edited.has(name)) return;
+    setState({ problem, edited: new Set([...edited, name]) });
+  };
+  return { edited, noteEdit };
+}
+
+/**
+ * What was refused that no field shows. It comes after the fields, which have named themselves: those
+ * there were when it was refused count, also when one of them is gone since.
+ */
 function FormProblem() {
-  const { problem, names } = useContext(FormContext);
-  if (problem === undefined) return null;
-  const all = Object.entries(problem.fields);
-  const others = all.filter(([name]) => !names.has(name)).flatMap(([, texts]) => texts);
-  const texts = [
-    ...new Set(others.length > 0 || all.length === 0 ? [problem.message, ...others] : []),
-  ];
+  const { problem, labels, edited } = useContext(FormContext);
+  const shown = useRef<{ problem: Problem; texts: readonly string[] }>(undefined);
+  if (problem === undefined || edited.size > 0) return null;
+  if (shown.current?.problem !== problem) {
+    shown.current = { problem, texts: textsWithoutField(problem, labels) };
+  }
+  const { texts } = shown.current;
   if (texts.length === 0)
     return (
       <p class="visually-hidden" role="alert">
-        {problem.message}
+        Some fields are not right yet.
       </p>
     );
   return (
@@ -103,6 +131,31 @@ function FormProblem() {
       ))}
     </div>
   );
+}
+
+function textsWithoutField({ message, fields }: Problem, labels: Labels): readonly string[] {
+  const all = Object.entries(fields);
+  if (all.length === 0) return [message];
+  const others = all.filter(([name]) => fieldOf(name, labels) === undefined);
+  return [
+    ...new Set(others.flatMap(([name, texts]) => texts.map((it) => plainText(it, name, labels)))),
+  ];
+}
+
+/** What is wrong with a field; nothing once it was changed, by typing or as `value`. */
+function useErrors({ name, label }: FieldProps, value?: unknown): readonly string[] {
+  const { problem, labels, edited } = useContext(FormContext);
+  labels.set(name, label);
+  useLayoutEffect(() => {
+    labels.set(name, label);
+    return () => void labels.delete(name);
+  }, [labels, name, label]);
+  const refused = useRef({ problem, value });
+  if (refused.current.problem !== problem) refused.current = { problem, value };
+  if (problem === undefined || edited.has(name) || refused.current.value !== value) return [];
+  return Object.entries(problem.fields)
+    .filter(([about]) => fieldOf(about, labels) === name)
+    .flatMap(([about, texts]) => texts.map((text) => plainText(text, about, labels)));
 }
 
 /** What every field has. */
@@ -125,17 +178,19 @@ interface InputProps {
 
 /** A label, an input of any kind, and what is wrong with it. The other fields are made of this one. */
 export function Field(
-  props: FieldProps & { readonly children: (input: InputProps) => ComponentChildren },
+  props: FieldProps & {
+    /** What it holds, where that also changes otherwise than by typing into it. */
+    readonly value?: unknown;
+    readonly children: (input: InputProps) => ComponentChildren;
+  },
 ) {
   const id = useId();
-  const { problem, names } = useContext(FormContext);
-  names.add(props.name);
-  const errors = problem?.fields[props.name] ?? [];
+  const errors = useErrors(props, props.value);
   const described = [errors.length > 0 && `${id}-error`, props.hint && `${id}-hint`].filter(
     Boolean,
   );
   return (
-    <div class="field">
+    <div class="field" data-field={props.name}>
       <label for={id}>
         {props.label}
         {props.optional && <span class="optional"> (optional)</span>}
@@ -245,11 +300,9 @@ export function ChoicesField(
   },
 ) {
   const id = useId();
-  const { problem, names } = useContext(FormContext);
-  names.add(props.name);
-  const errors = problem?.fields[props.name] ?? [];
+  const errors = useErrors(props);
   return (
-    <fieldset class="field choices" aria-describedby={`${id}-note`}>
+    <fieldset class="field choices" data-field={props.name} aria-describedby={`${id}-note`}>
       <legend>{props.label}</legend>
       {props.choices.map(([value, label]) => (
         <label key={value}>

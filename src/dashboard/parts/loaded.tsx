@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { plainText, type Labels } from "../api/plain-text.ts";
 import type { Problem } from "../api/problem.ts";
 import type { Query } from "../api/use-query.ts";
 
@@ -7,6 +8,8 @@ export function Loaded<T>(props: {
   readonly query: Query<T>;
   /** Shown while it loads for the first time, such as a table without rows. */
   readonly waiting?: ComponentChildren;
+  /** What fields are called that a refusal may be about. */
+  readonly labels?: Labels;
   /** Whether to show nothing of its being loaded anew, where that happens all the time by itself. */
   readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
@@ -14,7 +17,7 @@ export function Loaded<T>(props: {
   const { data, problem, isLoading, reload } = props.query;
   return (
     <>
-      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {problem && <ProblemNote problem={problem} labels={props.labels} retry={reload} />}
       {data === undefined ? (
         isLoading && (props.waiting ?? <Spinner label="Loading" />)
       ) : (
@@ -49,25 +52,22 @@ export function Progress(props: { readonly label: string; readonly done?: number
   );
 }
 
-/** What went wrong, in the service's words. */
+/** What went wrong. */
 export function ProblemNote(props: {
   readonly problem: Problem;
+  /** What fields are called that the problem may be about. */
+  readonly labels?: Labels | undefined;
   readonly retry?: (() => void) | undefined;
 }) {
   const { message, fields } = props.problem;
-  const texts = Object.entries(fields).flatMap(([name, all]) => all.map((text) => [name, text]));
+  const texts = Object.entries(fields).flatMap(([name, all]) =>
+    all.map((text) => plainText(text, name, props.labels)),
+  );
   return (
     <div class="problem" role="alert">
-      <p>{message}</p>
-      {texts.some(([, text]) => text !== message) && (
-        <ul>
-          {texts.map(([name, text]) => (
-            <li key={`${name} ${text}`}>
-              <code>{name}</code>: {text}
-            </li>
-          ))}
-        </ul>
-      )}
+      {(texts.length === 0 ? [message] : [...new Set(texts)]).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
       {props.retry && (
         <button type="button" class="button" onClick={props.retry}>
           Try again

@@ -45,9 +45,13 @@ export function problemOfFaults(fees: SortedFaults["fees"]): Problem | undefined
 /** A refusal of a draft's request, with the names of its fields as those of the form are. */
 export function problemOfDraft(problem: Problem): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
-    return [name.replace(/^fees\./, ""), texts] as const;
+    return [withoutFees(name), texts.map(withoutFees)] as const;
   });
   return { ...problem, fields: Object.fromEntries(fields) };
+}
+
+function withoutFees(text: string): string {
+  return text.replace(/^fees\./, "");
 }
 
 /** A fault's text on its own: `must be ...` becomes `Must be ....` */
