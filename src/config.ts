@@ -55,6 +55,8 @@ export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** Whether an email counts as verified of which the provider does not say whether it is. */
+  readonly assumeEmailVerified: boolean;
 }
 
 /** How long an event may be held back before the service is not ready, unless configured. */
@@ -118,6 +120,7 @@ const environment = z.object({
     .optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
+  OIDC_ASSUME_EMAIL_VERIFIED: z.stringbool({ error: "must be true or false" }).default(false),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
@@ -220,5 +223,6 @@ function readOidc(data: z.output<typeof environment>): OidcConfig | undefined {
     issuer: OIDC_ISSUER!,
     clientId: OIDC_CLIENT_ID!,
     clientSecret: OIDC_CLIENT_SECRET!,
+    assumeEmailVerified: data.OIDC_ASSUME_EMAIL_VERIFIED,
   };
 }

@@ -69,6 +69,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "127.0.0.1, 10.0.0.0/33",
     '"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8',
   ],
+  ["OIDC_ASSUME_EMAIL_VERIFIED", "perhaps", "must be true or false"],
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 

@@ -38,6 +38,21 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
   };
 }
 
+/** The first bits of an IPv6 address, which name a network of one subscriber (RFC 6177). */
+const SUBSCRIBER_BITS = 64;
+
+/**
+ * Those whose calls are counted together: an address, or of IPv6 the /64, all addresses of which are one
+ * subscriber's. Text that is no address stands for itself.
+ */
+export function addressBlock(text: string): string {
+  // Spares what is IPv4 the reading.
+  const address = text.includes(":") ? readAddress(text) : undefined;
+  if (address === undefined) return text;
+  if (address.kind() === "ipv4") return address.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${SUBSCRIBER_BITS}`).toString();
+}
+
 /** What is wrong with the addresses and networks (`10.0.0.0/8`) of proxies; undefined when nothing is. */
 export function trustedProxiesFault(trusted: readonly string[]): string | undefined {
   const wrong = trusted.find((text) => readNetwork(text) === undefined);

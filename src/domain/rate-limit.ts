@@ -87,6 +87,11 @@ export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdi
   return verdictOf(allowed, bucket.microCalls, limit);
 }
 
+/** Puts a call that was taken back. */
+export function giveCallBack(bucket: Bucket, { burst }: RateLimit): void {
+  bucket.microCalls = Math.min(burst * CALL, bucket.microCalls + CALL);
+}
+
 /** The verdict on a call that left so many millionths of a call in its bucket. */
 export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit): Verdict {
   const awaited = (allowed ? limit.burst : 1) * CALL;

@@ -6,16 +6,25 @@ import {
   type Decipheriv,
 } from "node:crypto";
 
+/** What is to come of an attempt. */
+export interface Purpose {
+  /** The path to go on to. */
+  readonly returnTo: string;
+  /**
+   * The session that the browser has as it leaves, which the new one takes the place of; undefined for
+   * none. Coming back from another site, the browser does not send it.
+   */
+  readonly session: string | undefined;
+}
+
 /** What has to come back with somebody who signs in at a provider, so that it is they who come back. */
-export interface Attempt {
+export interface Attempt extends Purpose {
   /** Of PKCE (RFC 7636): only who has it can use the provider's code. */
   readonly verifier: string;
   /** Comes back in the address. */
   readonly state: string;
   /** Comes back in the ID token. */
   readonly nonce: string;
-  /** The path to go on to. */
-  readonly returnTo: string;
 }
 
 /** Makes attempts into text that their browser keeps and can neither read nor change. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type * as OpenidClient from "openid-client";
 import { unavailable } from "../domain/refusal.ts";
-import { createAttemptSeal, type Attempt } from "./attempt-seal.ts";
+import { createAttemptSeal, type Attempt, type Purpose } from "./attempt-seal.ts";
 
 /** An identity provider, and how this service is known there. */
 export interface OidcSettings {
@@ -11,6 +11,8 @@ export interface OidcSettings {
   readonly clientSecret: string;
   /** Where the provider sends people back to. */
   readonly redirectUri: string;
+  /** Whether an email counts as verified of which the provider does not say whether it is. */
+  readonly assumeEmailVerified: boolean;
 }
 
 /** Signs people in at an identity provider, by OpenID Connect's code flow with PKCE. */
@@ -20,14 +22,14 @@ export interface OidcClient {
   /**
    * Begins an attempt to sign in.
    *
-   * @param returnTo what the attempt is to give back when it ends
+   * @param purpose what the attempt is to give back when it ends
    * @returns where to send the browser, and the sealed attempt, which the browser has to keep for
    * `ATTEMPT_SECONDS`
    * @throws Refusal UNAVAILABLE while the provider cannot be reached
    */
-  begin(returnTo: string): Promise<{ readonly url: string; readonly attempt: string }>;
+  begin(purpose: Purpose): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
-   * Ends an attempt when the browser is back.
+   * Ends an attempt when the browser is back. Each ends once, whatever comes of it.
    *
    * @param query the query of the address that the provider sent it to
    * @param attempt what the browser has kept; undefined for nothing
@@ -41,7 +43,7 @@ export interface OidcClient {
 /** Who has signed in at the provider. */
 export interface SignedInByOidc {
   readonly email: string;
-  readonly returnTo: string;
+  readonly purpose: Purpose;
 }
 
 /** How long the provider may take to answer, in seconds. */
@@ -52,8 +54,13 @@ const REMEMBER_MS = 60 * 60 * 1_000;
 /**
  * Builds the client. It asks the provider nothing before the first attempt, so that the service starts
  * while the provider is away, and loads its library only then.
+ *
+ * @param spend notes that an attempt with this state has ended; false when it had before
  */
-export function createOidcClient(settings: OidcSettings, log: Logger): OidcClient {
+export function createOidcClient(
+  settings: OidcSettings,
+  { spend, log }: { readonly spend: (state: string) => Promise<boolean>; readonly log: Logger },
+): OidcClient {
   const { redirectUri } = settings;
   const seal = createAttemptSeal(settings.clientSecret);
   const discover = createDiscovery(settings);
@@ -74,7 +81,7 @@ export function createOidcClient(settings: OidcSettings, log: Logger): OidcClien
 
   return {
     name: new URL(settings.issuer).host,
-    async begin(returnTo) {
+    async begin(purpose) {
       const { library, provider } = (await ask(discover))!;
       const verifier = library.randomPKCECodeVerifier();
       const attempt = { verifier, state: library.randomState(), nonce: library.randomNonce() };
@@ -86,15 +93,26 @@ export function createOidcClient(settings: OidcSettings, log: Logger): OidcClien
         state: attempt.state,
         nonce: attempt.nonce,
       });
-      return { url: url.href, attempt: seal.close({ ...attempt, returnTo }) };
+      return { url: url.href, attempt: seal.close({ ...purpose, ...attempt }) };
     },
     async finish(query, sealed) {
       const attempt = seal.open(sealed ?? "");
       if (attempt === undefined) return undefined;
+      if (!(await spend(attempt.state))) {
+        log.warn("sign-in refused by OIDC: this attempt has come to its end before");
+        return undefined;
+      }
       const { library, provider } = (await ask(discover))!;
       const callback = new URL(`${redirectUri}?${query}`);
-      const email = await ask(() => findEmail(library, provider, callback, attempt));
-      return email === undefined ? undefined : { email, returnTo: attempt.returnTo };
+      const claims = await ask(() => findClaims(library, provider, callback, attempt));
+      if (claims === undefined) return undefined;
+      const { email, email_verified: verified } = claims;
+      if (typeof email !== "string" || !isVerified(verified, settings)) {
+        const details = { email: typeof email, email_verified: verified };
+        log.warn(details, "sign-in refused by OIDC: the provider vouches for no email");
+        return undefined;
+      }
+      return { email, purpose: attempt };
     },
   };
 }
@@ -157,13 +175,16 @@ function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidC
   };
 }
 
-/** The email that the provider vouches for: in the ID token, else in what it tells of the person. */
-async function findEmail(
+/** What the provider says of the person. */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Finds what the provider says of the email: in the ID token, else when it is asked of the person. */
+async function findClaims(
   library: typeof OpenidClient,
   provider: OpenidClient.Configuration,
   callback: URL,
   attempt: Attempt,
-): Promise<string | undefined> {
+): Promise<Claims> {
   const tokens = await library.authorizationCodeGrant(provider, callback, {
     pkceCodeVerifier: attempt.verifier,
     expectedState: attempt.state,
@@ -171,16 +192,18 @@ async function findEmail(
     idTokenExpected: true,
   });
   const claims = tokens.claims()!;
-  if (claims["email"] !== undefined) return verifiedEmail(claims);
-  if (provider.serverMetadata().userinfo_endpoint === undefined) return undefined;
-  return verifiedEmail(await library.fetchUserInfo(provider, tokens.access_token, claims.sub));
+  const isSaid = claims["email"] !== undefined && claims["email_verified"] !== undefined;
+  if (isSaid || provider.serverMetadata().userinfo_endpoint === undefined) return claims;
+  return library.fetchUserInfo(provider, tokens.access_token, claims.sub);
 }
 
-/** Providers that verify every email may leave `email_verified` out; some send it as text. */
-function verifiedEmail(claims: Readonly<Record<string, unknown>>): string | undefined {
-  const { email, email_verified: verified = true } = claims;
-  if (typeof email !== "string" || (verified !== true && verified !== "true")) return undefined;
-  return email;
+/**
+ * Whether an email is verified: of the values of `email_verified`, `true` alone says so (OpenID Connect
+ * Core 1.0, section 5.1). By the setting, saying nothing does too, and so does `true` as text.
+ */
+function isVerified(verified: unknown, { assumeEmailVerified }: OidcSettings): boolean {
+  if (verified === true) return true;
+  return assumeEmailVerified && (verified === undefined || verified === "true");
 }
 
 /** Whether waiting may help: nothing answers, or not in time, or with a fault of its own. */

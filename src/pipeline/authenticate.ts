@@ -1,9 +1,10 @@
 import type { ClientAddress } from "../domain/client-address.ts";
-import { Refusal } from "../domain/refusal.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "./call.ts";
 import { assertSameSite } from "./assert-same-site.ts";
 import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
+import type { LookUps } from "./look-ups.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 
 /**
  * Finds out who makes a call, at once where the key is in memory: by the secret key that it carries,
@@ -11,8 +12,8 @@ import { createFailedAttempts } from "./failed-attempts.ts";
  * call's record.
  *
  * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address), CROSS_SITE,
- * NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID; rejects with the database's error when it cannot be
- * asked
+ * NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID, UNAVAILABLE (too many unknown ones at once); rejects with
+ * the database's error when it cannot be asked
  */
 export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
 
@@ -20,42 +21,42 @@ export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | 
 const UNKNOWN_KEYS = { rate: 100, burst: 1_000 };
 
 /** Builds the step that authenticates calls. */
-export function createAuthenticate({
-  keys,
-  sessions,
-  clientAddress,
-}: {
+export function createAuthenticate(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
+  readonly lookUps: LookUps;
   readonly clientAddress: ClientAddress;
+  /** Whether browsers reach the service over https. */
+  readonly isHttps: boolean;
 }): Authenticate {
-  const unknownKeys = createFailedAttempts(() => performance.now(), UNKNOWN_KEYS, "unknown keys");
+  const { keys, sessions, lookUps, clientAddress, isHttps } = options;
+  const attempts = createFailedAttempts(
+    () => performance.now(),
+    UNKNOWN_KEYS,
+    "Too many unknown keys came from this address",
+  );
 
   async function lookUp(
     audience: Audience,
     call: ReceivedCall,
+    credential: string,
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
     const address = clientAddress(call.peer.remoteAddress, call.headers.forwardedFor);
-    unknownKeys.assertFew(address);
-    try {
-      const found = await find();
-      if (found !== undefined) return found;
-      throw credentialError(UNKNOWN_KEY, audience);
-    } catch (error) {
-      // A session that opens nothing of what it is sent for costs a look-up as an unknown key does.
-      if (error instanceof Refusal) unknownKeys.count(address);
-      throw error;
-    }
+    // A session that opens nothing of what it is sent for fails as an unknown key does.
+    const found = await lookUps.find(credential, { attempts, address, find });
+    if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
+    return found;
   }
 
   return (audience, call) => {
     const { headers } = call;
-    const { session } = headers;
-    if (session !== undefined && !carriesKey(headers)) {
+    const session = carriesKey(headers) ? undefined : readSessionCookie(headers.cookie, isHttps);
+    if (session !== undefined) {
       call.key = session;
-      assertSameSite(headers);
-      return lookUp(audience, call, () => sessions.find(session, audience, headers.workspace));
+      assertSameSite(headers, isHttps);
+      const find = () => sessions.find(session, audience, headers.workspace);
+      return lookUp(audience, call, session, find);
     }
     const key = readKey(headers, audience);
     call.key = key;
@@ -63,6 +64,6 @@ export function createAuthenticate({
     const known = keys[audience].recall(key);
     if (known !== undefined) return known;
     assertKeyForm(key, audience);
-    return lookUp(audience, call, () => keys[audience].find(key));
+    return lookUp(audience, call, key, () => keys[audience].find(key));
   };
 }

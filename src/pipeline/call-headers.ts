@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readSessionCookie } from "./session-cookie.ts";
 
 /** The headers (or gRPC metadata) that steer a call, picked from a request in one pass. */
 export interface CallHeaders {
@@ -15,8 +14,8 @@ export interface CallHeaders {
   readonly transferEncoding: string | undefined;
   /** Every `Idempotency-Key` value, as received. */
   readonly idempotencyKeys: readonly string[];
-  /** The session in the `Cookie` header; undefined when there is none. */
-  readonly session: string | undefined;
+  /** Every `Cookie` value, joined by semicolons. */
+  readonly cookie: string | undefined;
   /** `X-Workspace`: the id of the workspace that a person acts for. */
   readonly workspace: string | undefined;
   /** `Sec-Fetch-Site`, by which a browser says whether a page of this site makes the call. */
@@ -55,7 +54,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     contentLength: undefined,
     transferEncoding: undefined,
     timeoutMs: undefined,
-    session: undefined,
+    cookie: undefined,
     workspace: undefined,
     fetchSite: undefined,
     origin: undefined,
@@ -102,7 +101,8 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       if (MILLISECONDS.test(value)) picked.timeoutMs ??= Number(value);
       return;
     case "cookie":
-      return void (picked.session ??= readSessionCookie(value));
+      return void (picked.cookie =
+        picked.cookie === undefined ? value : `${picked.cookie}; ${value}`);
     case "x-workspace":
       return void (picked.workspace ??= value);
     case "sec-fetch-site":

@@ -14,6 +14,7 @@ import {
 } from "./call.ts";
 import { createExecute, type Execute } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
+import { createLookUps, type LookUps } from "./look-ups.ts";
 import { createMemoryBudget } from "./memory-budget.ts";
 import type { Observer } from "./observe.ts";
 import { createPlaces } from "./places.ts";
@@ -42,6 +43,8 @@ export interface Pipeline {
   readonly executeStream: ExecuteStream;
   /** `admit`, read, `execute` and answer, for servers that read and write by themselves. */
   readonly serveUnary: ServeUnary;
+  /** Of credentials, also where there is no call. */
+  readonly lookUps: LookUps;
   readonly refusalFor: RefusalFor;
   /** As `refusalFor`, where there is no call. */
   refusalOf(error: unknown, requestId: string): Refusal;
@@ -82,13 +85,15 @@ export const MEMORY_BUDGET_BYTES: Readonly<Record<LargeKind, number>> = {
   answers: 128 * 1024 * 1024,
 };
 
-/** Builds the pipeline that the given RPCs are called through. */
-export function createPipeline(options: {
+/** What a pipeline is made of. */
+interface PipelineOptions {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly clientAddress: ClientAddress;
+  /** Whether browsers reach the service over https. */
+  readonly isHttps: boolean;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
@@ -103,12 +108,16 @@ export function createPipeline(options: {
   readonly countUsage: (call: ReceivedCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
-}): Pipeline {
+}
+
+/** Builds the pipeline that the given RPCs are called through. */
+export function createPipeline(options: PipelineOptions): Pipeline {
   const { observer, tracer, tickBatcher, countUsage } = options;
   const methods = [...options.rpcs, ...options.streams];
   const validatorOf = compileValidators(methods);
   const places = createPlaces();
-  const authenticate = createAuthenticate(options);
+  const lookUps = createLookUps();
+  const authenticate = createAuthenticate({ ...options, lookUps });
   const admit = createAdmit({ ...options, authenticate, places });
   const execute = createExecute({ validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
@@ -126,6 +135,7 @@ export function createPipeline(options: {
     execute,
     executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),
     serveUnary: createServeUnary({ admit, execute, refusalFor, tickBatcher }),
+    lookUps,
     refusalFor,
     refusalOf,
     reserveRequest(call, bytes) {

@@ -8,9 +8,16 @@ const HTTPS_TOKEN = /(?:^|;)\s*__Host-session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 
 /**
- * The session in a `Cookie` header: 32 random bytes in base64url; undefined when there is none. The
- * cookie with the prefix wins: one without it may have been set by another host of the same domain.
+ * The session in a `Cookie` header: 32 random bytes in base64url; undefined when there is none. Over
+ * https only the cookie with the prefix counts: one without it may have been set by another host of the
+ * same domain, or by somebody on the way, over http.
+ *
+ * @param isHttps whether browsers reach the service over https
  */
-export function readSessionCookie(cookie: string): string | undefined {
-  return (HTTPS_TOKEN.exec(cookie) ?? HTTP_TOKEN.exec(cookie))?.[1];
+export function readSessionCookie(
+  cookie: string | undefined,
+  isHttps: boolean,
+): string | undefined {
+  if (cookie === undefined) return undefined;
+  return (isHttps ? HTTPS_TOKEN : HTTP_TOKEN).exec(cookie)?.[1];
 }

@@ -5,7 +5,7 @@ import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
-import { createClientAddress, type ClientAddress } from "../domain/client-address.ts";
+import { createClientAddress } from "../domain/client-address.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
@@ -29,7 +29,7 @@ import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createOperationsServer } from "../transport/http/operations-server.ts";
 import { createProbes } from "../transport/http/probes.ts";
-import { createSignInPages, type SignIn, type SignInPages } from "../transport/http/sign-in.ts";
+import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES } from "./account-service.ts";
 import { ADMIN_SERVICES } from "./admin-services.ts";
@@ -90,11 +90,13 @@ export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, log, registry, config } = options;
   const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
+  const isHttps = config.publicUrl?.startsWith("https:") ?? false;
   const tickBatcher = createTickBatcher();
   const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
     ...options,
     clientAddress,
+    isHttps,
     closedBecause,
     transientMessage: transientDatabaseMessage,
     observer,
@@ -123,7 +125,13 @@ export function createServers(options: ServersOptions): Servers {
       apiDescription: createApiDescription(API_DESCRIPTION),
       docs: createDocsFiles(DOCS_FOLDER),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: signInPages({ ...options, clientAddress }, pipeline),
+      signInPages: createSignInPages({
+        signIn: options.signIn,
+        isHttps,
+        clientAddress,
+        lookUps: pipeline.lookUps,
+        refusalFor: refusalOf,
+      }),
     }),
     grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
     operations: createOperationsServer(probes(registry)),
@@ -145,20 +153,4 @@ function withoutCredential(
 
 function nameOf({ typeName }: DescService): string {
   return typeName;
-}
-
-function signInPages(
-  {
-    signIn,
-    config,
-    clientAddress,
-  }: {
-    readonly signIn: SignIn;
-    readonly config: Partial<Config>;
-    readonly clientAddress: ClientAddress;
-  },
-  { refusalOf: refusalFor }: Pipeline,
-): SignInPages {
-  const isHttps = config.publicUrl?.startsWith("https:") ?? false;
-  return createSignInPages({ signIn, isHttps, clientAddress, refusalFor });
 }

@@ -4,6 +4,7 @@ import type { EntityManager } from "../db/orm.ts";
 import type { SessionCache } from "../features/people/session-cache.ts";
 import { signInByEmail } from "../features/people/sign-in-by-email.ts";
 import { signInByLink, signOut } from "../features/people/sign-in.ts";
+import { spendAttempt } from "../features/people/spend-attempt.ts";
 import { ATTEMPT_SECONDS } from "../oidc/attempt-seal.ts";
 import { createOidcClient } from "../oidc/oidc-client.ts";
 import type { OidcSignIn } from "../transport/http/sign-in-oidc.ts";
@@ -13,9 +14,15 @@ import type { SignIn } from "../transport/http/sign-in.ts";
 export function createSignIn(deps: SignInDeps): SignIn {
   const { em, sessions } = deps;
   return {
-    byLink: (token, userAgent) => signInByLink(em, token, userAgent),
+    async byLink(token, browser) {
+      const session = await signInByLink(em, token, browser);
+      if (session !== undefined && browser.session !== undefined) sessions.forgetAll();
+      return session;
+    },
     async signOut(session) {
-      if (await signOut(em, session)) sessions.forgetAll();
+      if (!(await signOut(em, session))) return undefined;
+      sessions.forgetAll();
+      return true;
     },
     oidc: createOidcSignIn(deps),
   };
@@ -29,27 +36,28 @@ interface SignInDeps {
   readonly log: Logger;
 }
 
-function createOidcSignIn({
-  em,
-  config: { publicUrl, oidc },
-  log,
-}: SignInDeps): OidcSignIn | undefined {
+function createOidcSignIn(deps: SignInDeps): OidcSignIn | undefined {
+  const { em, sessions, config, log } = deps;
+  const { publicUrl, oidc } = config;
   if (oidc === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}/sign-in/oidc/callback`;
-  const client = createOidcClient({ ...oidc, redirectUri }, log);
+  const spend = (state: string) => spendAttempt(em, state, ATTEMPT_SECONDS);
+  const client = createOidcClient({ ...oidc, redirectUri }, { spend, log });
   return {
     name: client.name,
     attemptSeconds: ATTEMPT_SECONDS,
-    begin: client.begin,
-    async finish(query, attempt, userAgent) {
+    begin: (returnTo, session) => client.begin({ returnTo, session }),
+    async finish(query, attempt, { userAgent }) {
       const signedIn = await client.finish(query, attempt);
       if (signedIn === undefined) return undefined;
-      const session = await signInByEmail(em, signedIn.email, userAgent);
+      const { email, purpose } = signedIn;
+      const session = await signInByEmail(em, email, { userAgent, session: purpose.session });
       if (session === undefined) {
         log.warn("sign-in refused by OIDC: no person or operator has the email");
         return undefined;
       }
-      return { session, returnTo: signedIn.returnTo };
+      if (purpose.session !== undefined) sessions.forgetAll();
+      return { session, returnTo: purpose.returnTo };
     },
   };
 }

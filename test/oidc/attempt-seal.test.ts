@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { ATTEMPT_SECONDS, createAttemptSeal } from "../../src/oidc/attempt-seal.ts";
 
-const ATTEMPT = { verifier: "verifier", state: "state", nonce: "nonce", returnTo: "/w/1?q=ä" };
+const ATTEMPT = {
+  verifier: "verifier",
+  state: "state",
+  nonce: "nonce",
+  returnTo: "/w/1?q=ä",
+  session: "A".repeat(43),
+};
 const SECRET = "the client secret";
 
 let nowMs = 0;

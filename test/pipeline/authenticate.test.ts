@@ -7,6 +7,7 @@ import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
 import { createAdmit } from "../../src/pipeline/admit.ts";
 import { createAuthenticate } from "../../src/pipeline/authenticate.ts";
+import { createLookUps } from "../../src/pipeline/look-ups.ts";
 import { receivedCall } from "../../src/pipeline/call.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";
 import { COVERED_ROUTE } from "../support/bookings.ts";
@@ -191,7 +192,9 @@ test("a key with a typo is refused without a query", async () => {
     authenticate: createAuthenticate({
       keys: { workspace: lookUp, operator: lookUp },
       sessions: { find: async () => undefined },
+      lookUps: createLookUps(),
       clientAddress: () => "",
+      isHttps: false,
     }),
     closedBecause: () => undefined,
     places: { assertSome: () => undefined },

@@ -1,24 +1,84 @@
 import { expect, test } from "vitest";
+import { refuse, unavailable } from "../../src/domain/refusal.ts";
 import { createFailedAttempts } from "../../src/pipeline/failed-attempts.ts";
 
 const LIMIT = { rate: 100, burst: 1_000 };
 const TOO_MANY = "Too many unknown keys came from this address; try again in 1 s.";
 
-test("an address of which many attempts fail is refused for a while, and others are not", () => {
-  let nowMs = 0;
-  const attempts = createFailedAttempts(() => nowMs, LIMIT, "unknown keys");
-  for (let i = 0; i < 1_000; i++) {
-    attempts.assertFew("192.0.2.1");
-    attempts.count("192.0.2.1");
-  }
-  expect(() => attempts.assertFew("192.0.2.1")).toThrow(TOO_MANY);
-  expect(() => attempts.assertFew("192.0.2.2")).not.toThrow();
-  nowMs += 10;
-  expect(() => attempts.assertFew("192.0.2.1")).not.toThrow();
+/** Attempts on a clock that stands still until it is set. */
+function attemptsAt() {
+  const clock = { nowMs: 0 };
+  const attempts = createFailedAttempts(
+    () => clock.nowMs,
+    LIMIT,
+    "Too many unknown keys came from this address",
+  );
+  let made = 0;
+  const make = <T>(address: string, outcome: () => Promise<T | undefined>) =>
+    attempts.make(address, () => {
+      made++;
+      return outcome();
+    });
+  const fail = (address: string) => make(address, async () => undefined);
+  return { clock, make, fail, made: () => made };
+}
+
+test("an address of which many attempts fail is refused for a while, and others are not", async () => {
+  const { clock, fail } = attemptsAt();
+  for (let i = 0; i < 1_000; i++) await fail("192.0.2.1");
+  await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
+  await expect(fail("192.0.2.2")).resolves.toBeUndefined();
+  clock.nowMs += 10;
+  await expect(fail("192.0.2.1")).resolves.toBeUndefined();
+  await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
 });
 
-test("addresses without number do not escape the counting", () => {
-  const attempts = createFailedAttempts(() => 0, LIMIT, "unknown keys");
-  for (let i = 0; i < 12_000; i++) attempts.count(`address ${i}`);
-  expect(() => attempts.assertFew("address 11999")).toThrow(TOO_MANY);
+test("attempts at the same time are no more than may fail", async () => {
+  const { make, fail, made } = attemptsAt();
+  const { promise: end, resolve: answer } = Promise.withResolvers<undefined>();
+  const all = Array.from({ length: 4_000 }, () => make("192.0.2.1", () => end));
+  const settled = Promise.allSettled(all);
+  answer(undefined);
+  expect((await settled).filter(({ status }) => status === "rejected").length).toBe(3_000);
+  expect(made()).toBe(1_000);
+  await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ["finds something", async () => "found"],
+  ["meets a fault of the database", () => Promise.reject(new Error("connection lost"))],
+  ["finds the service overloaded", () => Promise.reject(unavailable("Overloaded."))],
+])("an attempt that %s counts for nothing once it has ended", async (_, outcome) => {
+  const { make, fail } = attemptsAt();
+  for (let i = 0; i < 1_500; i++) await make("192.0.2.1", outcome).catch(() => undefined);
+  for (let i = 0; i < 999; i++) await fail("192.0.2.1");
+  await make("192.0.2.1", outcome).catch(() => undefined);
+  await expect(fail("192.0.2.1")).resolves.toBeUndefined();
+  await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
+});
+
+test("one that is refused has failed", async () => {
+  const { make, fail } = attemptsAt();
+  const refused = () => Promise.reject(refuse("NOT_A_MEMBER", "You are no member."));
+  for (let i = 0; i < 1_000; i++) {
+    await expect(make("192.0.2.1", refused)).rejects.toThrow("You are no member.");
+  }
+  await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
+});
+
+test.each([
+  ["2001:db8:1:2::1", "2001:0DB8:1:2:ffff::ffff"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+])("%s and %s are of one subscriber, and counted together", async (one, other) => {
+  const { fail } = attemptsAt();
+  for (let i = 0; i < 500; i++) await Promise.all([fail(one), fail(other)]);
+  await expect(fail(one)).rejects.toThrow(TOO_MANY);
+  await expect(fail(other)).rejects.toThrow(TOO_MANY);
+  await expect(fail("2001:db8:1:3::1")).resolves.toBeUndefined();
+});
+
+test("addresses without number do not escape the counting", async () => {
+  const { fail } = attemptsAt();
+  for (let i = 0; i < 11_000; i++) await fail(`address ${i}`);
+  await expect(fail("address 11001")).rejects.toThrow(TOO_MANY);
 });

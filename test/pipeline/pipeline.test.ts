@@ -44,6 +44,7 @@ function startPipeline(run: Rpc["run"]) {
     keys: { workspace: lookUp, operator: { recall: () => undefined, find: async () => undefined } },
     sessions: { find: async () => undefined },
     clientAddress: () => "",
+    isHttps: false,
     closedBecause: () => undefined,
     transientMessage: () => undefined,
     onRateLimited: () => undefined,

@@ -5,13 +5,16 @@ const OWN = "a".repeat(43);
 const PLANTED = "b".repeat(43);
 
 test.each([
-  [`session=${OWN}`, OWN],
-  [`theme=dark; __Host-session=${OWN}; language=en`, OWN],
-  [`session=${PLANTED}; __Host-session=${OWN}`, OWN],
-  [`__Host-session=${OWN}; session=${PLANTED}`, OWN],
-  [`my-session=${OWN}`, undefined],
-  [`session=${OWN}x`, undefined],
-  ["", undefined],
+  [`session=${OWN}`, { http: OWN, https: undefined }],
+  [`theme=dark; __Host-session=${OWN}; language=en`, { http: undefined, https: OWN }],
+  [`session=${PLANTED}; __Host-session=${OWN}`, { http: PLANTED, https: OWN }],
+  [`__Host-session=${OWN}; session=${PLANTED}`, { http: PLANTED, https: OWN }],
+  [`__Secure-session=${PLANTED}`, { http: undefined, https: undefined }],
+  [`my-session=${OWN}`, { http: undefined, https: undefined }],
+  [`session=${OWN}x; __Host-session=${OWN}x`, { http: undefined, https: undefined }],
+  ["", { http: undefined, https: undefined }],
+  [undefined, { http: undefined, https: undefined }],
 ])("the session in %o is %o", (cookie, session) => {
-  expect(readSessionCookie(cookie)).toBe(session);
+  const read = { http: readSessionCookie(cookie, false), https: readSessionCookie(cookie, true) };
+  expect(read).toEqual(session);
 });

@@ -24,6 +24,23 @@ test("behind a trusted proxy, only the address that tries many tokens has to wai
   }
 });
 
+test("IPv6 addresses of one subscriber have to wait together", async () => {
+  const own = await startService({ trustedProxies: ["127.0.0.0/8"] });
+  try {
+    const attempt = async (i: number, address: string) => {
+      const headers = { "sec-fetch-site": "same-origin", "x-forwarded-for": address };
+      const form = { token: String(i).padStart(43, "A") };
+      return (await postForm(own, "/sign-in", form, headers)).status;
+    };
+    const statuses = new Set<number>();
+    for (let i = 1; i <= 40; i++) statuses.add(await attempt(i, `2001:db8:0:1::${i}`));
+    expect(statuses).toEqual(new Set([403, 429]));
+    expect(await attempt(41, "2001:db8:0:2::1")).toBe(403);
+  } finally {
+    await own.close();
+  }
+});
+
 test("behind a trusted proxy, only the address that sends many unknown keys has to wait", async () => {
   const own = await startService({ trustedProxies: ["127.0.0.0/8"] });
   try {

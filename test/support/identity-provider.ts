@@ -29,17 +29,20 @@ const verified: Claims = (login) => ({ email: login, email_verified: true });
  * @param claims what it says of somebody; the name as verified email unless told otherwise
  * @param inIdToken whether it says that in the ID token, and not only when asked afterwards
  * @param authMethod how it takes the client's secret
+ * @param assumeEmailVerified whether the service takes emails of which it does not say that
  */
 export async function startIdentityProvider({
   publicUrl,
   claims = verified,
   inIdToken = false,
   authMethod = "client_secret_basic",
+  assumeEmailVerified = false,
 }: {
   readonly publicUrl: string;
   readonly claims?: Claims;
   readonly inIdToken?: boolean;
   readonly authMethod?: "client_secret_basic" | "client_secret_post";
+  readonly assumeEmailVerified?: boolean;
 }): Promise<IdentityProvider> {
   let server = createServer();
   const listen = async (port: number) => {
@@ -74,7 +77,7 @@ export async function startIdentityProvider({
   const open = () => server.on("request", new Provider(issuer, configuration).callback());
   open();
   return {
-    config: { issuer, ...CLIENT },
+    config: { issuer, ...CLIENT, assumeEmailVerified },
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -74,6 +74,7 @@ export async function startOwnService(options: {
     },
     sessions: { find: async () => undefined },
     clientAddress: () => "",
+    isHttps: false,
     countUsage: () => undefined,
     closedBecause: () => undefined,
     transientMessage: () => undefined,

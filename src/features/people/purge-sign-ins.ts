@@ -7,10 +7,11 @@ const BATCH = 1_000;
 /** What has ended: by when, and, for sessions, because nobody used them. */
 const ENDED = {
   sign_in_link: "ends_at < now()",
+  spent_attempt: "ends_at < now()",
   session: "ends_at < now() or last_seen_at < now() - interval '12 hours'",
 } as const;
 
-/** Deletes sign-in links and sessions that have ended, in batches, and tells how many. */
+/** Deletes sign-in links, attempts and sessions that have ended, in batches, and tells how many. */
 export async function purgeSignIns(em: EntityManager): Promise<number> {
   let count = 0;
   for (const [table, ended] of Object.entries(ENDED)) {

@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { findOrAddPerson } from "./find-or-add-person.ts";
-import { beginSession } from "./sign-in.ts";
+import { beginSession, type SigningIn } from "./sign-in.ts";
 
 /** The letters that emails of people have; others may turn into these when their case is ignored. */
 const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
@@ -10,20 +10,19 @@ const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
  * Begins a session of the person with an email that somebody else vouches for, whatever the case of its
  * letters. An operator who signs in for the first time becomes a person.
  *
- * @param userAgent what the browser says of itself
  * @returns the session's token, which cannot be read again; undefined when neither a person nor an
  * operator has this email
  */
 export async function signInByEmail(
   em: EntityManager,
   email: string,
-  userAgent: string,
+  browser: SigningIn,
 ): Promise<string | undefined> {
   if (!ASCII_EMAIL.test(email)) return undefined;
   return em.fork().transactional(async (tx) => {
     const personId = (await findPersonId(tx, email)) ?? (await addOperatorsPerson(tx, email));
     if (personId === undefined) return undefined;
-    return beginSession(tx, { personId, workspaceId: null }, userAgent);
+    return beginSession(tx, { personId, workspaceId: null }, browser);
   });
 }
 

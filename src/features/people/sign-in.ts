@@ -6,17 +6,24 @@ import { hashKey } from "../../domain/secret-key.ts";
 /** How much is kept of what a browser says of itself, in characters. */
 const MAX_USER_AGENT = 300;
 
+/** The browser in which somebody signs in. */
+export interface SigningIn {
+  /** What it says of itself. */
+  readonly userAgent: string;
+  /** The token of the session that it had, which ends; undefined for none. */
+  readonly session: string | undefined;
+}
+
 /**
  * Uses up a sign-in link and begins a session.
  *
- * @param userAgent what the browser says of itself
  * @returns the session's token, which cannot be read again; undefined when no link with this token
  * works any more
  */
 export async function signInByLink(
   em: EntityManager,
   token: string,
-  userAgent: string,
+  browser: SigningIn,
 ): Promise<string | undefined> {
   return em.fork().transactional(async (tx) => {
     const [link] = await runStatement<SessionBounds>(
@@ -26,7 +33,7 @@ export async function signInByLink(
          left_workspaces::text as "leftWorkspaces"`,
       [hashKey(token)],
     );
-    return link === undefined ? undefined : beginSession(tx, link, userAgent);
+    return link === undefined ? undefined : beginSession(tx, link, browser);
   });
 }
 
@@ -41,15 +48,16 @@ export interface SessionBounds {
 
 /**
  * Begins a session of a person in the caller's transaction: 7 days at most, 12 hours unless it is
- * used.
+ * used. The browser's session before ends.
  *
  * @returns its token, which cannot be read again
  */
 export async function beginSession(
   tx: EntityManager,
   { personId, workspaceId, leftWorkspaces = "{}" }: SessionBounds,
-  userAgent: string,
+  { userAgent, session }: SigningIn,
 ): Promise<string> {
+  if (session !== undefined) await endSessionOf(tx, session);
   const token = randomBytes(32).toString("base64url");
   await runStatement(
     tx,
@@ -64,6 +72,10 @@ export async function beginSession(
 
 /** Ends the session with a token; whether there was one. */
 export async function signOut(em: EntityManager, token: string): Promise<boolean> {
+  return endSessionOf(em.fork(), token);
+}
+
+async function endSessionOf(em: EntityManager, token: string): Promise<boolean> {
   const sql = "delete from session where hash = $1 returning 1";
-  return (await runStatement(em.fork(), sql, [hashKey(token)])).length > 0;
+  return (await runStatement(em, sql, [hashKey(token)])).length > 0;
 }

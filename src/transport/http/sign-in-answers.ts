@@ -1,8 +1,27 @@
-import type { ServerResponse } from "node:http";
-import { SESSION_COOKIES } from "../../pipeline/session-cookie.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CallHeaders } from "../../pipeline/call-headers.ts";
+import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/session-cookie.ts";
 
 /** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
+
+/** Who comes to sign in. */
+export interface Browser {
+  /** What it says of itself. */
+  readonly userAgent: string;
+  /** The session that it has; undefined for none. */
+  readonly session: string | undefined;
+}
+
+/** Reads what is asked of browsers that sign in or out. */
+export function readBrowser(
+  { headers }: IncomingMessage,
+  { cookie }: CallHeaders,
+  isHttps: boolean,
+): Browser {
+  const session = readSessionCookie(cookie, isHttps);
+  return { userAgent: headers["user-agent"] ?? "", session };
+}
 
 /** The path of a page of this site; the first page when it is none. */
 export function ownPath(path: string | null): string {

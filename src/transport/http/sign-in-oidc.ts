@@ -5,10 +5,11 @@ import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.t
 import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/failed-attempts.ts";
+import { createTurns, type LookUps, type Turns } from "../../pipeline/look-ups.ts";
 import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
 import { sendJson } from "./send-json.ts";
 import { sendRefusal } from "./send-refusal.ts";
-import { ownPath, redirect, sessionCookie } from "./sign-in-answers.ts";
+import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-answers.ts";
 
 /** How people sign in at an identity provider. */
 export interface OidcSignIn {
@@ -19,9 +20,13 @@ export interface OidcSignIn {
   /**
    * Begins an attempt to sign in.
    *
+   * @param session the one that the browser has, which ends when the attempt succeeds
    * @returns where to send the browser, and what it has to bring back
    */
-  begin(returnTo: string): Promise<{ readonly url: string; readonly attempt: string }>;
+  begin(
+    returnTo: string,
+    session: string | undefined,
+  ): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
    * Ends an attempt.
    *
@@ -31,9 +36,12 @@ export interface OidcSignIn {
   finish(
     query: string,
     attempt: string | undefined,
-    userAgent: string,
+    browser: Browser,
   ): Promise<{ readonly session: string; readonly returnTo: string } | undefined>;
 }
+
+/** How many sign-ins end at the same time: the provider is asked in each. */
+const MAX_AT_ONCE = 16;
 
 /** A browser that comes to sign in. */
 interface Visit {
@@ -51,6 +59,7 @@ interface OidcPagesOptions {
   readonly clientAddress: ClientAddress;
   /** Counts what was refused, with that of links. */
   readonly attempts: FailedAttempts;
+  readonly lookUps: Pick<LookUps, "trust">;
   readonly refusalFor: (error: unknown, requestId: string) => Refusal;
 }
 
@@ -64,6 +73,7 @@ export function createOidcPages(
   options: OidcPagesOptions,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const { oidc, isHttps, refusalFor } = options;
+  const inTurn = createTurns(MAX_AT_ONCE);
   const pages: Readonly<Record<string, (visit: Visit) => void | Promise<void>>> = {
     "/sign-in/options": ({ response, headers }) =>
       sendJson(response, 200, headers.requestId, {
@@ -73,7 +83,7 @@ export function createOidcPages(
       ? {}
       : {
           "/sign-in/oidc": (visit) => begin(oidc, isHttps, visit),
-          "/sign-in/oidc/callback": (visit) => finish(oidc, options, visit),
+          "/sign-in/oidc/callback": (visit) => finish(oidc, { ...options, inTurn }, visit),
         }),
   };
   const answer = async (visit: Visit, path: string) => {
@@ -99,28 +109,32 @@ function splitAtQuery(url: string): [path: string, query: string] {
 
 async function begin(oidc: OidcSignIn, isHttps: boolean, visit: Visit): Promise<void> {
   const returnTo = ownPath(new URLSearchParams(visit.query).get("return_to"));
-  const { url, attempt } = await oidc.begin(returnTo);
+  const { session } = readBrowser(visit.request, visit.headers, isHttps);
+  const { url, attempt } = await oidc.begin(returnTo, session);
   const setCookie = attemptCookie(attempt, oidc.attemptSeconds, isHttps);
   redirect(visit.response, visit.headers.requestId, url, setCookie);
 }
 
 async function finish(
   oidc: OidcSignIn,
-  { attempts, isHttps, clientAddress }: OidcPagesOptions,
+  options: OidcPagesOptions & { readonly inTurn: Turns },
   visit: Visit,
 ): Promise<void> {
+  const { attempts, lookUps, isHttps, clientAddress, inTurn } = options;
   const { request, query, headers } = visit;
   const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
-  attempts.assertFew(address);
-  const userAgent = request.headers["user-agent"] ?? "";
-  const signedIn = await oidc.finish(query, readAttempt(request.headers.cookie), userAgent);
-  if (signedIn !== undefined) {
-    return goOn(visit, signedIn.returnTo, sessionCookie(signedIn.session, isHttps), isHttps);
+  const attempt = readAttempt(headers.cookie, isHttps);
+  const browser = readBrowser(request, headers, isHttps);
+  const signedIn = await attempts.make(address, () =>
+    inTurn(() => oidc.finish(query, attempt, browser)),
+  );
+  if (signedIn === undefined) {
+    const text =
+      "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+    throw refuse("SIGN_IN_REFUSED", text);
   }
-  attempts.count(address);
-  const text =
-    "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
-  throw refuse("SIGN_IN_REFUSED", text);
+  lookUps.trust(signedIn.session);
+  goOn(visit, signedIn.returnTo, sessionCookie(signedIn.session, isHttps), isHttps);
 }
 
 /**
@@ -170,15 +184,23 @@ function showPage(
   response.end(content);
 }
 
+/** The cookie that holds an attempt; over https with the prefix, as that of a session. */
+const ATTEMPT_COOKIES = { https: "__Host-oidc", http: "oidc" } as const;
+const ATTEMPTS = {
+  https: /(?:^|;)\s*__Host-oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/,
+  http: /(?:^|;)\s*oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/,
+} as const;
+
 /**
- * The cookie that holds an attempt. It is Lax, since it has to come along when the provider, another
- * site, sends the browser back.
+ * The `Set-Cookie` header of an attempt. It is Lax, since it has to come along when the provider,
+ * another site, sends the browser back.
  */
 function attemptCookie(attempt: string, maxAge: number, isHttps: boolean): string {
-  const [prefix, secure] = isHttps ? ["__Secure-", "; Secure"] : ["", ""];
-  return `${prefix}oidc=${attempt}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
+  const name = ATTEMPT_COOKIES[isHttps ? "https" : "http"];
+  const secure = isHttps ? "; Secure" : "";
+  return `${name}=${attempt}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
 }
 
-function readAttempt(cookie: string | undefined): string | undefined {
-  return /(?:^|;)\s*(?:__Secure-)?oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/.exec(cookie ?? "")?.[1];
+function readAttempt(cookie: string | undefined, isHttps: boolean): string | undefined {
+  return ATTEMPTS[isHttps ? "https" : "http"].exec(cookie ?? "")?.[1];
 }

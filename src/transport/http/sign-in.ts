@@ -4,21 +4,22 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/assert-same-site.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { createFailedAttempts, type FailedAttempts } from "../../pipeline/failed-attempts.ts";
+import type { LookUps } from "../../pipeline/look-ups.ts";
 import { readBody } from "./read-body.ts";
 import { sendRefusal } from "./send-refusal.ts";
-import { ownPath, redirect, sessionCookie } from "./sign-in-answers.ts";
+import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-answers.ts";
 import { createOidcPages, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** How people sign in, whatever keeps their sessions. */
 export interface SignIn {
   /**
-   * Uses up the token of a sign-in link.
+   * Uses up the token of a sign-in link, and ends the session that the browser had.
    *
    * @returns the token of a new session; undefined when no link has this token
    */
-  byLink(token: string, userAgent: string): Promise<string | undefined>;
-  /** Ends a session. */
-  signOut(session: string): Promise<void>;
+  byLink(token: string, browser: Browser): Promise<string | undefined>;
+  /** Ends a session; undefined when there is none with this token. */
+  signOut(session: string): Promise<true | undefined>;
   /** By an identity provider; undefined when none is configured. */
   readonly oidc: OidcSignIn | undefined;
 }
@@ -44,15 +45,21 @@ export function createSignInPages(options: {
   readonly signIn: SignIn;
   readonly isHttps: boolean;
   readonly clientAddress: ClientAddress;
+  readonly lookUps: LookUps;
   readonly refusalFor: (error: unknown, requestId: string) => Refusal;
 }): SignInPages {
-  const { signIn, isHttps, clientAddress, refusalFor } = options;
-  const attempts = createFailedAttempts(() => performance.now(), ATTEMPTS, "attempts to sign in");
+  const { isHttps, refusalFor } = options;
+  const attempts = createFailedAttempts(
+    () => performance.now(),
+    ATTEMPTS,
+    "Too many attempts to sign in came from this address",
+  );
+  const deps = { ...options, attempts };
   const forms: Readonly<Record<string, (form: Form) => Promise<Answer>>> = {
-    "/sign-in": (form) => enter(signIn, attempts, form),
-    "/sign-out": (form) => leave(signIn, form),
+    "/sign-in": (form) => enter(deps, form),
+    "/sign-out": (form) => leave(deps, form),
   };
-  const oidcPages = createOidcPages({ ...options, oidc: signIn.oidc, attempts });
+  const oidcPages = createOidcPages({ ...deps, oidc: options.signIn.oidc });
   return (request, response) => {
     if (oidcPages(request, response)) return true;
     const path = (request.url ?? "").replace(/\?.*/s, "");
@@ -61,13 +68,12 @@ export function createSignInPages(options: {
     const failed = (error: unknown) =>
       sendRefusal(response, headers.requestId, refusalFor(error, headers.requestId));
     const answer = async (body: Buffer) => {
-      const { session, leadsTo } = await forms[path]!(
-        readForm(request, headers, body, clientAddress),
-      );
+      const form = readForm(request, headers, body, options);
+      const { session, leadsTo } = await forms[path]!(form);
       redirect(response, headers.requestId, leadsTo, sessionCookie(session, isHttps));
     };
     try {
-      assertSameSite(headers);
+      assertSameSite(headers, isHttps);
       readBody(request, headers, FORM_BOUNDS, (body) => void answer(body).catch(failed), failed);
     } catch (error) {
       failed(error);
@@ -78,10 +84,9 @@ export function createSignInPages(options: {
 
 /** A form as a browser sent it. */
 interface Form {
-  readonly headers: CallHeaders;
   readonly fields: URLSearchParams;
   readonly address: string;
-  readonly userAgent: string;
+  readonly browser: Browser;
 }
 
 /** What comes of a form: the session that the browser has from now on, and the page it goes to. */
@@ -91,19 +96,32 @@ interface Answer {
   readonly leadsTo: string;
 }
 
-async function enter(signIn: SignIn, attempts: FailedAttempts, form: Form): Promise<Answer> {
-  attempts.assertFew(form.address);
-  const token = form.fields.get("token") ?? "";
-  const session = await signIn.byLink(token, form.userAgent);
-  if (session !== undefined) return { session, leadsTo: ownPath(form.fields.get("return_to")) };
-  attempts.count(form.address);
+/** What forms are answered with. */
+interface FormDeps {
+  readonly signIn: SignIn;
+  readonly attempts: FailedAttempts;
+  readonly lookUps: LookUps;
+}
+
+async function enter(deps: FormDeps, { fields, address, browser }: Form): Promise<Answer> {
+  const { signIn, attempts, lookUps } = deps;
+  const token = fields.get("token") ?? "";
+  const find = () => signIn.byLink(token, browser);
+  const session = await lookUps.find(token, { attempts, address, find });
+  if (session !== undefined) {
+    lookUps.trust(session);
+    return { session, leadsTo: ownPath(fields.get("return_to")) };
+  }
   const text =
     "This link does not work: it was used, is older than 15 minutes, or is not complete.";
   throw refuse("SIGN_IN_REFUSED", text, { subject: "token" });
 }
 
-async function leave(signIn: SignIn, { headers }: Form): Promise<Answer> {
-  if (headers.session !== undefined) await signIn.signOut(headers.session);
+async function leave(deps: FormDeps, { address, browser: { session } }: Form): Promise<Answer> {
+  const { signIn, attempts, lookUps } = deps;
+  if (session !== undefined) {
+    await lookUps.find(session, { attempts, address, find: () => signIn.signOut(session) });
+  }
   return { session: undefined, leadsTo: "/sign-in" };
 }
 
@@ -111,12 +129,11 @@ function readForm(
   request: IncomingMessage,
   headers: CallHeaders,
   body: Buffer,
-  clientAddress: ClientAddress,
+  options: { readonly clientAddress: ClientAddress; readonly isHttps: boolean },
 ): Form {
   return {
-    headers,
     fields: new URLSearchParams(body.toString("utf8")),
-    address: clientAddress(request.socket.remoteAddress, headers.forwardedFor),
-    userAgent: request.headers["user-agent"] ?? "",
+    address: options.clientAddress(request.socket.remoteAddress, headers.forwardedFor),
+    browser: readBrowser(request, headers, options.isHttps),
   };
 }

@@ -2,12 +2,17 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postForm } from "../../support/browser.ts";
 import { startIdentityProvider, type IdentityProvider } from "../../support/identity-provider.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import {
+  startReplica,
+  startService,
+  type TestService,
+  type TestWorkspace,
+} from "../../support/service.ts";
 import { createVisitor, type VisitedPage, type Visitor } from "../../support/visitor.ts";
 
 const PUBLIC_URL = "https://book.example.org";
 const CALLBACK = `${PUBLIC_URL}/sign-in/oidc/callback`;
-const DROPPED = "__Secure-oidc=; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=0; Secure";
+const DROPPED = "__Host-oidc=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure";
 
 let provider: IdentityProvider;
 let service: TestService;
@@ -34,6 +39,8 @@ afterAll(async () => {
 function claimsOf(login: string): Record<string, unknown> {
   if (login.startsWith("unverified")) return { email: login, email_verified: false };
   if (login.startsWith("said-false")) return { email: login.slice(11), email_verified: "false" };
+  if (login.startsWith("said-true")) return { email: login.slice(10), email_verified: "true" };
+  if (login.startsWith("null:")) return { email: login.slice(5), email_verified: null };
   if (login.startsWith("silent:")) return { email: login.slice(7) };
   if (login.startsWith("none:")) return {};
   return { email: login, email_verified: true };
@@ -104,7 +111,7 @@ describe("signing in at the identity provider", () => {
     });
     expect(begun.headers.getSetCookie()).toEqual([
       expect.stringMatching(
-        /^__Secure-oidc=[\w-]+; Path=\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+        /^__Host-oidc=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
       ),
     ]);
   });
@@ -140,17 +147,17 @@ describe("signing in at the identity provider", () => {
     },
   );
 
-  test.each([
-    ["in other letters", "ADA@Example.org"],
-    ["of which the provider says nothing more", "silent:ada@example.org"],
-  ])("knows an email %s", async (_, login) => {
-    expect((await signInAs(visitor(), login)).status).toBe(200);
+  test("knows an email in other letters", async () => {
+    expect((await signInAs(visitor(), "ADA@Example.org")).status).toBe(200);
   });
 
   test.each([
     ["whose email nobody here has", "nobody@example.org"],
     ["whose email is not verified", "unverified@example.org"],
     ["whose email is said to be unverified in text", "said-false:ada@example.org"],
+    ["whose email is said to be verified in text", "said-true:ada@example.org"],
+    ["of whose email the provider says nothing more", "silent:ada@example.org"],
+    ["of whose email the provider says null", "null:ada@example.org"],
     ["of whom the provider tells no email", "none:ada@example.org"],
     ["whose email is an account's but for a letter that looks alike", "\u{212a}ate@example.org"],
   ])("refuses somebody %s in the same words", async (_, login) => {
@@ -179,27 +186,71 @@ describe("signing in at the identity provider", () => {
 });
 
 describe("an answer of the provider", () => {
-  test("begins one session, however often it comes", async () => {
-    const guest = visitor();
+  // Where nothing has failed yet, so that nobody has to wait.
+  let replica: TestService;
+  beforeAll(async () => {
+    const options = { publicUrl: PUBLIC_URL, oidc: provider.config };
+    replica = await startReplica(service.databaseUrl, options);
+  });
+  afterAll(() => replica.close());
+
+  /** What the browser asks for, on whichever replica. */
+  const comes = (answer: URL, cookie: string, to = replica) =>
+    fetch(answer.href.replace(PUBLIC_URL, to.httpUrl), { headers: { cookie } });
+
+  test("begins one session, however often it comes and wherever", async () => {
+    const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     const cookie = guest.cookies(PUBLIC_URL);
-    const come = () =>
-      fetch(answer.href.replace(PUBLIC_URL, service.httpUrl), { headers: { cookie } });
-    expect((await come()).status).toBe(200);
-    const again = await come();
+    const came = await Promise.all([service, replica].map((to) => comes(answer, cookie, to)));
+    expect(came.map(({ status }) => String(status)).sort()).toEqual(["200", "403"]);
+    const again = await comes(answer, cookie);
     expect([again.status, again.headers.getSetCookie()]).toEqual([403, [DROPPED]]);
   });
 
+  test("of an attempt that has ended is not taken to the provider, which might take it", async () => {
+    const guest = visitor(replica);
+    const answer = await signInAtProvider(guest, "ada@example.org");
+    const cookie = guest.cookies(PUBLIC_URL);
+    const refused = new URL(answer);
+    refused.searchParams.set("state", "another");
+    expect((await comes(refused, cookie)).status).toBe(403);
+    expect((await comes(answer, cookie)).status).toBe(403);
+  });
+
+  test("ends the session that the browser had when it left", async () => {
+    const guest = visitor(replica);
+    await signInAs(guest, "ada@example.org");
+    const cookie = guest.cookies(PUBLIC_URL);
+    const statusOf = async () => {
+      const headers = { cookie, "sec-fetch-site": "same-origin" };
+      return (await replica.request("/account/v1/account", { headers })).status;
+    };
+    const answer = await signInAtProvider(guest, "kate@example.org");
+    expect(await statusOf()).toBe(200);
+    // Coming from another site, browsers send no cookie that is SameSite=Strict.
+    const attempt = /__Host-oidc=[^;]+/.exec(guest.cookies(PUBLIC_URL))![0];
+    expect((await comes(answer, attempt)).status).toBe(200);
+    expect(await statusOf()).toBe(401);
+  });
+
+  test("is taken with a cookie that has the prefix alone", async () => {
+    const guest = visitor(replica);
+    const answer = await signInAtProvider(guest, "ada@example.org");
+    const cookie = guest.cookies(PUBLIC_URL).replace("__Host-", "");
+    expect((await comes(answer, cookie)).status).toBe(403);
+  });
+
   test("counts in the browser alone that asked for it", async () => {
-    const victim = visitor();
-    const answer = await signInAtProvider(visitor(), "ada@example.org");
+    const victim = visitor(replica);
+    const answer = await signInAtProvider(visitor(replica), "ada@example.org");
     expectRefused(await victim.visit(answer.href), victim);
     await signInAtProvider(victim, "kate@example.org");
     expectRefused(await victim.visit(answer.href), victim);
   });
 
   test.each(["nonce", "code_challenge"])("to another %s is refused", async (parameter) => {
-    const guest = visitor();
+    const guest = visitor(replica);
     const begun = await guest.visit(`${PUBLIC_URL}/sign-in/oidc`, {
       stopBefore: provider.config.issuer,
     });
@@ -209,11 +260,27 @@ describe("an answer of the provider", () => {
   });
 
   test.each(["state", "code", "iss"])("with another %s is refused", async (parameter) => {
-    const guest = visitor();
+    const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     answer.searchParams.set(parameter, "another");
     expectRefused(await guest.visit(answer.href), guest);
   });
+});
+
+test("a session over https counts in a cookie with the prefix alone", async () => {
+  const guest = visitor();
+  await signInAs(guest, "ada@example.org");
+  const cookie = guest.cookies(PUBLIC_URL);
+  const statusWith = async (headers: Record<string, string>) =>
+    (await service.request("/account/v1/account", { headers })).status;
+  const own = { "sec-fetch-site": "same-origin" };
+  expect(cookie).toMatch(/^__Host-session=[\w-]{43}$/);
+  expect(await statusWith({ ...own, cookie })).toBe(200);
+  expect(await statusWith({ ...own, cookie: cookie.replace("__Host-", "") })).toBe(401);
+  expect(await statusWith({ ...own, cookie: cookie.replace("__Host-", "__Secure-") })).toBe(401);
+  const origin = service.httpUrl.replace("http:", "https:");
+  expect(await statusWith({ origin, cookie })).toBe(200);
+  expect(await statusWith({ origin: service.httpUrl, cookie })).toBe(403);
 });
 
 test("a session ends with the last workspace of its person, who signs in again when invited again", async () => {
@@ -282,6 +349,43 @@ describe("a service", () => {
       expect([status, said]).toEqual([503, expect.stringContaining(text)]);
     } finally {
       await own.close();
+    }
+  });
+
+  test("that assumes emails to be verified takes those of which the provider says nothing", async () => {
+    const options = { publicUrl: PUBLIC_URL, claims: claimsOf, assumeEmailVerified: true };
+    const other = await startIdentityProvider(options);
+    const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
+    try {
+      const { apiKey } = await own.addWorkspace();
+      for (const email of ["ada@example.org", "unverified@example.org"]) {
+        await own.request("/v1/members", { apiKey, body: { email } });
+      }
+      for (const login of ["silent:ada@example.org", "said-true:ada@example.org"]) {
+        expect((await signInAs(visitor(own), login)).status).toBe(200);
+      }
+      for (const login of ["unverified@example.org", "said-false:ada@example.org"]) {
+        const guest = visitor(own);
+        expectRefused(await signInAs(guest, login), guest);
+      }
+    } finally {
+      await own.close();
+      await other.stop();
+    }
+  });
+
+  test("does not take an email of which the ID token alone does not say that it is verified", async () => {
+    const options = { publicUrl: PUBLIC_URL, claims: claimsOf, inIdToken: true };
+    const other = await startIdentityProvider(options);
+    const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
+    try {
+      const { apiKey } = await own.addWorkspace();
+      await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+      const guest = visitor(own);
+      expectRefused(await signInAs(guest, "silent:ada@example.org"), guest);
+    } finally {
+      await own.close();
+      await other.stop();
     }
   });
 

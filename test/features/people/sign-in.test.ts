@@ -124,7 +124,81 @@ test("an address that tries many tokens has to wait, and a link works again afte
   }
 });
 
+test("no more tokens are looked up than may fail, also when 400 come at once", async () => {
+  const own = await startService();
+  try {
+    const { apiKey } = await own.addWorkspace();
+    const statuses = await Promise.all(
+      Array.from({ length: 400 }, async (_, i) => {
+        const token = String(i).padStart(43, "A");
+        return (await postForm(own, "/sign-in", { token })).status;
+      }),
+    );
+    const lookedUp = statuses.filter((status) => status === 403).length;
+    expect(new Set(statuses)).toEqual(new Set([403, 429]));
+    // There is one more each second.
+    expect(lookedUp).toBeGreaterThanOrEqual(20);
+    expect(lookedUp).toBeLessThan(60);
+    const { body } = await own.request("/v1/members", {
+      apiKey,
+      body: { email: "late@example.org" },
+    });
+    await eventually("a good link to be taken again", async () => {
+      const token = tokenOf(body.sign_in_path);
+      return (await postForm(own, "/sign-in", { token })).status === 303;
+    });
+  } finally {
+    await own.close();
+  }
+});
+
+test("a session goes on while others at its address guess, and can be ended", async () => {
+  const own = await startService();
+  try {
+    const { apiKey, id } = await own.addWorkspace();
+    const person = await signIn(own, apiKey, { email: "calm@example.org", role: "viewer" });
+    const headers = { "sec-fetch-site": "same-origin", ...inWorkspace(id) };
+    const guess = async (i: number) => {
+      const cookie = `session=${String(i).padStart(43, "A")}`;
+      return (await own.request("/v1/workspace", { headers: { ...headers, cookie } })).status;
+    };
+    const statuses = new Set<number>();
+    for (let i = 0; i < 3_000 && !statuses.has(429); i += 50) {
+      const some = await Promise.all(Array.from({ length: 50 }, (_, j) => guess(i + j)));
+      for (const status of some) statuses.add(status);
+    }
+    expect(statuses).toEqual(new Set([401, 429]));
+    expect((await person.request("/v1/workspace", { headers })).status).toBe(200);
+    for (let i = 0; i < 25; i++) await postForm(own, "/sign-in", { token: `guess ${i}` });
+    const form = { cookie: person.cookie, "sec-fetch-site": "same-origin" };
+    expect((await postForm(own, "/sign-out", {}, form)).status).toBe(303);
+    expect((await person.request("/v1/workspace", { headers })).status).toBe(401);
+  } finally {
+    await own.close();
+  }
+});
+
 describe("a session", () => {
+  test("ends when its browser signs in again, as whoever", async () => {
+    const before = await signIn(service, workspace.apiKey, {
+      email: "before@example.org",
+      role: "viewer",
+    });
+    expect((await before.request("/account/v1/account")).status).toBe(200);
+    const form = { cookie: before.cookie, "sec-fetch-site": "same-origin" };
+    const bad = await postForm(service, "/sign-in", { token: "no link's" }, form);
+    const kept = await before.request("/account/v1/account");
+    expect([bad.status, kept.status]).toEqual([403, 200]);
+    const token = tokenOf(await inviteLink("after@example.org"));
+    expect((await postForm(service, "/sign-in", { token }, form)).status).toBe(303);
+    expect((await before.request("/account/v1/account")).status).toBe(401);
+    const { rows } = await database.query(
+      `select 1 from session join person on person.id = person_id
+       where email = 'before@example.org'`,
+    );
+    expect(rows).toEqual([]);
+  });
+
   test("tells its person who they are and where they may act", async () => {
     const { status, body } = await admin.request("/account/v1/account");
     expect(status).toBe(200);
@@ -176,6 +250,12 @@ describe("a session", () => {
       message: "Calls with a session are taken from pages of this site alone.",
       errors: {},
     });
+  });
+
+  test("does not count from the same host over another scheme", async () => {
+    const origin = service.httpUrl.replace("http:", "https:");
+    const headers = { cookie: admin.cookie, ...inWorkspace(), origin };
+    expect((await service.request("/v1/workspace", { headers })).status).toBe(403);
   });
 
   test("counts from an old browser's page of this site", async () => {

@@ -1,0 +1,90 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { createFailedAttempts } from "../../src/pipeline/failed-attempts.ts";
+import { createLookUps, createTurns } from "../../src/pipeline/look-ups.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const TOO_MANY = "Too many unknown callers came at the same time; try again in a moment.";
+
+/** Look-ups that end when they are told to, and which of them have begun. */
+function heldLookUps() {
+  const lookUps = createLookUps();
+  const attempts = createFailedAttempts(() => 0, { rate: 1, burst: 20 }, "Too many");
+  const begun: string[] = [];
+  const end = new Map<string, (found: string | undefined) => void>();
+  const find = (credential: string, address: string) =>
+    lookUps.find(credential, {
+      attempts,
+      address,
+      find: () => {
+        begun.push(credential);
+        const { promise, resolve } = Promise.withResolvers<string | undefined>();
+        end.set(credential, resolve);
+        return promise;
+      },
+    });
+  /** Looks one up that is answered at once. */
+  const answer = async (credential: string, address: string, found: string | undefined) => {
+    const finding = find(credential, address);
+    await vi.waitFor(() => expect(begun.at(-1)).toBe(credential));
+    end.get(credential)!(found);
+    return finding;
+  };
+  return { lookUps, begun, end, find, answer };
+}
+
+test("credentials that nobody knows are looked up four at a time, from all addresses together", async () => {
+  const { begun, end, find } = heldLookUps();
+  const all = Array.from({ length: 6 }, (_, i) => find(`guess ${i}`, `192.0.2.${i}`));
+  await Promise.resolve();
+  expect(begun).toEqual(["guess 0", "guess 1", "guess 2", "guess 3"]);
+  end.get("guess 2")!(undefined);
+  await all[2];
+  expect(begun).toEqual(["guess 0", "guess 1", "guess 2", "guess 3", "guess 4"]);
+  end.get("guess 0")!("Ada");
+  await vi.waitFor(() => expect(begun.at(-1)).toBe("guess 5"));
+  for (const resolve of end.values()) resolve(undefined);
+  await Promise.all(all);
+});
+
+test("one that was good before neither waits for those, nor is refused for others of its address", async () => {
+  const { begun, find, answer } = heldLookUps();
+  await expect(answer("good", "192.0.2.1", "Ada")).resolves.toBe("Ada");
+  for (let i = 0; i < 20; i++) await answer(`guess ${i}`, "192.0.2.1", undefined);
+  await expect(find("guess 20", "192.0.2.1")).rejects.toThrow("Too many");
+  for (let i = 0; i < 4; i++) void find(`held ${i}`, `192.0.2.${10 + i}`);
+  await vi.waitFor(() => expect(begun.at(-1)).toBe("held 3"));
+  await expect(answer("good", "192.0.2.1", "Ada")).resolves.toBe("Ada");
+});
+
+test("one that is good no more counts as others do", async () => {
+  const { lookUps, find, answer } = heldLookUps();
+  lookUps.trust("ended");
+  for (let i = 0; i < 20; i++) await answer(`guess ${i}`, "192.0.2.1", undefined);
+  await expect(answer("ended", "192.0.2.1", undefined)).resolves.toBeUndefined();
+  await expect(find("ended", "192.0.2.1")).rejects.toThrow("Too many");
+});
+
+test("what waits too long for its turn is refused, and its turn goes to the next", async () => {
+  vi.useFakeTimers();
+  const inTurn = createTurns(1);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const first = inTurn(() => promise);
+  const late = expect(inTurn(async () => "late")).rejects.toThrow(TOO_MANY);
+  await vi.advanceTimersByTimeAsync(1_000);
+  const next = inTurn(async () => "next");
+  await vi.advanceTimersByTimeAsync(1_000);
+  await late;
+  resolve("first");
+  await expect(Promise.all([first, next])).resolves.toEqual(["first", "next"]);
+  await expect(inTurn(async () => "free")).resolves.toBe("free");
+});
+
+test("no more wait than 5,000", async () => {
+  const inTurn = createTurns(1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const all = Array.from({ length: 5_001 }, () => inTurn(() => promise));
+  await expect(inTurn(() => promise)).rejects.toThrow(TOO_MANY);
+  resolve();
+  await Promise.all(all);
+});
