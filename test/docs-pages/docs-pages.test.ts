@@ -43,6 +43,24 @@ describeDashboard("The documents", (dashboard) => {
     await expectWellShown(page, path.slice(1).replaceAll("/", "-"));
   });
 
+  test.each(["light", "dark"] as const)(
+    "the first page's picture is drawn for a %s theme",
+    async (theme) => {
+      const page = await dashboard.newPage({ colorScheme: theme });
+      await page.goto("/docs");
+      const picture = page.locator("article img");
+      expect(await picture.getAttribute("alt")).toMatch(/^.{40,}$/);
+      const [red, , , opacity] = await picture.evaluate(async (img: any) => {
+        await img.decode();
+        const { document } = globalThis as any;
+        const canvas = document.createElement("canvas").getContext("2d");
+        canvas.drawImage(img, 0, 0);
+        return [...canvas.getImageData(150, 10, 1, 1).data];
+      });
+      expect({ red, opacity }).toEqual({ red: theme === "light" ? 0xff : 0x1b, opacity: 255 });
+    },
+  );
+
   test("a word is searched for, found and opened by keyboard alone", async () => {
     const page = await open("/docs");
     await page.keyboard.press("/");

@@ -24,6 +24,14 @@ test("the links of the README lead to files and headings that there are", () => 
   expect(broken).toEqual([]);
 });
 
+test("the README begins with what the service is and is not, and one picture", () => {
+  const [beginning = ""] = README.split("\n## ");
+  expect(beginning).toMatch(/^# Shipment booking\n\nA service that .*It is for /s);
+  expect(beginning.match(/!\[[^\]]{40,}\]\(src\/docs\/pictures\//g)).toHaveLength(1);
+  expect(beginning).toContain("It is **not** ");
+  expect(beginning.length).toBeLessThan(1_800);
+});
+
 test("the README's table lists every guide, once", () => {
   const guides = readdirSync("src/docs").filter((it) => it.endsWith(".md"));
   const listed = [...README.matchAll(/^\| \[.*?\]\(src\/docs\/(.*?)\)/gm)].map(([, name]) => name!);

@@ -122,10 +122,17 @@ function createPictures(repository: string, add: AddAsset): (file: string) => Pi
     const known = found.get(file);
     if (known !== undefined) return known;
     const content = readFileSync(join(repository, file));
-    const picture = { src: add(basename(file), content), ...pngSize(content) };
+    const size = file.endsWith(".svg") ? svgSize(content) : pngSize(content);
+    const picture = { src: add(basename(file), content), ...size };
     found.set(file, picture);
     return picture;
   };
+}
+
+/** The size that an SVG's first element gives. */
+function svgSize(content: Buffer): Pick<Picture, "width" | "height"> {
+  const [, width, height] = /^<svg [^>]*?width="(\d+)" height="(\d+)"/.exec(content.toString())!;
+  return { width: Number(width), height: Number(height) };
 }
 
 /** The size in the header of a PNG file (PNG specification, section 11.2.1). */
