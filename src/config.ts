@@ -41,6 +41,8 @@ export interface Config {
   readonly maxEventDelaySeconds: number;
   /** How long the database may be away before the service is not ready, in seconds; 0 for ever. */
   readonly maxDatabaseOutageSeconds: number;
+  /** For how long it goes on serving after SIGTERM, unready already, in seconds. */
+  readonly shutdownDelaySeconds: number;
   /** Whether the HTTP server serves the dashboard. */
   readonly dashboard: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -135,6 +137,7 @@ const environment = z.object({
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   MAX_EVENT_DELAY_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_EVENT_DELAY_SECONDS),
   MAX_DATABASE_OUTAGE_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_DATABASE_OUTAGE_SECONDS),
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 300).default(0),
   DASHBOARD: oneOf(["on", "off"]).default("on"),
   LOG_LEVEL: oneOf(LOG_LEVELS).default("info"),
   LOG_FORMAT: oneOf(LOG_FORMATS).optional(),
@@ -190,6 +193,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     eventRetentionDays: EVENT_RETENTION_DAYS,
     maxEventDelaySeconds: read.MAX_EVENT_DELAY_SECONDS,
     maxDatabaseOutageSeconds: read.MAX_DATABASE_OUTAGE_SECONDS,
+    shutdownDelaySeconds: read.SHUTDOWN_DELAY_SECONDS,
     dashboard: read.DASHBOARD === "on",
     logLevel: read.LOG_LEVEL,
     logFormat: read.LOG_FORMAT,

@@ -7,8 +7,12 @@ export interface Readiness {
    * late. Undefined when it is well.
    */
   unreadyBecause(): string | undefined;
+  /** Whether it shuts down, or soon will, so that callers should connect to others. */
+  isLeaving(): boolean;
   /** Takes calls from now on. */
   open(): void;
+  /** Is not ready from now on, if it takes calls, and goes on taking them. Gives whether it does. */
+  leave(): boolean;
   /** Takes no more calls. Final. */
   shutDown(): void;
   /** Aborts when the service shuts down. */
@@ -28,16 +32,25 @@ export function createReadiness(
 ): Readiness {
   const shutdown = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
+  let isLeaving = false;
   const closedBecause = () => (phase === "open" ? undefined : phase);
+  const leavingBecause = () => (isLeaving ? "shutting down" : undefined);
   const tariffMissing = () =>
     tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
-    unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
+    unreadyBecause: () =>
+      closedBecause() ?? leavingBecause() ?? tariffMissing() ?? degradedBecause(),
+    isLeaving: () => isLeaving,
     open() {
       phase = "open";
     },
+    leave() {
+      isLeaving = true;
+      return phase === "open";
+    },
     shutDown() {
+      isLeaving = true;
       phase = "shutting down";
       shutdown.abort();
     },

@@ -23,8 +23,8 @@ const POLL_MS = 10;
 const SAY_AFTER_MS = 1_000;
 
 /**
- * Runs the service until SIGTERM, SIGINT or SIGHUP: leases the database, opens the ports, migrates,
- * serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
+ * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, opens the
+ * ports, migrates, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
  * @throws when the database cannot be had or migrated, or a port is taken
  */
@@ -34,6 +34,9 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   // Before anything is made, such as the data folder of the embedded database.
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
+  if (!isOnTerminal()) {
+    process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
+  }
   try {
     // The database starts while the code is loaded that needs it.
     const [database] = await Promise.all([haveDatabase(config, log, told), import("./app.ts")]);
@@ -54,7 +57,7 @@ async function serveOn(
   config: Config,
   demo: boolean,
   { log, flush }: Log,
-  told: Promise<void>,
+  told: Promise<EndSignal>,
 ): Promise<void> {
   const { createApp } = await import("./app.ts");
   const tracing = await startTracing(config, databaseUrl, log);
@@ -74,12 +77,20 @@ async function serveOn(
       flush();
       process.stdout.write(introduction);
     };
-    await Promise.race([told, serving().then(() => told)]);
+    const signal = await Promise.race([told, serving().then(() => told)]);
+    if (signal === "SIGTERM") await leave(app, config, log);
     log.info("shutting down");
   } finally {
     endInTime();
     await app.close();
   }
+}
+
+/** Serves on for a while, unready, since load balancers learn of that later; SIGINT cuts it short. */
+async function leave(app: App, { shutdownDelaySeconds }: Config, log: Logger): Promise<void> {
+  if (shutdownDelaySeconds === 0 || !app.leave()) return;
+  log.info({ seconds: shutdownDelaySeconds }, "not ready, and serving on before the end");
+  await Promise.race([sleep(shutdownDelaySeconds * 1_000), once(process, "SIGINT")]);
 }
 
 /** Starts tracing, if it is on; the SDK is loaded only then. */
@@ -117,13 +128,13 @@ type Database = Pick<Lease, "url" | "release">;
 async function haveDatabase(
   { databaseUrl, dataDir }: Config,
   log: Logger,
-  told: Promise<void>,
+  told: Promise<EndSignal>,
 ): Promise<Database | undefined> {
   if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => undefined };
   log.info({ dataDir }, "starting the embedded database");
   const acquiring = superviseEmbeddedPostgres(dataDir, log);
   const acquired = await Promise.race([acquiring, told]);
-  if (acquired !== undefined) return acquired;
+  if (typeof acquired !== "string") return acquired;
   endInTime();
   log.info("shutting down");
   await acquiring.then(
@@ -138,14 +149,24 @@ function endInTime(): void {
   setTimeout(() => process.exit(1), END_MS).unref();
 }
 
+/** What ends the process. */
+type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
+
 /**
- * Resolves at the first SIGTERM, SIGINT, or SIGHUP (a terminal that was closed); a signal sent twice
- * (by a terminal and by npm) does not cut the end short.
+ * Resolves at the first signal that ends the process; one that is sent twice (by a terminal and by npm)
+ * does not cut the end short. SIGHUP does when the terminal was closed that the process runs on, and
+ * without a terminal it is ignored: other programs reload by it, and this one has nothing to.
  */
-async function untilToldToEnd(): Promise<void> {
-  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, () => undefined);
-  await Promise.race(signals.map((signal) => once(process, signal)));
+async function untilToldToEnd(): Promise<EndSignal> {
+  const signals: EndSignal[] = ["SIGTERM", "SIGINT"];
+  if (isOnTerminal()) signals.push("SIGHUP");
+  for (const signal of [...signals, "SIGHUP"]) process.on(signal, () => undefined);
+  return Promise.race(signals.map((signal) => once(process, signal).then(() => signal)));
+}
+
+function isOnTerminal(): boolean {
+  const { stdin, stdout, stderr } = process;
+  return [stdin, stdout, stderr].some(({ isTTY }) => isTTY);
 }
 
 /** Where the servers listen, as the log tells it. */

@@ -88,7 +88,7 @@ interface ServersOptions {
  */
 export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, log, registry, config } = options;
-  const { closedBecause, unreadyBecause, shutdownSignal } = options.readiness;
+  const { closedBecause, unreadyBecause, isLeaving, shutdownSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
   const tickBatcher = createTickBatcher();
@@ -118,6 +118,7 @@ export function createServers(options: ServersOptions): Servers {
     });
   return {
     http: createHttpServer({
+      isLeaving,
       serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),

@@ -343,7 +343,8 @@ test("a transaction that never ends does not keep a service from closing", async
 
 test("a service that waits for its database ends at SIGTERM", async () => {
   await proxy.goDown();
-  const served = await startServiceProcess({ DATABASE_URL: proxy.url });
+  const environment = { DATABASE_URL: proxy.url, SHUTDOWN_DELAY_SECONDS: "300" };
+  const served = await startServiceProcess(environment);
   served.process.kill("SIGTERM");
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   await proxy.comeBack();

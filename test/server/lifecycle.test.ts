@@ -1,18 +1,26 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
+import { createClient } from "@connectrpc/connect";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../gen/grpc/health/v1/health_pb.js";
 import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
-import type { Environment } from "../support/command.ts";
+import { startProcess, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { callsInFlight } from "../support/metrics.ts";
 import { makeWorkspace } from "../support/platform.ts";
+import { PROTOCOLS } from "../support/rpc-client.ts";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
@@ -148,7 +156,58 @@ test("a service without a tariff is alive but not ready until the first one is p
   await eventually("the log to say that it serves", () => says("listening"));
 });
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, which SIGINT cuts short", async () => {
+  environment = { ...environment, SHUTDOWN_DELAY_SECONDS: "300" };
+  const served = await startReady();
+  expect((await quote(served)).headers.get("connection")).toBe("keep-alive");
+  signal(served, "SIGTERM");
+  await untilDraining(served);
+  const health = createClient(Health, PROTOCOLS["gRPC on the gRPC server"](served));
+  expect((await health.check({})).status).toBe(Status.NOT_SERVING);
+  signal(served, "SIGTERM");
+  const { status, headers } = await quote(served);
+  expect([status, headers.get("connection")]).toEqual([200, "close"]);
+  expect((await served.request("/v1/shipments", { apiKey, body: BOOKING })).status).toBe(201);
+  expect((await served.grpcClient(apiKey).listShipments({})).data).toHaveLength(1);
+  await expectEndInTime(served, signal(served, "SIGINT"));
+
+  environment = { ...environment, SHUTDOWN_DELAY_SECONDS: "1" };
+  const short = await startReady();
+  signal(short, "SIGTERM");
+  expect(await short.ended).toMatchObject({ code: 0, stderr: "" });
+  const said = short.log().map(({ msg }) => msg);
+  expect(said.slice(-2)).toEqual(["not ready, and serving on before the end", "shutting down"]);
+});
+
+test("SIGHUP, by which other programs read their configuration anew, does not end the process", async () => {
+  const served = await startReady();
+  signal(served, "SIGHUP");
+  await eventually("the log to say so", () =>
+    served.log().some(({ msg }) => msg === "SIGHUP is ignored: there is nothing to read anew"),
+  );
+  expect((await quote(served)).status).toBe(200);
+  expect((await served.request("/readyz")).status).toBe(200);
+  await expectEndInTime(served, signal(served, "SIGTERM"));
+});
+
+test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).status === 0)(
+  "a process ends when the terminal that it runs on is closed",
+  async () => {
+    const [port, grpcPort] = [await freePort(), await freePort()].map(String);
+    const ports = { PORT: port!, GRPC_PORT: grpcPort! };
+    const command = `exec "${process.execPath}" src/cli.js serve`;
+    const terminal = startProcess("script", ["-qec", command, "/dev/null"], {
+      ...environment,
+      ...ports,
+    });
+    const status = () => fetch(`http://127.0.0.1:${port}/readyz`).then((it) => it.status);
+    await eventually("the service", async () => (await status().catch(() => 0)) === 200);
+    terminal.process.kill("SIGKILL");
+    await eventually("its end", async () => (await status().catch(() => "gone")) === "gone");
+  },
+);
+
+test.each(["SIGTERM", "SIGINT"] as const)(
   "at %s a call in flight is answered, new ones are refused, and the process ends",
   async (name) => {
     const served = await startReady();

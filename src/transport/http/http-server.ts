@@ -30,12 +30,15 @@ export function createHttpServer(
     readonly handleRpc: RpcHandler;
     readonly gateway: JsonGateway;
     readonly limits?: Partial<ConnectionLimits>;
+    /** Whether callers should connect to another process from now on. */
+    readonly isLeaving?: () => boolean;
   },
 ): TransportServer {
-  const { handleRpc, gateway, limits } = options;
+  const { handleRpc, gateway, limits, isLeaving = () => false } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const answerOutsideApi = createOutsideApi(options);
   return createBoundedServer((request, response, calls) => {
+    if (isLeaving()) response.setHeader("connection", "close");
     const url = request.url ?? "";
     if (url.startsWith("/v1/")) gateway(request, response, calls);
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
