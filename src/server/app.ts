@@ -47,6 +47,11 @@ import { implementServices, type ServiceDeps } from "./services.ts";
 export interface App extends Lifecycle {
   /** Why calls are refused now; undefined while they are served. */
   closedBecause(): string | undefined;
+  /**
+   * Is not ready from now on, and goes on serving while load balancers learn of it. Gives whether there
+   * is anything to serve; there is not before `prepare` has resolved.
+   */
+  leave(): boolean;
   /** Whether a tariff is in force. */
   hasTariff(): boolean;
   readonly em: EntityManager;
@@ -142,10 +147,10 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: Outside =
     disconnect: () => closeAll([limiter, orm, deliver.sender]),
     closeTracing: async () => tracing?.close(),
   });
-  const { closedBecause } = readiness;
+  const { closedBecause, leave } = readiness;
   const hasTariff = () => tariffVersion() !== undefined;
   const maxDatabaseConnections = MAX_PROCESS_CONNECTIONS;
-  return { ...lifecycle, em, tasks, closedBecause, hasTariff, maxDatabaseConnections };
+  return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
 }
 
 /** What sends webhooks. */

@@ -20,11 +20,6 @@ export interface Lifecycle {
    */
   prepare(): Promise<void>;
   /**
-   * Is not ready from now on, and goes on serving while load balancers learn of it. Gives whether there
-   * is anything to serve; there is not before `prepare` has resolved.
-   */
-  leave(): boolean;
-  /**
    * Drains: readiness turns 503, calls in flight finish, every port closes, that of operators last.
    * Takes about 9 seconds at most, and at least half a second, so that a probe can see it.
    */
@@ -101,7 +96,6 @@ export function createLifecycle(options: {
       await background.start();
       readiness.open();
     },
-    leave: readiness.leave,
     async close() {
       const startedMs = performance.now();
       readiness.shutDown();

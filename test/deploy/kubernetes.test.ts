@@ -1,4 +1,5 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import { parse } from "yaml";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
@@ -17,10 +18,15 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const FOLDER = "src/deploy/kubernetes";
 const base = readManifests(`${FOLDER}/base`);
-const component = readManifests(`${FOLDER}/components/service-monitor`);
+const component = ["gateway", "ingress", "service-monitor"].flatMap((name) =>
+  readManifests(`${FOLDER}/components/${name}`),
+);
 const kustomization = parse(readFileSync(`${FOLDER}/base/kustomization.yaml`, "utf8"));
 const PRODUCTION = "overlays/production";
 const production = parse(readFileSync(`${FOLDER}/${PRODUCTION}/kustomization.yaml`, "utf8"));
+
+/** What the overlay's secret is made of. */
+const secrets = readFileSync(`${FOLDER}/${PRODUCTION}/secrets.env`, "utf8");
 
 /** How many of its `max_connections` PostgreSQL keeps for superusers unless it is configured. */
 const RESERVED_CONNECTIONS = 3;
@@ -34,6 +40,19 @@ const [server] = pod.containers;
 function literalsOf({ configMapGenerator }: any): Record<string, string> {
   const literals: string[] = configMapGenerator[0].literals;
   return Object.fromEntries(literals.map((literal) => /^([^=]*)=(.*)$/.exec(literal)!.slice(1, 3)));
+}
+
+/** What kustomize makes of the overlay for production with all that its comments offer. */
+function buildWithOptions(): Manifest[] {
+  const folder = makeTemporaryFolder("overlay");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(FOLDER, folder, { recursive: true });
+  const path = `${folder}/${PRODUCTION}`;
+  const text = readFileSync(`${path}/kustomization.yaml`, "utf8");
+  const offered = text.replace(/^# ?((components:| +- | +files:).*)$/gm, "$1");
+  writeFileSync(`${path}/kustomization.yaml`, offered);
+  writeFileSync(`${path}/ca.crt`, "a certificate");
+  return buildManifests(path);
 }
 
 test.each([...base, ...component])("the manifest of the $kind $metadata.name is valid", (it) => {
@@ -68,13 +87,16 @@ test.runIf(hasKustomize).each(["base", PRODUCTION])(
       expect(labels).toMatchObject((podSelector ?? selector).matchLabels);
     }
     const [configMap] = built.filter(({ kind }) => kind === "ConfigMap");
+    // The base leaves it to others.
+    const secret = built.find(({ kind }) => kind === "Secret")?.metadata.name;
+    expect(secret === undefined).toBe(folder === "base");
     for (const container of [
       ...spec.template.spec.initContainers,
       ...spec.template.spec.containers,
     ])
       expect(container.envFrom).toEqual([
         { configMapRef: { name: configMap!.metadata.name } },
-        { secretRef: { name: "shipment-booking" } },
+        { secretRef: { name: secret ?? "shipment-booking" } },
       ]);
   },
 );
@@ -100,13 +122,7 @@ test.runIf(hasKustomize)("the overlay for production needs no kind of an operato
 });
 
 test.runIf(hasKustomize)("the monitor that the overlay can take in watches the service", () => {
-  const folder = makeTemporaryFolder("overlay");
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync(FOLDER, folder, { recursive: true });
-  const path = `${folder}/${PRODUCTION}/kustomization.yaml`;
-  const text = readFileSync(path, "utf8");
-  writeFileSync(path, text.replace(/^# (components:)\n#(.*)$/m, "$1\n$2"));
-  const built = buildManifests(`${folder}/${PRODUCTION}`);
+  const built = buildWithOptions();
   const monitor = built.find(({ kind }) => kind === "ServiceMonitor")!.spec;
   const { matchLabels } = monitor.selector;
   const watched = built.filter(
@@ -118,12 +134,74 @@ test.runIf(hasKustomize)("the monitor that the overlay can take in watches the s
   expect(watched[0]!.spec.ports[0].name).toBe(monitor.endpoints[0].port);
 });
 
+test.runIf(hasKustomize)("routes lead the address of browsers to HTTP, another to gRPC", () => {
+  const built = buildWithOptions();
+  const of = (kind: string) => built.filter((it) => it.kind === kind).map(({ spec }) => spec);
+  /** The number of a service's port, which may be given by its name. */
+  const portOf = ({ name, port }: { name: string; port: string | number }) =>
+    built
+      .find((it) => it.kind === "Service" && it.metadata.name === name)!
+      .spec.ports.find((it: any) => it.name === port || it.port === port).port;
+  const browsers = new URL(literalsOf(production).PUBLIC_URL!).hostname;
+  const expected = [
+    [browsers, "shipment-booking", 80],
+    [`grpc.${browsers}`, "shipment-booking-grpc", 9090],
+  ];
+
+  const ingresses = of("Ingress");
+  const backends = ingresses.map(({ rules: [{ host, http }], tls }) => {
+    const { name, port } = http.paths[0].backend.service;
+    expect(tls[0].hosts).toEqual([host]);
+    return [host, name, portOf({ name, port: port.name })];
+  });
+  expect(backends).toEqual(expected);
+
+  const [gateway] = of("Gateway");
+  const routed = [...of("HTTPRoute"), ...of("GRPCRoute")].map(
+    ({ parentRefs, hostnames, rules }) => {
+      const listener = gateway.listeners.find((it: any) => it.name === parentRefs[0].sectionName);
+      expect([listener.hostname, listener.protocol]).toEqual([hostnames[0], "HTTPS"]);
+      const [backend] = rules[0].backendRefs;
+      return [hostnames[0], backend.name, portOf(backend)];
+    },
+  );
+  expect(routed).toEqual(expected);
+});
+
+test.runIf(hasKustomize)(
+  "the database's authority is mounted where DATABASE_URL can name it",
+  () => {
+    const { spec } = buildWithOptions().find(({ kind }) => kind === "Deployment")!.spec.template;
+    const { secret } = spec.volumes.find(({ name }: { name: string }) => name === "database-ca");
+    expect(secret).toEqual({
+      optional: true,
+      secretName: expect.stringMatching(/^shipment-booking-database-ca-./),
+    });
+    const [, file] = /sslrootcert=(\S+)/.exec(secrets)!;
+    for (const { volumeMounts } of [...spec.initContainers, ...spec.containers]) {
+      expect(volumeMounts).toContainEqual({
+        name: "database-ca",
+        mountPath: file!.replace(/\/ca\.crt$/, ""),
+        readOnly: true,
+      });
+    }
+  },
+);
+
+test("the Prometheus operator gets all alerts", () => {
+  const { spec } = component.find(({ kind }) => kind === "PrometheusRule")!;
+  expect(spec).toEqual(parse(readFileSync("src/deploy/monitoring/alerts.yaml", "utf8")));
+});
+
+test("nothing is made by a pipe into kubectl", () => {
+  expect(readFileSync("src/docs/deployment.md", "utf8")).not.toMatch(/\| *kubectl/);
+});
+
 test("every variable that is set is one that the service reads", () => {
-  const set = [...Object.keys(literalsOf(kustomization)), ...Object.keys(literalsOf(production))];
-  expect(documentedVariables()).toEqual(expect.arrayContaining(set));
-  expect(() =>
-    readConfig({ ...literalsOf(kustomization), ...literalsOf(production) }),
-  ).not.toThrow();
+  const given = parseEnv(secrets) as Record<string, string>;
+  const set = { ...literalsOf(kustomization), ...literalsOf(production), ...given };
+  expect(documentedVariables()).toEqual(expect.arrayContaining(Object.keys(set)));
+  expect(() => readConfig(set)).not.toThrow();
 });
 
 test("the ports are those of the configuration, and are the service's own defaults", () => {
@@ -152,15 +230,22 @@ test("the service answers at the paths of the probes, alive before it is ready",
   expect(await statusOf(server.readinessProbe)).toBe(503);
 });
 
+/** How long a replica takes from SIGTERM to its end at most. */
+function endSeconds(): number {
+  const { shutdownDelaySeconds } = readConfig(literalsOf(kustomization));
+  expect(shutdownDelaySeconds).toBe(5);
+  return shutdownDelaySeconds + END_MS / 1000;
+}
+
 test("a replica has the time to leave the load balancers and to end by itself", () => {
-  const seconds = server.lifecycle.preStop.sleep.seconds + END_MS / 1000;
+  const seconds = endSeconds();
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds);
 });
 
 test("a rollout ends one replica at a time: the next one when the one before has ended", () => {
   const { maxSurge, maxUnavailable } = deployment.strategy.rollingUpdate;
   expect({ maxSurge, maxUnavailable }).toEqual({ maxSurge: 1, maxUnavailable: 0 });
-  const seconds = server.lifecycle.preStop.sleep.seconds + END_MS / 1000;
+  const seconds = endSeconds();
   expect(deployment.minReadySeconds).toBeGreaterThan(seconds);
 });
 

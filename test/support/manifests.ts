@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { join, resolve } from "node:path";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
-import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import { Ingress, NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Namespace, Service, ServiceAccount } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
@@ -26,6 +26,7 @@ const MODELS = {
   ConfigMap: [ConfigMap, "v1"],
   Deployment: [Deployment, "apps/v1"],
   HorizontalPodAutoscaler: [HorizontalPodAutoscaler, "autoscaling/v2"],
+  Ingress: [Ingress, "networking.k8s.io/v1"],
   Namespace: [Namespace, "v1"],
   NetworkPolicy: [NetworkPolicy, "networking.k8s.io/v1"],
   PodDisruptionBudget: [PodDisruptionBudget, "policy/v1"],
@@ -33,8 +34,18 @@ const MODELS = {
   ServiceAccount: [ServiceAccount, "v1"],
 } as const;
 
-/** Of the Prometheus operator, which has a schema of its own. */
-const WITHOUT_MODEL = ["ServiceMonitor"];
+/**
+ * Of the Prometheus operator and the Gateway API, which have schemas of their own; and secrets, whose
+ * values kustomize breaks into lines, which Kubernetes takes and its schema does not.
+ */
+const WITHOUT_MODEL = [
+  "PrometheusRule",
+  "ServiceMonitor",
+  "Gateway",
+  "HTTPRoute",
+  "GRPCRoute",
+  "Secret",
+];
 
 /**
  * Checks a manifest by Kubernetes' own schema: of a kind and version that exist, with all that is
