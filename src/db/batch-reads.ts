@@ -1,3 +1,4 @@
+import { onBehalfOfAll } from "./connection-shares.ts";
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { settledOrAfter } from "./settled-or-after.ts";
@@ -61,7 +62,7 @@ export function batchReads<Key, Result>(
     const found = queue.add(key, Infinity);
     if (!isDraining) {
       isDraining = true;
-      queueMicrotask(() => void drain());
+      queueMicrotask(() => void onBehalfOfAll(drain));
     }
     return found;
   };

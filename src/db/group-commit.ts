@@ -12,6 +12,7 @@ import {
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
+import { onBehalfOfAll } from "./connection-shares.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { settledOrAfter } from "./settled-or-after.ts";
@@ -97,10 +98,10 @@ function createGroup<Member, Result>(
   return async (member) => {
     try {
       const written = queue.add(member, options.deadlineMs(member));
-      void drain();
+      void onBehalfOfAll(drain);
       return await written;
     } finally {
-      void drain();
+      void onBehalfOfAll(drain);
     }
   };
 }

@@ -9,7 +9,8 @@ import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { setMigrationTimeouts } from "./migration-timeouts.ts";
-import { reclaimLostConnections } from "./lost-connections.ts";
+import { createConnectionShares, type ConnectionShares } from "./connection-shares.ts";
+import { guardConnections } from "./guard-connections.ts";
 import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
@@ -22,6 +23,8 @@ const TIMEOUTS = {
 } as const;
 /** How many connections the pool of one process holds at most. */
 export const MAX_CONNECTIONS = 20;
+/** How many of them one account's calls hold at most, so that as many are left for others. */
+export const MAX_CONNECTIONS_OF_ACCOUNT = MAX_CONNECTIONS / 2;
 /**
  * How many connections one process holds at most: the pool, one that listens for changes, and three
  * that read large tariffs: the one in force, the one that takes effect soon, and a draft.
@@ -32,8 +35,11 @@ const IDLE_MS = 10_000;
 
 /** Sees how the pool of connections is used. */
 export interface PoolObserver {
-  /** Called when the pool is made, at the first use of the ORM. */
-  created(pool: Pick<Pool, "totalCount" | "idleCount" | "waitingCount">): void;
+  /** Called when the pool and its shares are made, at the first use of the ORM. */
+  created(
+    pool: Pick<Pool, "totalCount" | "idleCount" | "waitingCount">,
+    shares: Pick<ConnectionShares, "waiting">,
+  ): void;
   /** Called with how long a connection was waited for, in milliseconds, had or not. */
   waited(ms: number): void;
 }
@@ -89,8 +95,9 @@ function ormOptions(
       application_name: "shipments",
       Client: clientClass(databaseUrl),
       onPoolCreated(pool: Pool) {
-        poolObserver?.created(pool);
-        reclaimLostConnections(pool, (ms) => poolObserver?.waited(ms));
+        const shares = createConnectionShares(MAX_CONNECTIONS_OF_ACCOUNT);
+        poolObserver?.created(pool, shares);
+        guardConnections(pool, shares, (ms) => poolObserver?.waited(ms));
       },
     },
     // No relation here has two sides to keep in step, and the accessors that MikroORM would otherwise

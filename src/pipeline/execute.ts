@@ -21,6 +21,9 @@ export type Execute = (
   faults?: readonly Problem[],
 ) => Answer | Promise<Answer>;
 
+/** Begins work whose connections to the database count as an account's. */
+export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;
+
 const NO_FAULTS: readonly Problem[] = [];
 
 /** Builds the step that executes calls. */
@@ -28,13 +31,17 @@ export function createExecute(options: {
   readonly validatorOf: (rpc: Rpc) => ValidateRequest;
   /** Of work that has to be waited for, which may go on after its caller has left. */
   readonly places: Omit<Places, "assertSome">;
+  readonly onBehalfOf: OnBehalfOf;
 }): Execute {
-  const { validatorOf, places } = options;
+  const { validatorOf, places, onBehalfOf } = options;
   return (rpc, request, call, faults = NO_FAULTS) => {
     call.faults = validatorOf(rpc)(request, faults);
     assertBeforeDeadline(call);
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
-    const answer = runInPlace(rpc, request, call, places);
+    // Quotes are answered from memory.
+    const isQuote = rpc.limitClass === "quote";
+    const run = () => runInPlace(rpc, request, call, places);
+    const answer = isQuote ? run() : onBehalfOf(call.caller.account, run);
     if (!(answer instanceof Promise)) return answer;
     return call.deadlineMs === undefined ? answer : before(call.deadlineMs, answer);
   };
@@ -48,7 +55,6 @@ function runInPlace(
   places: Omit<Places, "assertSome">,
 ): Answer | Promise<Answer> {
   const { account } = call.caller;
-  // Quotes are answered from memory.
   if (rpc.limitClass !== "quote" && !places.has(account)) {
     return places.runLater(account, () => {
       assertBeforeDeadline(call);

@@ -12,7 +12,7 @@ import {
   type ReceivedCall,
   type SessionLookup,
 } from "./call.ts";
-import { createExecute, type Execute } from "./execute.ts";
+import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
 import type { Limiter } from "./limiter.ts";
 import { createLookUps, type LookUps } from "./look-ups.ts";
 import { createMemoryBudget } from "./memory-budget.ts";
@@ -98,6 +98,7 @@ interface PipelineOptions {
   readonly closedBecause: () => string | undefined;
   /** What to tell a caller of an error that passes by itself; undefined for any other error. */
   readonly transientMessage: (error: unknown) => string | undefined;
+  readonly onBehalfOf: OnBehalfOf;
   readonly limiter: Limiter;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
@@ -119,7 +120,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const lookUps = createLookUps();
   const authenticate = createAuthenticate({ ...options, lookUps });
   const admit = createAdmit({ ...options, authenticate, places });
-  const execute = createExecute({ validatorOf, places });
+  const execute = createExecute({ ...options, validatorOf, places });
   const refusalOf = createRefusalOf(options.transientMessage, options.log);
   const refusalFor = createRefusalFor(refusalOf, methods, options.log);
   const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");

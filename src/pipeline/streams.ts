@@ -3,6 +3,7 @@ import { Refusal, refuse, unavailable } from "../domain/refusal.ts";
 import { assertMayCall } from "./assert-may-call.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { AnyCall, Caller } from "./call.ts";
+import type { OnBehalfOf } from "./execute.ts";
 import type { StreamRpc } from "./rpc.ts";
 import type { ValidateRequest } from "./validate-request.ts";
 
@@ -21,9 +22,12 @@ export type ExecuteStream = (
   signal: AbortSignal,
 ) => AsyncIterable<Message>;
 
-/** How many streams one process, and one workspace, or one person who has signed in, in it, may hold open. */
+/** How many streams one process may hold open. */
 const MAX_STREAMS = 500;
-const MAX_STREAMS_OF_ACCOUNT = 20;
+/** How many of them may be one account's (a workspace or an operator), with its people. */
+const MAX_STREAMS_OF_ACCOUNT = 100;
+/** How many may be the programs' of an account, and one person's in it. */
+const MAX_STREAMS_OF_HOLDER = 20;
 /** How often it is checked whether the key of an open stream still works, in milliseconds. */
 const RECHECK_MS = 400;
 
@@ -33,8 +37,9 @@ export function createExecuteStream(options: {
   readonly authenticate: Authenticate;
   /** Why calls cannot be taken now ("shutting down"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
+  readonly onBehalfOf: OnBehalfOf;
 }): ExecuteStream {
-  const { validatorOf, authenticate, closedBecause } = options;
+  const { validatorOf, authenticate, closedBecause, onBehalfOf } = options;
   const open = createStreamCounts();
 
   /** Ends a stream whose caller may no longer call; not one whose caller cannot be looked up now. */
@@ -47,20 +52,36 @@ export function createExecuteStream(options: {
   }
 
   return async function* (rpc, request, call, signal) {
-    const account = holderOf(call.caller);
+    const { caller } = call;
     const ending = new AbortController();
-    open.add(account);
+    open.add(caller);
     const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
     try {
       validatorOf(rpc)(request, []);
-      yield* rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
+      const messages = rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
+      yield* eachOnBehalfOf(caller.account, messages, onBehalfOf);
       const closed = closedBecause();
       if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
       ending.signal.throwIfAborted();
     } finally {
       clearInterval(rechecking);
-      open.remove(account);
+      open.remove(caller);
     }
+  };
+}
+
+/** The messages of a stream, each of which is made on behalf of an account. */
+function eachOnBehalfOf(
+  account: number | string,
+  messages: AsyncIterable<Message>,
+  onBehalfOf: OnBehalfOf,
+): AsyncIterable<Message> {
+  const iterator = messages[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => onBehalfOf(account, () => iterator.next()),
+      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    }),
   };
 }
 
@@ -70,33 +91,46 @@ function holderOf(caller: Caller): number | string {
   return `person ${caller.member.personId}`;
 }
 
-/** Counts open streams by workspace, and refuses those beyond the bounds. */
+/** Counts open streams, and refuses those beyond the bounds. */
 function createStreamCounts() {
-  const counts = new Map<number | string, number>();
+  const ofAccounts: Counts = new Map();
+  const ofHolders: Counts = new Map();
   let all = 0;
   return {
-    add(account: number | string): void {
-      const ofAccount = counts.get(account) ?? 0;
-      if (ofAccount >= MAX_STREAMS_OF_ACCOUNT) throw tooManyStreamsError();
+    add(caller: Caller): void {
+      const holder = holderOf(caller);
+      const whose = holder === caller.account ? "The workspace's keys have" : "You have";
+      assertFewer(ofHolders, holder, MAX_STREAMS_OF_HOLDER, whose);
+      assertFewer(ofAccounts, caller.account, MAX_STREAMS_OF_ACCOUNT, "The workspace has");
       if (all >= MAX_STREAMS) {
         throw unavailable("There are too many open streams here; try again in a moment.");
       }
       all++;
-      counts.set(account, ofAccount + 1);
+      addTo(ofHolders, holder, 1);
+      addTo(ofAccounts, caller.account, 1);
     },
-    remove(account: number | string): void {
+    remove(caller: Caller): void {
       all--;
-      const left = (counts.get(account) ?? 1) - 1;
-      if (left === 0) counts.delete(account);
-      else counts.set(account, left);
+      addTo(ofHolders, holderOf(caller), -1);
+      addTo(ofAccounts, caller.account, -1);
     },
   };
 }
 
-function tooManyStreamsError(): Refusal {
-  return refuse(
+type Counts = Map<number | string, number>;
+
+function addTo(counts: Counts, key: number | string, more: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + more;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+/** @throws Refusal RATE_LIMITED */
+function assertFewer(counts: Counts, key: number | string, most: number, whose: string): void {
+  if ((counts.get(key) ?? 0) < most) return;
+  throw refuse(
     "RATE_LIMITED",
-    `The workspace has ${MAX_STREAMS_OF_ACCOUNT} streams open here, and may have no more; close one first.`,
+    `${whose} ${most} streams open here, and may have no more; close one first.`,
     { retryAfterSeconds: 1 },
   );
 }

@@ -44,7 +44,7 @@ export function createInstruments(registry: Registry): Instruments {
 }
 
 function createPoolObserver(registry: Registry): PoolObserver {
-  let pool: Parameters<PoolObserver["created"]>[0] = NO_POOL;
+  let [pool, shares]: Parameters<PoolObserver["created"]> = [NO_POOL, NO_SHARES];
   const connections = new Gauge({
     name: "shipments_database_connections",
     help: `Connections of the pool, by state, at most ${MAX_CONNECTIONS}; and what waits for one.`,
@@ -53,7 +53,7 @@ function createPoolObserver(registry: Registry): PoolObserver {
     collect() {
       this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
       this.set({ state: "idle" }, pool.idleCount);
-      this.set({ state: "waiting" }, pool.waitingCount);
+      this.set({ state: "waiting" }, pool.waitingCount + shares.waiting());
     },
   });
   registry.registerMetric(connections);
@@ -63,14 +63,15 @@ function createPoolObserver(registry: Registry): PoolObserver {
     buckets: WAIT_BUCKETS,
   })();
   return {
-    created(made) {
-      pool = made;
+    created(...made) {
+      [pool, shares] = made;
     },
     waited: (ms) => observeWait(ms / 1_000),
   };
 }
 
 const NO_POOL = { totalCount: 0, idleCount: 0, waitingCount: 0 };
+const NO_SHARES = { waiting: () => 0 };
 
 function createObserveGroups(registry: Registry): ObserveGroups {
   const labelNames = ["group"];

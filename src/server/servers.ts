@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.js";
 import { createClientAddress } from "../domain/client-address.ts";
+import { onBehalfOf } from "../db/connection-shares.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
@@ -99,6 +100,7 @@ export function createServers(options: ServersOptions): Servers {
     isHttps,
     closedBecause,
     transientMessage: transientDatabaseMessage,
+    onBehalfOf,
     observer,
     tickBatcher,
   });

@@ -47,6 +47,7 @@ function startPipeline(run: Rpc["run"]) {
     isHttps: false,
     closedBecause: () => undefined,
     transientMessage: () => undefined,
+    onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
     observer: createObserver(log, new Registry(), tickBatcher),

@@ -78,6 +78,7 @@ export async function startOwnService(options: {
     countUsage: () => undefined,
     closedBecause: () => undefined,
     transientMessage: () => undefined,
+    onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => performance.now()),
     observer: createObserver(log, new Registry(), tickBatcher),

@@ -1,5 +1,6 @@
 import type { EventSubscriber } from "@mikro-orm/core";
 import type { Logger } from "pino";
+import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { Event } from "./event.entity.ts";
 
@@ -48,7 +49,7 @@ export function createEventAnnouncer(options: {
 
   function sendIn(ms: number): void {
     if (closed || pending.size === 0 || timer !== undefined) return;
-    timer = setTimeout(() => (sending = sendAndReschedule()), ms);
+    timer = onBehalfOfAll(() => setTimeout(() => (sending = sendAndReschedule()), ms));
   }
 
   /** The timer stays set while sending, so that one announcement is in flight at a time. */

@@ -1,5 +1,6 @@
 import { sql, type FilterQuery } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { readPageToken, writePageToken } from "../../domain/page-token.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Event } from "./event.entity.ts";
@@ -55,6 +56,29 @@ export async function readFeedEnd(
     { orderBy: { transaction: "desc", subject: "desc", number: "desc" }, limit: 1 },
   );
   return last;
+}
+
+const FEED_ENDS = `
+  select asked.workspace::float8 as workspace,
+    concat_ws(' ', newest.transaction, newest.subject, newest.number) as "end"
+  from json_to_recordset($1) as asked (workspace bigint)
+  cross join lateral (
+    select transaction, subject, number from event
+    where workspace_id = asked.workspace
+      and transaction < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    order by transaction desc, subject desc, number desc limit 1
+  ) as newest`;
+
+/** Where feeds end, by workspace, as text to compare; those that are empty are left out. */
+export async function readFeedEnds(
+  em: EntityManager,
+  workspaces: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const asked = JSON.stringify(workspaces.map((workspace) => ({ workspace })));
+  const rows = await runStatement<{ workspace: number; end: string }>(em.fork(), FEED_ENDS, [
+    asked,
+  ]);
+  return new Map(rows.map(({ workspace, end }) => [workspace, end]));
 }
 
 function afterPosition({ transaction, subject, number }: FeedPosition): FilterQuery<Event>[] {

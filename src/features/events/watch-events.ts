@@ -19,15 +19,8 @@ export interface WatchDeps {
 /** How many events one stream holds in memory at most. */
 const BATCH = 50;
 /**
- * Bounds on the wait between two reads, in milliseconds. It starts short again after an
- * announcement, because an event becomes readable only when all earlier transactions have ended,
- * and doubles while nothing comes.
- */
-const SHORTEST_WAIT_MS = 25;
-const LONGEST_WAIT_MS = 1_000;
-/**
- * How long a stream stays silent before it sends a heartbeat, in milliseconds. With a wait and a read
- * on top, callers hear something at least every 15 seconds.
+ * How long a stream stays silent before it sends a heartbeat, in milliseconds: callers are told
+ * that they hear something at least every 15 seconds.
  */
 const HEARTBEAT_MS = 10_000;
 
@@ -50,12 +43,14 @@ export async function* watchEvents(
       ? await readFeedEnd(em.fork(), workspaceId)
       : readCursor(workspaceId, request.after);
   let cursor = after === undefined ? "" : writeCursor(workspaceId, after);
-  let waitMs = SHORTEST_WAIT_MS;
   let lastSentMs = -Infinity;
+  let mayHaveGrown = true;
   const subscription = events.subscribe(workspaceId);
   try {
     while (!signal.aborted) {
-      const found = await readFeed(em.fork(), workspaceId, { after, types, limit: BATCH });
+      const found = mayHaveGrown
+        ? await readFeed(em.fork(), workspaceId, { after, types, limit: BATCH })
+        : [];
       for (const event of found) {
         if (signal.aborted) return;
         after = event;
@@ -68,8 +63,7 @@ export async function* watchEvents(
         yield create(WatchEventsResponseSchema, { cursor });
         lastSentMs = performance.now();
       }
-      const isActive = (await subscription.wait(waitMs, signal)) || found.length > 0;
-      waitMs = isActive ? SHORTEST_WAIT_MS : Math.min(2 * waitMs, LONGEST_WAIT_MS);
+      mayHaveGrown = await subscription.wait(lastSentMs + HEARTBEAT_MS - performance.now(), signal);
     }
   } finally {
     subscription.close();

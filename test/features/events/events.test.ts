@@ -6,13 +6,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   EventService,
   WatchEventsResponseSchema,
+  type WatchEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { revokeKey } from "../../support/platform.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { signIn } from "../../support/browser.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startStatementLog } from "../../support/statement-log.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { take } from "../../support/take.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
@@ -447,7 +450,8 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   );
   expect(await rpcError(Promise.race(streams))).toEqual({
     code: "ResourceExhausted",
-    message: "The workspace has 20 streams open here, and may have no more; close one first.",
+    message:
+      "The workspace's keys have 20 streams open here, and may have no more; close one first.",
     details: {
       ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
       RetryInfo: { retryDelay: "1s" },
@@ -462,6 +466,72 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   ).toHaveLength(1);
   leaving.abort();
   await Promise.allSettled(streams);
+});
+
+test("a workspace can hold 100 event streams open at most, however many people it invites", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const leaving = new AbortController();
+  const open = async (cookie: string): Promise<string> => {
+    const answer = await fetch(`${service.httpUrl}/shipments.v1.EventService/WatchEvents`, {
+      method: "POST",
+      headers: {
+        cookie,
+        "sec-fetch-site": "same-origin",
+        "x-workspace": String(id),
+        "content-type": "application/connect+json",
+      },
+      body: frame(Buffer.from("{}")),
+      signal: leaving.signal,
+    });
+    const { value } = await answer.body!.getReader().read();
+    return Buffer.from(value!.subarray(5)).toString();
+  };
+  const people: string[] = [];
+  for (const name of ["a", "b", "c", "d", "e", "f"]) {
+    const person = { email: `${name}@example.org`, role: "viewer" } as const;
+    people.push((await signIn(service, apiKey, person)).cookie);
+  }
+  const all = people.slice(0, 5).flatMap((cookie) => Array(20).fill(cookie));
+  expect(new Set(await Promise.all(all.map(open)))).toEqual(new Set(["{}"]));
+  const refusal = (message: string) => ({ error: { code: "resource_exhausted", message } });
+  expect(JSON.parse(await open(people[5]!))).toMatchObject(
+    refusal("The workspace has 100 streams open here, and may have no more; close one first."),
+  );
+  expect(JSON.parse(await open(people[0]!))).toMatchObject(
+    refusal("You have 20 streams open here, and may have no more; close one first."),
+  );
+  const other = await service.addWorkspace();
+  const client = service.grpcClient(other.apiKey, EventService);
+  expect(await take(1, client.watchEvents({}))).toEqual([HEARTBEAT]);
+  leaving.abort();
+});
+
+test("streams read when their feed has grown, and one statement for all of them tells that", async () => {
+  const log = await startStatementLog(service.databaseUrl);
+  const replica = await startReplica(log.url);
+  const leaving = new AbortController();
+  const streams: AsyncIterator<WatchEventsResponse>[] = [];
+  const keys = [(await replica.addWorkspace()).apiKey, (await replica.addWorkspace()).apiKey];
+  for (const apiKey of keys) {
+    const client = replica.grpcClient(apiKey, EventService);
+    for (let i = 0; i < 15; i++) {
+      streams.push(client.watchEvents({}, { signal: leaving.signal })[Symbol.asyncIterator]());
+    }
+  }
+  const nexts = () => Promise.all(streams.map((stream) => stream.next()));
+  expect((await nexts()).map(({ value }) => value)).toEqual(Array(30).fill(HEARTBEAT));
+  const reads = () => log.runs.filter((text) => text.includes('from "event"')).length;
+  const looks = () => log.runs.filter((text) => /as asked .*from event/s.test(text)).length;
+  const before = looks();
+  await eventually("three looks at the feeds", () => looks() >= before + 3);
+  expect(reads()).toBe(30);
+
+  const shipments = await Promise.all(keys.map((apiKey) => book(apiKey)));
+  const seen = (await nexts()).map(({ value }) => value.data.shipment);
+  expect(seen).toEqual(streams.map((_, i) => shipments[i < 15 ? 0 : 1].reference));
+  leaving.abort();
+  await replica.close();
+  await log.close();
 });
 
 test("event streams end with UNAVAILABLE when the service stops, and do not delay it", async () => {

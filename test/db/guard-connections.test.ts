@@ -1,6 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { reclaimLostConnections } from "../../src/db/lost-connections.ts";
+import { createConnectionShares } from "../../src/db/connection-shares.ts";
+import { guardConnections } from "../../src/db/guard-connections.ts";
 import { createDatabase } from "../support/database.ts";
 
 test("of five who ask for one idle connection in one tick, all but the first are seen to wait", async () => {
@@ -8,7 +9,7 @@ test("of five who ask for one idle connection in one tick, all but the first are
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   await pool.query("select");
   const hasWaited: boolean[] = [];
-  reclaimLostConnections(pool, (ms) => hasWaited.push(ms > 0));
+  guardConnections(pool, createConnectionShares(1), (ms) => hasWaited.push(ms > 0));
   const use = async () => {
     const client = await pool.connect();
     await client.query("select");

@@ -1,0 +1,89 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { OverloadedError } from "./database-error.ts";
+
+/** Whose calls a connection is for; undefined for nobody in particular. */
+type Account = number | string;
+
+/** How long a call waits for a connection of its account's, in milliseconds. */
+const MAX_WAIT_MS = 2_000;
+
+const accounts = new AsyncLocalStorage<Account | undefined>();
+
+/** Begins work whose connections count as an account's. */
+export function onBehalfOf<T>(account: Account, work: () => T): T {
+  return accounts.run(account, work);
+}
+
+/** Begins work that is shared by calls, or goes on after the one that begins it. */
+export function onBehalfOfAll<T>(work: () => T): T {
+  return accounts.exit(work);
+}
+
+/** The shares of a pool. */
+export interface ConnectionShares {
+  /**
+   * Takes a connection of the share of whoever this is on behalf of, and gives what returns it; at
+   * once where it is not waited for. Rejects with OverloadedError when the share is in use for 2
+   * seconds.
+   */
+  take(): (() => void) | Promise<() => void>;
+  /** How many calls wait for a connection of their account's share. */
+  waiting(): number;
+}
+
+interface Share {
+  held: number;
+  readonly waiting: Set<() => void>;
+}
+
+const NOTHING = () => undefined;
+
+/** Builds the shares of a pool, each of so many connections. */
+export function createConnectionShares(most: number): ConnectionShares {
+  const shares = new Map<Account, Share>();
+  let waiting = 0;
+
+  /** Hands a connection on to the next that waits, once. */
+  function returned(account: Account, share: Share): () => void {
+    let isReturned = false;
+    return () => {
+      if (isReturned) return;
+      isReturned = true;
+      const [next] = share.waiting;
+      if (next !== undefined) {
+        share.waiting.delete(next);
+        return next();
+      }
+      if (--share.held === 0) shares.delete(account);
+    };
+  }
+
+  async function takeLater(account: Account, share: Share): Promise<() => void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      share.waiting.delete(resolve);
+      reject(new OverloadedError());
+    }, MAX_WAIT_MS);
+    share.waiting.add(resolve);
+    waiting++;
+    try {
+      await promise;
+      return returned(account, share);
+    } finally {
+      clearTimeout(timer);
+      waiting--;
+    }
+  }
+
+  return {
+    take() {
+      const account = accounts.getStore();
+      if (account === undefined) return NOTHING;
+      const share = shares.getOrInsertComputed(account, () => ({ held: 0, waiting: new Set() }));
+      if (share.held >= most) return takeLater(account, share);
+      share.held++;
+      return returned(account, share);
+    },
+    waiting: () => waiting,
+  };
+}
