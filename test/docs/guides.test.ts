@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { makeProtoRepository } from "../support/proto-repository.ts";
 import { runProgram } from "../support/run-program.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { readGuides, type Guide, type GuideBlock } from "./guide-blocks.ts";
-import { startShellSession, type ShellSession } from "./shell-session.ts";
+import { BLOCK_TIMEOUT_MS, startShellSession, type ShellSession } from "./shell-session.ts";
 
 /*
  * Every block of README.md and the guides is run, in the order of the page. A block of `sh` has to
@@ -22,7 +22,7 @@ import { startShellSession, type ShellSession } from "./shell-session.ts";
  *     sh norun: <why>            is not run
  *     sh background=<text>       goes on while later blocks run, once it has printed the text
  *     sh prints=<text>           has the text printed, by itself or by what goes on
- *     sh needs=<tool>            is run only where the tool is
+ *     sh needs=<tool>            is run only where the tool is; no test needs the network
  *
  * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name that the text before it gives, for
  * blocks of `sh` to use; TypeScript is also checked. `json` and `yaml` have to be well-formed.
@@ -45,11 +45,19 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
 const TOOLS: Readonly<Record<string, () => boolean>> = {
   grpcio: () => HAS_GRPCIO && areOnPath("protoc", "grpc_python_plugin"),
   go: () => areOnPath("go", "protoc-gen-go", "protoc-gen-go-grpc"),
+  "go-packages": () => TOOLS["go"]!() && areOnPath("protoc") && hasGoPackages(),
 };
 
 function areOnPath(...programs: readonly string[]): boolean {
   const found = programs.map((it) => spawnSync("sh", ["-c", `command -v ${it}`]).status === 0);
   return !found.includes(false);
+}
+
+/** Whether there are Debian's packages of Go's gRPC and Protobuf 1.5, since a test fetches nothing. */
+function hasGoPackages(): boolean {
+  return ["google.golang.org/grpc", "github.com/golang/protobuf/proto/wire.go"].every((name) =>
+    existsSync(join("/usr/share/gocode/src", name)),
+  );
 }
 
 /** The folder in which a guide is read: like that of the repository, with files of the reader's own. */
@@ -218,7 +226,8 @@ describe.each(readGuides().filter(hasExamples))(
       const { language, note, line } = block;
       const { needs } = notesOf(block);
       const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
-      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
+      const timeout = BLOCK_TIMEOUT_MS + 10_000;
+      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, { timeout }, async () => {
         expect(LANGUAGES).toContain(language);
         expect(note).toMatch(/^((background|prints|needs)=\S+ ?)*$/);
         await enterFolder(block.before);

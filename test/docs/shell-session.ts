@@ -18,7 +18,7 @@ export interface ShellSession {
 }
 
 /** How long a block may take, in milliseconds, until it has printed what is waited for. */
-const BLOCK_TIMEOUT_MS = 55_000;
+export const BLOCK_TIMEOUT_MS = 170_000;
 
 /** What is printed when a block has succeeded, and when one that is to go on has ended. */
 const DONE = "-- the block is done --";
