@@ -26,7 +26,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { accountProblem, loadAccount } from "./api/sign-in.ts";
-import { account, SignedIn, useAccount, WorkspaceId } from "./api/session.ts";
+import { account, PERSON_KEY, SignedIn, useAccount, WorkspaceId } from "./api/session.ts";
 import { connected } from "./api/connection.ts";
 import { useStore } from "./api/store.ts";
 import { findPage, isPlatformPath } from "./pages.ts";
@@ -55,7 +55,8 @@ export function App() {
         <Arriving />
       ) : (
         <SignedIn.Provider value={person}>
-          <CurrentPage pathname={pathname} />
+          {/* Made anew for another person, who has signed in in another tab. */}
+          <CurrentPage key={String(person.id)} pathname={pathname} />
         </SignedIn.Provider>
       )}
       <Toasts />
@@ -78,18 +79,24 @@ function loadIfVisible(): void {
   if (document.visibilityState === "visible") void loadAccount();
 }
 
+function loadIfPersonChanged({ key }: StorageEvent): void {
+  if (key === PERSON_KEY) void loadAccount();
+}
+
 /**
- * Asks who has signed in, again each time that a lost connection is back or the page is looked at
- * again: another tab may have signed in as somebody else. Gives what ends that.
+ * Asks who has signed in, again each time that a lost connection is back, the page is looked at again,
+ * or another tab has signed in or out. Gives what ends that.
  */
 function followAccount(): () => void {
   void loadAccount();
   document.addEventListener("visibilitychange", loadIfVisible);
+  addEventListener("storage", loadIfPersonChanged);
   const unsubscribe = connected.subscribe(() => {
     if (connected.get()) void loadAccount();
   });
   return () => {
     document.removeEventListener("visibilitychange", loadIfVisible);
+    removeEventListener("storage", loadIfPersonChanged);
     unsubscribe();
   };
 }

@@ -76,6 +76,78 @@ describeDashboard("signing in", (dashboard) => {
     await page.waitForURL(`**/w/${workspace.id}/shipments?payment_status=2`);
   });
 
+  test("a link that opens in another tab leads to the page that was asked for, in both tabs", async () => {
+    const page = await dashboard.newPage();
+    await page.goto(`/w/${workspace.id}/shipments?status=1`);
+    await page.getByText("You sign in by a link").waitFor();
+    expect(await page.getByText("Your session has ended").count()).toBe(0);
+    const other = await page.context().newPage();
+    await signInTo(other, dashboard, workspace);
+    await other.waitForURL(`**/w/${workspace.id}/shipments?status=1`);
+    await page.getByLabel("Status").waitFor();
+    expect(await page.getByLabel("Status").inputValue()).toBe("1");
+  });
+
+  test.each([
+    ["another site", () => "//example.org/w/1"],
+    ["a workspace of others", () => `/w/${workspace.id + 1}/shipments`],
+    ["the platform, which is not theirs", () => "/platform"],
+  ])("nobody is led to %s after signing in", async (_, address) => {
+    const page = await dashboard.newPage();
+    await page.goto("/sign-in");
+    const kept = JSON.stringify({ address: address(), keptAt: Date.now() });
+    await page.evaluate(`localStorage.setItem("return-address", ${JSON.stringify(kept)})`);
+    await signInTo(page, dashboard, workspace);
+    await page.waitForURL(`**/w/${workspace.id}/shipments`);
+  });
+
+  test("a session that ends is said, and what was typed is there again for the same person alone", async () => {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard, workspace);
+    const fields = [
+      ["Pickup address", "1 Times Square"],
+      ["Weight in kg", "2.5"],
+      ["Name", "Grace Hopper"],
+      ["Name of note 2", "gate"],
+      ["Text of note 2", "B"],
+    ] as const;
+    const field = (label: string) => page.getByLabel(label, { exact: true });
+    const type = async () => {
+      await page.goto(`/w/${workspace.id}/book`);
+      for (let i = 0; i < 2; i++) await page.getByRole("button", { name: "Add a note" }).click();
+      for (const [label, text] of fields) await field(label).fill(text);
+    };
+    const loseSession = async () => {
+      await page.context().clearCookies();
+      await page.getByRole("button", { name: /^Book/ }).click();
+      await page.getByText("Your session has ended.").waitFor();
+    };
+    await type();
+    await loseSession();
+    await page.getByText("what you typed there is kept in this tab").waitFor();
+    await expectWellShown(page, "sign-in-ended");
+    await signInTo(await page.context().newPage(), dashboard, workspace);
+    await page.getByText("What you typed is here again.").waitFor();
+    for (const [label, text] of fields) {
+      await expect.poll(() => field(label).inputValue()).toBe(text);
+    }
+
+    await loseSession();
+    const stranger = { email: "kay@example.org", name: "Kay" };
+    await signInTo(await page.context().newPage(), dashboard, workspace, stranger);
+    await field("Name").waitFor();
+    expect(await field("Name").inputValue()).toBe("");
+
+    await type();
+    await page.context().clearCookies();
+    // As another tab does that signs out.
+    await page.evaluate("localStorage.removeItem('person')");
+    await page.getByRole("button", { name: /^Book/ }).click();
+    await page.getByText("You sign in by a link").waitFor();
+    expect(await page.getByText("Your session has ended.").count()).toBe(0);
+    expect(await page.evaluate("sessionStorage.getItem('kept-forms')")).toBe(null);
+  });
+
   test("signing out ends the session", async () => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard, workspace);

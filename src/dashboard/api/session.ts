@@ -6,6 +6,7 @@ import type {
   AccountWorkspace,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
+import { dropForms, keepForms } from "./kept-forms.ts";
 import { createStore } from "./store.ts";
 
 /** What a member may do in a workspace; each role may do all that those before it may. */
@@ -23,9 +24,41 @@ const RANKS: Readonly<Record<Role, MemberRole>> = {
  */
 export const account = createStore<Account | null | undefined>(undefined);
 
-/** Has the sign-in page shown, which leads back to where the reader is. */
+/** Whether the reader had signed in, and not out: their session ended by itself. */
+export const sessionEnded = createStore(false);
+
+/**
+ * Where the id of who has signed in with this browser is, and when, for all of its tabs: they hear of a
+ * change. Removed by signing out.
+ */
+export const PERSON_KEY = "person";
+
+/** Notes who has signed in. What somebody else typed is forgotten. */
+export function noteSignedIn(person: Account): void {
+  const id = String(person.id);
+  // Tabs that know it say nothing, or they would answer each other for ever.
+  if (account.get()?.id !== person.id) localStorage.setItem(PERSON_KEY, `${id} ${Date.now()}`);
+  dropForms(id);
+  sessionEnded.set(false);
+  account.set(person);
+}
+
+/**
+ * Has the sign-in page shown, which leads back to where the reader is. What they typed is kept, unless
+ * they signed out in another tab.
+ */
 export function noteSignedOut(): void {
+  const [person] = localStorage.getItem(PERSON_KEY)?.split(" ") ?? [];
+  sessionEnded.set(person !== undefined);
+  if (person === undefined) dropForms();
+  else if (account.get()) keepForms(person);
   account.set(null);
+}
+
+/** Notes that the reader signed out: nothing of theirs stays behind. */
+export function noteLeft(): void {
+  localStorage.removeItem(PERSON_KEY);
+  noteSignedOut();
 }
 
 /** The person who has signed in, for the pages behind the sign-in page. */

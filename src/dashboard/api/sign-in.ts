@@ -3,7 +3,7 @@ import { AccountService } from "../../../gen/shipments/account/v1/account_servic
 import { clientFor } from "./clients.ts";
 import { noteConnectionLost } from "./connection.ts";
 import { problemOf, type Problem } from "./problem.ts";
-import { account } from "./session.ts";
+import { noteLeft, noteSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
 
 /** Why it could not be found out who has signed in; undefined when it could, or is not known yet. */
@@ -14,7 +14,7 @@ export async function loadAccount(): Promise<void> {
   accountProblem.set(undefined);
   try {
     const { data } = await clientFor(AccountService).getAccount({});
-    account.set(data);
+    noteSignedIn(data!);
   } catch (error) {
     // Without a session the sign-in page is shown by now.
     accountProblem.set(problemOf(error));
@@ -38,7 +38,7 @@ export async function signIn(token: string): Promise<void> {
  */
 export async function signOut(): Promise<void> {
   await postForm("/sign-out", {});
-  account.set(null);
+  noteLeft();
 }
 
 /** Sends a form; its answer leads to another page when it was taken. */

@@ -96,7 +96,8 @@ function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
 function Booking({ workspace }: { readonly workspace: string }) {
   const { query } = usePlace();
   const customers = useClient(CustomerService);
-  const id = recordIdOf(query.get("customer") ?? "");
+  // At first: later the address follows what is chosen in the form.
+  const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
   const named = useQuery(
     async (signal) =>
       id === undefined
@@ -120,13 +121,18 @@ function BookingForm(props: {
   const [choice, setChoice] = useState<CustomerChoice>(
     customer ? { kind: "existing", customer } : { kind: "new" },
   );
+  const choose = (next: CustomerChoice) => {
+    setChoice(next);
+    const chosen = next.kind === "existing" ? next.customer : undefined;
+    changeQuery({ customer: chosen && String(chosen.id) }, { replace: true });
+  };
   const book = useBooking({ workspace, route, choice, quote });
   const price = quote.data?.covered
     ? ` for ${moneyText(quote.data.total, quote.data.currency)}`
     : "";
   return (
     <div class="booking">
-      <Form action={book} submit={`Book${price}`}>
+      <Form action={book} name="book" submit={`Book${price}`}>
         <div class="columns">
           <div>
             <Section title="Route">
@@ -141,7 +147,7 @@ function BookingForm(props: {
             </Section>
             <Section title="Customer">
               <div class="form">
-                <CustomerFields choice={choice} choose={setChoice} />
+                <CustomerFields choice={choice} choose={choose} />
               </div>
             </Section>
             <Section title="For your records">

@@ -9,11 +9,12 @@ import { takeReturnAddress } from "./return-address.ts";
 
 /** The start: leads on to where the reader was before signing in, or to the first workspace. */
 export function HomePage() {
-  const { workspaces, email, operatorRole } = useAccount();
+  const account = useAccount();
+  const { workspaces, email, operatorRole } = account;
   const first = workspaces.find(({ suspended }) => !suspended) ?? workspaces[0];
   const platform = operatorRole === undefined ? undefined : firstPlatformPage();
   const start = first === undefined ? platform : paths.shipments({ workspace: first.id });
-  const [target] = useState(() => takeReturnAddress() ?? start);
+  const [target] = useState(() => takeReturnAddress(account) ?? start);
   useEffect(() => {
     if (target !== undefined) navigate(target, { replace: true });
   }, [target]);

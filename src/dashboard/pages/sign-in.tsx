@@ -1,6 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import icon from "../icon.svg";
+import { hasKeptForms } from "../api/kept-forms.ts";
+import { sessionEnded } from "../api/session.ts";
 import { identityProvider, signIn } from "../api/sign-in.ts";
+import { useStore } from "../api/store.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
 import { Code } from "../parts/code.tsx";
@@ -24,8 +27,22 @@ export function SignInPage() {
       <h1>
         <img src={icon} alt="" width="28" height="28" /> Shipments
       </h1>
+      <EndedNote />
       {token === undefined ? <WithoutLink /> : <WithLink token={token} />}
     </main>
+  );
+}
+
+/** Says to whom had signed in why they have to again. */
+function EndedNote() {
+  if (!useStore(sessionEnded)) return null;
+  return (
+    <div class="problem attention" role="status">
+      <p>
+        Your session has ended. Sign in again, and you come back to where you were
+        {hasKeptForms() && "; what you typed there is kept in this tab"}.
+      </p>
+    </div>
   );
 }
 
@@ -57,7 +74,7 @@ function WithoutLink() {
         <li>from whoever runs the service, who has this line print one:</li>
       </ul>
       <Code text={linkCommand()} what="command" />
-      <p>Open the link in this browser, and you come back to where you were.</p>
+      <p>Open the link in this browser, in any tab, and you come back to where you were.</p>
       <p>
         The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
         <Guide path="/docs/dashboard#signing-in-by-a-link">how to sign in</Guide>, and{" "}

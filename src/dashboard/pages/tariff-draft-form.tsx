@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -11,7 +11,7 @@ import {
   type DraftText,
   type TierText,
 } from "../parts/draft-fields.ts";
-import { Form, TextField } from "../parts/form.tsx";
+import { Form, TextField, useKeptRows } from "../parts/form.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "../parts/tariff-faults.ts";
 import { toast } from "../parts/toast.tsx";
 
@@ -113,6 +113,15 @@ function Tiers(props: {
   readonly change: (tiers: readonly TierText[]) => void;
 }) {
   const { tiers, change } = props;
+  const kept = useKeptRows(/^tiers\[\d+\]\.min_kg$/);
+  useLayoutEffect(() => {
+    if (kept > tiers.length) {
+      change([
+        ...tiers,
+        ...Array.from({ length: kept - tiers.length }, () => tierAfter(undefined)),
+      ]);
+    }
+  }, []);
   const swap = (i: number, j: number) => {
     change(tiers.with(i, tiers[j]!).with(j, tiers[i]!));
   };

@@ -54,7 +54,7 @@ export function FormDialog(props: {
   useEffect(props.action.reset, []);
   return (
     <Dialog title={title} close={close}>
-      <Form {...form} cancel={close} />
+      <Form {...form} name={title} cancel={close} />
     </Dialog>
   );
 }

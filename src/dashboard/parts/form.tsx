@@ -1,9 +1,12 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { takeForm, watchForm, type Typed } from "../api/kept-forms.ts";
 import { fieldOf, plainText, type Labels } from "../api/plain-text.ts";
 import type { Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
 import { numberFrom } from "./format.ts";
+import { toast } from "./toast.tsx";
+import { typeAgain, typedOf } from "./typed-fields.ts";
 
 /** What the fields of a form need of it. */
 interface FormState {
@@ -12,13 +15,17 @@ interface FormState {
   readonly labels: Map<string, string>;
   /** The fields that were changed since the problem: what was said of them may be right by now. */
   readonly edited: ReadonlySet<string>;
+  /** What was typed before the session ended, which the form is about to put into its fields. */
+  readonly kept: Typed;
 }
 
+const NOTHING_TYPED: Typed = [];
 const UNEDITED: ReadonlySet<string> = new Set();
 const FormContext = createContext<FormState>({
   problem: undefined,
   labels: new Map(),
   edited: UNEDITED,
+  kept: [],
 });
 
 /** Runs with what was typed. */
@@ -36,9 +43,12 @@ export type SubmitAction = Action<readonly [FormData]>;
  *
  * A refusal is shown at the field of the same name, with the field's label, until it is changed; and
  * what is about none above the button, until anything is. The first field that is refused gets the focus.
+ * What was typed when the session ends is there again once the same person has signed in again.
  */
 export function Form(props: {
   readonly action: SubmitAction;
+  /** Tells it from other forms of the page; what the button says when not given. */
+  readonly name?: string;
   /** What the button says. */
   readonly submit: string;
   readonly tone?: "primary" | "danger";
@@ -51,6 +61,7 @@ export function Form(props: {
   const form = useRef<HTMLFormElement>(null);
   const [labels] = useState(() => new Map<string, string>());
   const { edited, noteEdit } = useEdited(action.problem);
+  const { kept, noteTyped } = useKept(props.name ?? props.submit, form);
   useEffect(() => {
     if (!action.problem) return;
     const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
@@ -62,14 +73,17 @@ export function Form(props: {
       ref={form}
       class="form"
       noValidate
-      onInput={noteEdit}
+      onInput={(event) => {
+        noteTyped();
+        noteEdit(event);
+      }}
       onClick={noteEdit}
       onSubmit={(event) => {
         event.preventDefault();
         void action.run(new FormData(event.currentTarget));
       }}
     >
-      <FormContext.Provider value={{ problem: action.problem, labels, edited }}>
+      <FormContext.Provider value={{ problem: action.problem, labels, edited, kept }}>
         {props.children}
         <FormProblem />
       </FormContext.Provider>
@@ -90,6 +104,29 @@ export function Form(props: {
       </div>
     </form>
   );
+}
+
+/** Has what is typed into a form outlast the session, and puts it into the fields again. */
+function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
+  const [kept] = useState(() => takeForm(name) ?? NOTHING_TYPED);
+  const isTyped = useRef(false);
+  useLayoutEffect(() => {
+    if (kept.length === 0) return;
+    // After the effects of its parts, which make room for what was typed.
+    setTimeout(() => form.current && void typeAgain(form.current, kept));
+    toast("What you typed is here again.");
+  }, []);
+  useLayoutEffect(
+    () =>
+      watchForm(name, () => (isTyped.current && form.current ? typedOf(form.current) : undefined)),
+    [name],
+  );
+  return { kept, noteTyped: () => void (isTyped.current = true) };
+}
+
+/** How many rows of a form held something before the session ended; `part` names a field that each has. */
+export function useKeptRows(part: RegExp): number {
+  return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
 }
 
 /** The fields that were changed since a problem, and what notes that one is. */

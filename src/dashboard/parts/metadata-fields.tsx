@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { Field } from "./form.tsx";
+import { Field, useKeptRows } from "./form.tsx";
 
 /** A note as it is typed; the key tells rows apart. */
 interface Row {
@@ -19,7 +19,12 @@ export function MetadataFields(props: { readonly notes?: Readonly<Record<string,
     name,
     value,
   });
-  const [rows, setRows] = useState(() => Object.entries(props.notes ?? {}).map(rowOf));
+  const kept = useKeptRows(/^note_name$/);
+  const [rows, setRows] = useState(() => {
+    const notes = Object.entries(props.notes ?? {});
+    const more = Array.from({ length: Math.max(kept - notes.length, 0) }, () => ["", ""] as const);
+    return [...notes, ...more].map(rowOf);
+  });
   return (
     <Field name="metadata" label="Notes" optional>
       {({ id, "aria-describedby": describedBy }) => (
