@@ -1,4 +1,3 @@
-import type { ClientAddress } from "../domain/client-address.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "./call.ts";
 import { assertSameSite } from "./assert-same-site.ts";
 import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
@@ -25,11 +24,10 @@ export function createAuthenticate(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
   readonly lookUps: LookUps;
-  readonly clientAddress: ClientAddress;
   /** Whether browsers reach the service over https. */
   readonly isHttps: boolean;
 }): Authenticate {
-  const { keys, sessions, lookUps, clientAddress, isHttps } = options;
+  const { keys, sessions, lookUps, isHttps } = options;
   const attempts = createFailedAttempts(
     () => performance.now(),
     UNKNOWN_KEYS,
@@ -42,7 +40,7 @@ export function createAuthenticate(options: {
     credential: string,
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
-    const address = clientAddress(call.peer.remoteAddress, call.headers.forwardedFor);
+    const { address } = call;
     // A session that opens nothing of what it is sent for fails as an unknown key does.
     const found = await lookUps.find(credential, { attempts, address, find });
     if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);

@@ -52,6 +52,8 @@ export interface OperatorCaller {
   readonly actor: "operator" | "command_line" | "service";
   /** Undefined unless it is an operator. */
   readonly operatorId: number | undefined;
+  /** The id of the key that the call carries; undefined without one. */
+  readonly keyId: string | undefined;
   readonly name: string;
   readonly role: OperatorRole;
   readonly limits: RateLimits;
@@ -112,6 +114,10 @@ export interface Peer {
 export interface ReceivedCall {
   readonly headers: CallHeaders;
   readonly peer: Peer;
+  /** Where it comes from: the peer, or of trusted proxies whom they were called by. */
+  readonly address: string;
+  /** Where it was sent, without parameters; undefined where that is known to be an RPC's. */
+  path: string | undefined;
   /** On the clock of `performance.now()`, as are all times here that end in `Ms`. */
   readonly startedMs: number;
   /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
@@ -159,11 +165,17 @@ export type AnyCall = AdmittedCall<Caller>;
 const NO_FAULTS: readonly Problem[] = [];
 
 /** The record of a call that has just begun. */
-export function receivedCall(headers: CallHeaders, peer: Peer): ReceivedCall {
+export function receivedCall(
+  headers: CallHeaders,
+  peer: Peer,
+  address = peer.remoteAddress ?? "",
+): ReceivedCall {
   const startedMs = performance.now();
   return {
     headers,
     peer,
+    address,
+    path: undefined,
     startedMs,
     method: undefined,
     key: undefined,

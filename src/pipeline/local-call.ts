@@ -22,6 +22,7 @@ export function localCall(
       account: actor,
       actor,
       operatorId: undefined,
+      keyId: undefined,
       name,
       role: "owner",
       limits: OPERATOR_LIMITS,

@@ -36,6 +36,24 @@ const CODE_NAMES: ReadonlyMap<number, string> = new Map([
     ]),
 ]);
 
+/** The id of the key that the call carried; undefined for none, and for a person. */
+function keyOf(caller: Caller | undefined): string | undefined {
+  return caller === undefined || caller.audience === "person" ? undefined : caller.keyId;
+}
+
+/** How much of a path is logged, in characters. */
+const SHOWN_PATH = 200;
+/** What may be a secret, whole, in part or with percent signs: names of ours are shorter. */
+const MAYBE_SECRET = /whsec_.*|[\w%+=~-]{32,}/g;
+
+/** A path that led nowhere, as anybody may have written it, fit for the log. */
+function shownPath(path: string | undefined): string | undefined {
+  return path
+    ?.replace(/[^!-~]/g, "?")
+    .replace(MAYBE_SECRET, "...")
+    .slice(0, SHOWN_PATH);
+}
+
 /** The id of the person who has signed in; undefined for a key. */
 function personOf(caller: Caller | undefined): number | undefined {
   if (caller?.audience === "workspace") return caller.member?.personId;
@@ -79,9 +97,12 @@ export function createObserver(
       {
         requestId: call.headers.requestId,
         method: call.method,
+        path: call.method === undefined ? shownPath(call.path) : undefined,
+        address: call.address,
         workspace: caller?.audience === "workspace" ? caller.workspaceId : undefined,
         operator: caller?.audience === "operator" ? caller.name : undefined,
         person: personOf(caller),
+        key: keyOf(caller),
         traceId: traceIdOf(call),
         code: nameOf(code),
         status: httpStatus,

@@ -127,7 +127,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
   return {
     receive(rawHeaders, peer) {
-      const call = receivedCall(readCallHeaders(rawHeaders), peer);
+      const headers = readCallHeaders(rawHeaders);
+      // Now: a connection that has closed has no address any more.
+      const address = options.clientAddress(peer.remoteAddress, headers.forwardedFor);
+      const call = receivedCall(headers, peer, address);
       if (tracer !== undefined) call.span = tracer.begin(call);
       observer.begin();
       return call;

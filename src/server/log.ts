@@ -54,7 +54,10 @@ async function textOutput(): Promise<Output> {
 const CALL_FIELDS = [
   "requestId",
   "method",
+  "path",
+  "address",
   "workspace",
+  "key",
   "traceId",
   "code",
   "status",
@@ -62,14 +65,15 @@ const CALL_FIELDS = [
 ] as const;
 type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
 
-/** The message, and of a call the method, HTTP status (0: no answer), gRPC code and duration. */
+/** The message, and of a call what was called, HTTP status (0: no answer), gRPC code, and so on. */
 function describe(line: CallLine, message: string): string {
-  const { method, status, code, durationMs, workspace, requestId, traceId } = line;
+  const { method, path, status, code, durationMs, workspace, key, address, requestId } = line;
   if (durationMs === undefined) {
     return requestId === undefined ? message : `${message}, request ${requestId}`;
   }
-  const who = workspace === undefined ? "" : `, workspace ${workspace}`;
-  const took = Number(durationMs).toFixed(1);
-  const trace = traceId === undefined ? "" : `, trace ${traceId}`;
-  return `${method ?? "no method"} ${status} ${code}, ${took} ms${who}, request ${requestId}${trace}`;
+  const said = { workspace, key, from: address, request: requestId, trace: line.traceId };
+  const rest = Object.entries(said).filter(([, value]) => value !== undefined);
+  const what = `${method ?? path ?? "no method"} ${status} ${code}`;
+  const took = `${Number(durationMs).toFixed(1)} ms`;
+  return [what, took, ...rest.map((pair) => pair.join(" "))].join(", ");
 }

@@ -193,7 +193,6 @@ test("a key with a typo is refused without a query", async () => {
       keys: { workspace: lookUp, operator: lookUp },
       sessions: { find: async () => undefined },
       lookUps: createLookUps(),
-      clientAddress: () => "",
       isHttps: false,
     }),
     closedBecause: () => undefined,

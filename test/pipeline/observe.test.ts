@@ -6,6 +6,8 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { mintKey } from "../../src/domain/secret-key.ts";
+import type { Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { parsePrometheus, type Metric } from "../support/metrics.ts";
@@ -16,6 +18,7 @@ import {
   type LogLine,
   type ServiceProcess,
 } from "../support/service-process.ts";
+import { startService } from "../support/service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
 const QUOTE_PATH = "/v1/shipments/quote";
@@ -25,6 +28,7 @@ const CREATE = "shipments.v1.ShipmentService/CreateShipment";
 let database: TestDatabase;
 let workspaceId: number;
 let apiKey: string;
+let keyId: string;
 
 beforeEach(async () => {
   database = await createDatabase();
@@ -33,13 +37,15 @@ beforeEach(async () => {
   const made = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
   workspaceId = made.id;
   apiKey = made.apiKey;
+  [{ id: keyId }] = await orm.em.execute("select id from api_key");
   await orm.close();
 });
 
 afterEach(() => database.drop());
 
-async function startReady(): Promise<ServiceProcess> {
-  const served = await startServiceProcess({ DATABASE_URL: database.url, LOG_LEVEL: "trace" });
+async function startReady(environment: Environment = {}): Promise<ServiceProcess> {
+  const given = { DATABASE_URL: database.url, LOG_LEVEL: "trace", ...environment };
+  const served = await startServiceProcess(given);
   await served.untilReady();
   return served;
 }
@@ -51,28 +57,35 @@ const callOf = (served: ServiceProcess, requestId: string): Promise<LogLine> =>
     calls(served).find((line) => line.requestId === requestId),
   );
 
-test("every call is logged in one line with its workspace, method and outcome", async () => {
-  const served = await startReady();
+test("every call is logged in one line with its caller, method and outcome, or the path that led nowhere", async () => {
+  const served = await startReady({ TRUSTED_PROXIES: "127.0.0.1" });
   const call = (requestId: string, path: string, body: object, key: string | undefined) =>
     served.request(path, {
       body,
-      headers: { "x-request-id": requestId },
+      headers: { "x-request-id": requestId, "x-forwarded-for": "203.0.113.9, 192.0.2.1" },
       ...(key === undefined ? {} : { apiKey: key }),
     });
   await call("quote", QUOTE_PATH, COVERED_ROUTE, apiKey);
   await call("nobody", QUOTE_PATH, COVERED_ROUTE, undefined);
   await call("faulty", "/v1/shipments", {}, apiKey);
-  await call("nowhere", "/v1/nonsense", {}, apiKey);
+  await call("nowhere", "/v1/nonsense?of=this", {}, apiKey);
+  await call("not-by-post", "/v1/workspace", {}, apiKey);
+  await call("no-rpc", "/shipments.v1.ShipmentService/CreateOperatorSignInLinks", {}, apiKey);
+  const secret = `/v2/${mintKey("shp_")}/whsec_${"ab/".repeat(12)}`;
+  await call("secret", `${secret}/${"é".repeat(500)}`, {}, apiKey);
+  await call("percent", `/${"%41b".repeat(12)}${"/a".repeat(500)}`, {}, apiKey);
   const options = { headers: { "x-request-id": "grpc" } };
   await expect(served.grpcClient(apiKey).quoteShipment({}, options)).rejects.toThrow();
 
   const line = { level: 30, time: expect.any(Number), durationMs: expect.any(Number), msg: "call" };
-  const workspace = workspaceId;
+  const caller = { workspace: workspaceId, key: keyId };
+  const address = "192.0.2.1";
   expect(await callOf(served, "quote")).toEqual({
     ...line,
     requestId: "quote",
     method: QUOTE,
-    workspace,
+    address,
+    ...caller,
     code: "ok",
     status: 200,
   });
@@ -80,6 +93,7 @@ test("every call is logged in one line with its workspace, method and outcome", 
     ...line,
     requestId: "nobody",
     method: QUOTE,
+    address,
     code: "unauthenticated",
     status: 401,
   });
@@ -87,13 +101,16 @@ test("every call is logged in one line with its workspace, method and outcome", 
     ...line,
     requestId: "faulty",
     method: CREATE,
-    workspace,
+    address,
+    ...caller,
     code: "invalid_argument",
     status: 422,
   });
   expect(await callOf(served, "nowhere")).toEqual({
     ...line,
     requestId: "nowhere",
+    path: "/v1/nonsense",
+    address,
     code: "unimplemented",
     status: 404,
   });
@@ -101,10 +118,32 @@ test("every call is logged in one line with its workspace, method and outcome", 
     ...line,
     requestId: "grpc",
     method: QUOTE,
-    workspace,
+    address: "127.0.0.1",
+    ...caller,
     code: "invalid_argument",
     status: 200,
   });
+  const paths = ["not-by-post", "no-rpc", "secret", "percent"].map(async (requestId) => {
+    const { path } = await callOf(served, requestId);
+    return path;
+  });
+  expect(await Promise.all(paths)).toEqual([
+    "/v1/workspace",
+    "/shipments.v1.ShipmentService/CreateOperatorSignInLinks",
+    "/v2/.../...",
+    `/...${"/a".repeat(98)}`,
+  ]);
+});
+
+test("an operator's call is logged with the operator's name and the id of the key", async () => {
+  const lines: LogLine[] = [];
+  const service = await startService({ logged: (line) => lines.push(line) });
+  const { key } = await service.addOperator();
+  await service.request("/admin/v1/workspaces", { apiKey: key });
+  const [row] = await service.app.em.execute("select id from operator_key");
+  const line = await eventually("the line", () => lines.find(({ operator }) => operator));
+  expect(line).toMatchObject({ operator: "Test owner", key: row!.id, address: "127.0.0.1" });
+  await service.close();
 });
 
 test("an API key is never logged, wherever a caller puts it", async () => {

@@ -10,8 +10,8 @@ function logged(environment: Record<string, string>, logFormat?: string): string
     const { createLog } = await import("./src/server/log.ts");
     const { log, flush } = await createLog({ logLevel: "info", logFormat: ${JSON.stringify(logFormat)} });
     log.info({ http: "http://127.0.0.1:8080" }, "listening");
-    log.info({ requestId: "r1", method: "m", workspace: 7, code: "ok", status: 201, durationMs: 5.25 }, "call");
-    log.info({ requestId: "${KEY}", code: "unimplemented", status: 404, durationMs: 0.04 }, "call");
+    log.info({ requestId: "r1", method: "m", address: "192.0.2.1", workspace: 7, key: "key_1", code: "ok", status: 201, durationMs: 5.25 }, "call");
+    log.info({ requestId: "${KEY}", path: "/v2", code: "unimplemented", status: 404, durationMs: 0.04 }, "call");
     log.warn({ requestId: "r3" }, "database unavailable");
     flush();
   `;
@@ -24,8 +24,8 @@ function logged(environment: Record<string, string>, logFormat?: string): string
 }
 
 const AS_TEXT = `INFO: listening {"http":"http://127.0.0.1:8080"}
-INFO: m 201 ok, 5.3 ms, workspace 7, request r1
-INFO: no method 404 unimplemented, 0.0 ms, request shp_...wxyz
+INFO: m 201 ok, 5.3 ms, workspace 7, key key_1, from 192.0.2.1, request r1
+INFO: /v2 404 unimplemented, 0.0 ms, request shp_...wxyz
 WARN: database unavailable, request r3
 `;
 
@@ -38,7 +38,9 @@ test("a log that goes to no terminal is JSON, one line for each entry", () => {
       time: expect.any(Number),
       requestId: "r1",
       method: "m",
+      address: "192.0.2.1",
       workspace: 7,
+      key: "key_1",
       code: "ok",
       status: 201,
       durationMs: 5.25,
@@ -48,6 +50,7 @@ test("a log that goes to no terminal is JSON, one line for each entry", () => {
       level: 30,
       time: expect.any(Number),
       requestId: "shp_...wxyz",
+      path: "/v2",
       code: "unimplemented",
       status: 404,
       durationMs: 0.04,

@@ -26,6 +26,7 @@ async function readKey(
     account: `operator ${id}`,
     actor: "operator",
     operatorId: id,
+    keyId: key.id,
     name,
     role,
     limits: OPERATOR_LIMITS,

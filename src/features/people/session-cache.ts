@@ -99,6 +99,7 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
     account: `operator ${operatorId}`,
     actor: "operator",
     operatorId,
+    keyId: undefined,
     name: operatorName,
     role: operatorRole,
     limits: OPERATOR_LIMITS,

@@ -72,6 +72,7 @@ export function createRpcHandler(options: {
 
   return (request, response) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
+    call.path = request.url?.replace(/\?.*/s, "");
     calls.set(request, call);
     response.setHeader("x-request-id", call.headers.requestId);
     response.once("close", () => {

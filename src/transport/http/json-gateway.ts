@@ -50,6 +50,7 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
     response.on("close", () => pipeline.finish(call, sentStatus(response)));
     const [path, query] = splitUrl(request.url ?? "");
     const method = request.method ?? "";
+    call.path = path;
     const found = match(method, path);
     const template = found.kind === "found" ? found.route.template : undefined;
     call.span?.setHttpRequest(method, path, template);
