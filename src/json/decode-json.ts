@@ -5,29 +5,42 @@ import {
   type DescMessage,
   type Message,
 } from "@bufbuild/protobuf";
-import { mapKey } from "../domain/map-key.ts";
+import { mapKey, shownName } from "../domain/map-key.ts";
 import type { Problem } from "../domain/refusal.ts";
 import { compileEnum, compileScalar, decodeTimestamp, fault } from "./decode-scalar.ts";
 import type { Decode } from "./decode-scalar.ts";
 
-/** Makes a request out of a JSON object, and says which fields could not be read. */
-export type DecodeJson = (json: object) => { request: Message; faults: Problem[] };
+/**
+ * Makes a request out of a JSON object, and says which fields could not be read, and by their paths
+ * which are unknown: the first `MAX_UNKNOWN` of these.
+ */
+export type DecodeJson = (json: object) => {
+  request: Message;
+  faults: Problem[];
+  unknown: string[];
+};
+
+/** How many unknown fields are named. */
+const MAX_UNKNOWN = 20;
 
 const TIMESTAMP = "google.protobuf.Timestamp";
 
 /**
  * Compiles a decoder of the JSON dialect of `/v1` for one kind of request: wire names, unknown
  * fields ignored, null the same as absent, and a fault for each field of the wrong JSON type. It
- * does not check ranges.
+ * does not check ranges. In a request that can name what it clears, an empty list or map does so.
  *
  * @throws Error at start-up for a message that the dialect has no form for.
  */
 export function compileDecodeJson(schema: DescMessage): DecodeJson {
   const decode = compileMessage(schema, new Map());
+  const clearEmpty = compileClearEmpty(schema);
   return (json) => {
     const faults: Problem[] = [];
-    const request = decode(json, "", faults) as Message;
-    return { request, faults };
+    const unknown: string[] = [];
+    const request = decode(json, "", faults, unknown) as Message;
+    clearEmpty?.(json as Record<string, unknown>, request);
+    return { request, faults, unknown };
   };
 }
 
@@ -38,17 +51,21 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Decode>): D
   if (schema.typeName.startsWith("google.protobuf.")) {
     throw new Error(`${schema.typeName} has no form in the JSON dialect`);
   }
-  const steps: { name: string; set: Set; decode: Decode }[] = [];
-  const decodeMessage: Decode = (json, path, faults) => {
+  const steps: { name: string; set: SetField; decode: Decode }[] = [];
+  const decodeMessage: Decode = (json, path, faults, unknown) => {
     if (!isObject(json)) return fault(faults, path, "must be an object");
     const message = create(schema) as unknown as Record<string, unknown>;
+    let declared = 0;
     for (const { name, set, decode } of steps) {
-      const value = Object.hasOwn(json, name) ? json[name] : undefined;
+      if (!Object.hasOwn(json, name)) continue;
+      declared++;
+      const value = json[name];
       if (value === undefined || value === null) continue;
-      const at = path === "" ? name : `${path}.${name}`;
-      const decoded = decode(value, at, faults);
+      const at = join(path, name);
+      const decoded = decode(value, at, faults, unknown);
       if (decoded !== undefined) set(message, decoded, at, faults);
     }
+    if (declared < Object.keys(json).length) noteUnknown(schema, json, path, unknown);
     return message;
   };
   known.set(schema, decodeMessage);
@@ -58,14 +75,50 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Decode>): D
   return decodeMessage;
 }
 
-type Set = (
+function join(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+function noteUnknown(schema: DescMessage, json: object, path: string, unknown: string[]): void {
+  const known = new Set(schema.fields.map(({ name }) => name));
+  for (const name of Object.keys(json)) {
+    if (unknown.length >= MAX_UNKNOWN) return;
+    if (!known.has(name)) unknown.push(join(path, shownName(name)));
+  }
+}
+
+/**
+ * Protobuf cannot tell an empty list or map from none, so that an update has a field `clear` for their
+ * names. Undefined for a request without one.
+ */
+function compileClearEmpty(
+  schema: DescMessage,
+): ((json: Readonly<Record<string, unknown>>, request: Message) => void) | undefined {
+  if (schema.field["clear"]?.fieldKind !== "list") return undefined;
+  const names = schema.fields
+    .filter(({ fieldKind, name }) => name !== "clear" && /list|map/.test(fieldKind))
+    .map(({ name }) => name);
+  return (json, request) => {
+    const { clear } = request as Message & { clear: string[] };
+    for (const name of names) {
+      const value = Object.hasOwn(json, name) ? json[name] : undefined;
+      if (isEmpty(value) && !clear.includes(name)) clear.push(name);
+    }
+  };
+}
+
+function isEmpty(json: unknown): boolean {
+  return Array.isArray(json) ? json.length === 0 : isObject(json) && Object.keys(json).length === 0;
+}
+
+type SetField = (
   message: Record<string, unknown>,
   value: unknown,
   path: string,
   faults: Problem[],
 ) => void;
 
-function setter(field: DescField): Set {
+function setter(field: DescField): SetField {
   const { localName, oneof } = field;
   if (oneof === undefined) return (message, value) => (message[localName] = value);
   return (message, value, path, faults) => {
@@ -115,24 +168,24 @@ function placeholderOf(field: DescField & { fieldKind: "list" }): () => Message[
 }
 
 function decodeList(decode: Decode, placeholder: () => unknown[]): Decode {
-  return (json, path, faults) => {
+  return (json, path, faults, unknown) => {
     if (!Array.isArray(json)) return fault(faults, path, "must be a list");
     return json.flatMap((item: unknown, i) => {
       const decoded =
         item === null
           ? fault(faults, `${path}[${i}]`, "must not be null")
-          : decode(item, `${path}[${i}]`, faults);
+          : decode(item, `${path}[${i}]`, faults, unknown);
       return decoded === undefined ? placeholder() : [decoded];
     });
   };
 }
 
 function decodeMap(decode: Decode): Decode {
-  return (json, path, faults) => {
+  return (json, path, faults, unknown) => {
     if (!isObject(json)) return fault(faults, path, "must be an object");
     const entries = Object.entries(json).flatMap(([key, value]) => {
       const at = path + mapKey(key);
-      const decoded = value === null ? undefined : decode(value, at, faults);
+      const decoded = value === null ? undefined : decode(value, at, faults, unknown);
       return decoded === undefined ? [] : [[key, decoded] as const];
     });
     return Object.fromEntries(entries);

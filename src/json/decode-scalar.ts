@@ -3,8 +3,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Problem } from "../domain/refusal.ts";
 import { enumNames } from "./enum-names.ts";
 
-/** Reads one JSON value; gives undefined and reports a fault when it cannot. Never sees null. */
-export type Decode = (json: unknown, path: string, faults: Problem[]) => unknown;
+/**
+ * Reads one JSON value; gives undefined and reports a fault when it cannot. Never sees null.
+ *
+ * @param unknown takes the paths of what is no field
+ */
+export type Decode = (json: unknown, path: string, faults: Problem[], unknown: string[]) => unknown;
 
 /**
  * The decoder of a scalar type.

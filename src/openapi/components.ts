@@ -31,6 +31,12 @@ export const HEADERS: Json = {
   "Idempotency-Replayed": text("`true` when this is the stored response of an earlier call.", {
     const: "true",
   }),
+  "Ignored-Fields": text(
+    "The fields of the body that there are not, by their paths: the first 20. Absent when there are none.",
+  ),
+  "Preference-Applied": text("Present when the call was handled strictly, as preferred.", {
+    const: "handling=strict",
+  }),
   "Retry-After": text("After how many seconds to try again.", { pattern: "^[0-9]+$" }),
   "WWW-Authenticate": text("How to authenticate.", { const: "Bearer" }),
   ETag: text("Names the document as it is now; send it as `If-None-Match` next time."),
@@ -55,6 +61,10 @@ export const PARAMETERS = {
     "Idempotency-Key",
     "Makes the call safe to repeat: for 24 hours, the same request with the same key is answered with the stored response.",
     { pattern: "^[\\x21-\\x7e]{1,255}$" },
+  ),
+  Prefer: header(
+    "Prefer",
+    "`handling=strict` (RFC 7240) has a body with unknown fields refused, with each as a key of `errors`.",
   ),
   "If-None-Match": header("If-None-Match", "The `ETag` of the document the caller has."),
 } as const;

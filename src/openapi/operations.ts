@@ -50,6 +50,7 @@ function describe(
   const isReadOnly = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   const isDocument = documentField(method) !== undefined;
   const audience = audienceOf(method);
+  const takesJson = body === "*" && input.fields.length > bound.length;
   const isRepeatable = !isReadOnly && audience !== "person";
   const parameter = (field: DescField) => ({
     name: field.name,
@@ -68,15 +69,15 @@ function describe(
       ...input.fields.filter(isParameter).map(parameter),
       ...parameterRefs("X-Request-Id", "Connect-Timeout-Ms"),
       ...(isRepeatable ? parameterRefs("Idempotency-Key") : []),
+      ...(takesJson ? parameterRefs("Prefer") : []),
       ...(isDocument ? parameterRefs("If-None-Match") : []),
     ],
     ...requestBody(method, body, bound, schemas),
     responses: {
-      [options<number>(method, "shipments.v1.success_status") ?? 200]: answer(
-        method,
-        isRepeatable,
-        schemas,
-      ),
+      [options<number>(method, "shipments.v1.success_status") ?? 200]: answer(method, schemas, [
+        ...(isRepeatable ? ["Idempotency-Replayed"] : []),
+        ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
+      ]),
       ...(isDocument ? { 304: notModified() } : {}),
       ...refusals.of(method, {
         readOnly: isReadOnly,
@@ -158,7 +159,7 @@ function documentField({ output }: DescMethod): DescField | undefined {
   return output.fields.find((it) => it.scalar === ScalarType.BYTES && it.name === "geojson");
 }
 
-function answer(method: DescMethod, isRepeatable: boolean, schemas: Schemas): Json {
+function answer(method: DescMethod, schemas: Schemas, more: readonly string[]): Json {
   const common = ["X-Request-Id", "RateLimit-Policy", "RateLimit"];
   const document = documentField(method);
   if (document !== undefined) {
@@ -170,7 +171,7 @@ function answer(method: DescMethod, isRepeatable: boolean, schemas: Schemas): Js
   }
   return {
     description: successOf(method),
-    headers: headers(...common, ...(isRepeatable ? ["Idempotency-Replayed"] : [])),
+    headers: headers(...common, ...more),
     content: { "application/json": { schema: schemas.message(method.output, "answer") } },
   };
 }

@@ -109,6 +109,7 @@ const FIXED: Readonly<Record<Exclude<RefusalReason, VaryingReason>, RefusalBody>
     "The shipment cannot be cancelled because it is already cancelled.",
   ),
   CUSTOMER_NOT_FOUND: says("There is no such customer."),
+  CUSTOMER_TAKEN: about("customer", "Another customer of the workspace has this name and email."),
   EXTERNAL_REFERENCE_TAKEN: about(
     "external_reference",
     "external_reference belongs to the shipment SHP-4T8ZK2M0QWXE already.",

@@ -99,7 +99,7 @@ function mistypedFault(field: DescField, isJson: boolean): Fault | undefined {
     return { name: `${name}.text`, subject: name, text };
   }
   const faults: Problem[] = [];
-  decoderOf(field)?.(isJson ? {} : "?", name, faults);
+  decoderOf(field)?.(isJson ? {} : "?", name, faults, []);
   const [fault] = faults;
   const type = field.enum?.name ?? field.message?.name ?? ScalarType[field.scalar!];
   return fault && { name: `${name}.${type}`, subject: name, text: fault.text };

@@ -21,6 +21,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
     ...ROUTE,
   },
   "shipments.v1.UpdateShipmentRequest": { dropoff_address: "97 Prospect Park West, Brooklyn" },
+  "shipments.v1.UpdateCustomerRequest": { id_number: "AB 12" },
   "shipments.v1.CancelShipmentRequest": { reason: "customer_request" },
   "shipments.v1.RecordPaymentRequest": { amount: 12.69, currency: "USD" },
   "shipments.v1.CreateWebhookRequest": {

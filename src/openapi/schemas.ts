@@ -5,6 +5,7 @@ import {
   type DescMessage,
   type Registry,
 } from "@bufbuild/protobuf";
+import type { HttpRule } from "../../gen/google/api/http_pb.js";
 import { enumNames } from "../json/enum-names.ts";
 import { descriptionOf, isRequired, rulesOf, type Json, type Options } from "./options.ts";
 import { ruleKeywords } from "./rule-keywords.ts";
@@ -47,7 +48,8 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
 
   function field(desc: DescField, form: Form): Json {
     const rules = rulesOf(desc, options, registry);
-    const keywords = rules === undefined ? {} : ruleKeywords(rules);
+    const keywords: Record<string, unknown> = rules === undefined ? {} : { ...ruleKeywords(rules) };
+    if (form === "request" && isUpdate(desc.parent, options)) delete keywords["format"];
     const schema = withKeywords(typed(desc, element(desc, form)), keywords);
     const nonBlank = isRequired(rules) && desc.scalar === ScalarType.STRING ? { minLength: 1 } : {};
     const isNullable = form === "answer" && mayBeUnset(desc) && !isRequired(rules);
@@ -89,6 +91,14 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     message,
     components,
   };
+}
+
+/** Whether the fields of a message may be blank, and so of no format, to be cleared. */
+function isUpdate(desc: DescMessage, options: Options): boolean {
+  return desc.file.services
+    .flatMap(({ methods }) => methods)
+    .filter(({ input }) => input === desc)
+    .some((it) => options<HttpRule>(it, "google.api.http")?.pattern.case === "patch");
 }
 
 /**

@@ -22,6 +22,8 @@ export interface CallHeaders {
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
+  /** Every `Prefer` value, joined by commas. */
+  readonly prefer: string | undefined;
   /** `X-Forwarded-For`: the addresses that proxies were called from, joined by commas. */
   readonly forwardedFor: string | undefined;
   /** `Connect-Timeout-Ms`: how long the caller will wait, in milliseconds. */
@@ -59,6 +61,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     fetchSite: undefined,
     origin: undefined,
     host: undefined,
+    prefer: undefined,
     forwardedFor: undefined,
     traceparent: undefined,
     tracestate: undefined,
@@ -110,17 +113,20 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
     case "origin":
       return void (picked.origin ??= value);
     case "x-forwarded-for":
-      picked.forwardedFor =
-        picked.forwardedFor === undefined ? value : `${picked.forwardedFor},${value}`;
-      return;
+      return void (picked.forwardedFor = joined(picked.forwardedFor, value));
     case "host":
     case ":authority":
       return void (picked.host ??= value);
+    case "prefer":
+      return void (picked.prefer = joined(picked.prefer, value));
     case "traceparent":
       return void (picked.traceparent = picked.traceparent === undefined ? value : "");
-    case "tracestate": {
-      const { tracestate } = picked;
-      return void (picked.tracestate = tracestate === undefined ? value : `${tracestate},${value}`);
-    }
+    case "tracestate":
+      return void (picked.tracestate = joined(picked.tracestate, value));
   }
+}
+
+/** The values of a header that is a list, as one (RFC 9110, section 5.3). */
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`;
 }

@@ -12,6 +12,7 @@ import type { ValidateRequest } from "./validate-request.ts";
  * Validates a request and runs the RPC's function; gives the answer at once where the function does.
  *
  * @param faults what the server found wrong while it decoded the request
+ * @param unknown what the request has that there is not, and is refused for
  * @throws Refusal FIELD_INVALID, DEADLINE_EXCEEDED, and whatever the function throws
  */
 export type Execute = (
@@ -19,6 +20,7 @@ export type Execute = (
   request: Message,
   call: AnyCall,
   faults?: readonly Problem[],
+  unknown?: readonly Problem[],
 ) => Answer | Promise<Answer>;
 
 /** Begins work whose connections to the database count as an account's. */
@@ -34,8 +36,8 @@ export function createExecute(options: {
   readonly onBehalfOf: OnBehalfOf;
 }): Execute {
   const { validatorOf, places, onBehalfOf } = options;
-  return (rpc, request, call, faults = NO_FAULTS) => {
-    call.faults = validatorOf(rpc)(request, faults);
+  return (rpc, request, call, faults = NO_FAULTS, unknown = NO_FAULTS) => {
+    call.faults = validatorOf(rpc)(request, faults, unknown);
     assertBeforeDeadline(call);
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
     // Quotes are answered from memory.

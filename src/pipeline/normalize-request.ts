@@ -1,5 +1,12 @@
-import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import {
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { http } from "../../gen/google/api/annotations_pb.js";
 import { mapKey } from "../domain/map-key.ts";
 import type { Problem } from "../domain/refusal.ts";
 
@@ -11,12 +18,13 @@ type NormalizeField = (fields: Fields, path: string, problems: Problem[]) => voi
 
 /**
  * Compiles the normalization of one kind of request, which is the same by JSON and by gRPC: strings
- * are trimmed, and a blank optional string is absent. Text must be well-formed Unicode without NUL,
+ * are trimmed, and a blank optional string is absent; but in an update, where absent is what stays, it
+ * is empty, to clear the field. Text must be well-formed Unicode without NUL,
  * since PostgreSQL stores neither NUL nor half a surrogate pair, and times must be of the years 0001
  * to 9999, as RFC 3339 writes them. Covers nested messages, lists and map values.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
-  const normalize = compileMessage(schema, []);
+  const normalize = compileMessage(schema, [], isUpdate(schema));
   return (request) => {
     const problems: Problem[] = [];
     normalize?.(request, "", problems);
@@ -24,14 +32,28 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   };
 }
 
+/** Whether a message is the request of an update: of an RPC whose path takes PATCH (RFC 5789). */
+function isUpdate(schema: DescMessage): boolean {
+  return schema.file.services
+    .flatMap(({ methods }) => methods)
+    .some(
+      (it) =>
+        it.input === schema && hasOption(it, http) && getOption(it, http).pattern.case === "patch",
+    );
+}
+
+/** @param keepsBlank whether blank text is not the same as absent; it is in nested messages */
 function compileMessage(
   schema: DescMessage,
   parents: readonly DescMessage[],
+  keepsBlank = false,
 ): NormalizeField | undefined {
   if (parents.includes(schema)) {
     throw new Error(`${schema.typeName} holds itself; requests have a bounded depth`);
   }
-  const steps = schema.fields.flatMap((field) => compileField(field, [...parents, schema]) ?? []);
+  const steps = schema.fields.flatMap(
+    (field) => compileField(field, [...parents, schema], keepsBlank) ?? [],
+  );
   if (steps.length === 0) return undefined;
   return (fields, path, problems) => {
     for (const step of steps) step(fields, path, problems);
@@ -41,11 +63,12 @@ function compileMessage(
 function compileField(
   field: DescField,
   parents: readonly DescMessage[],
+  keepsBlank: boolean,
 ): NormalizeField | undefined {
   const { localName, name } = field;
   switch (field.fieldKind) {
     case "scalar":
-      return isText(field.scalar) ? normalizeSingle(localName, name, field) : undefined;
+      return isText(field.scalar) ? normalizeSingle(field, keepsBlank) : undefined;
     case "message": {
       if (field.message.typeName === TIMESTAMP) return checkTimestamp(localName, name);
       const nested = compileMessage(field.message, parents);
@@ -104,9 +127,10 @@ function checkTimestamp(localName: string, name: string): NormalizeField {
   };
 }
 
-function normalizeSingle(localName: string, name: string, field: DescField): NormalizeField {
+function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField {
+  const { localName, name } = field;
   const oneof = field.oneof?.localName;
-  const optional = field.proto.proto3Optional;
+  const isDropped = field.proto.proto3Optional && !keepsBlank;
   return (fields, path, problems) => {
     if (oneof !== undefined) {
       const chosen = fields[oneof] as { case?: string; value?: unknown };
@@ -117,11 +141,11 @@ function normalizeSingle(localName: string, name: string, field: DescField): Nor
     }
     const value = fields[localName] as string | undefined;
     if (value === undefined || value === "") {
-      if (optional) fields[localName] = undefined;
+      if (isDropped) fields[localName] = undefined;
       return;
     }
     const normalized = normalizeText(value, path + name, problems);
-    fields[localName] = normalized === "" && optional ? undefined : normalized;
+    fields[localName] = normalized === "" && isDropped ? undefined : normalized;
   };
 }
 

@@ -30,6 +30,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
   SHIPMENT_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   SHIPMENT_STATE: { code: Code.FailedPrecondition, httpStatus: 422 },
   CUSTOMER_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  CUSTOMER_TAKEN: { code: Code.AlreadyExists, httpStatus: 409 },
   ETAG_STALE: { code: Code.Aborted, httpStatus: 409 },
   EXTERNAL_REFERENCE_TAKEN: { code: Code.AlreadyExists, httpStatus: 409 },
   IDEMPOTENCY_KEY_IN_USE: { code: Code.Aborted, httpStatus: 409 },

@@ -12,6 +12,8 @@ import { whenResolved } from "./when-resolved.ts";
 export interface DecodedRequest {
   readonly request: Message;
   readonly faults: readonly Problem[];
+  /** What it has that there is not, and is refused for. */
+  readonly unknown: readonly Problem[];
 }
 
 /** How a server reads the request of one unary call and writes its answer. */
@@ -59,8 +61,8 @@ export function createServeUnary(options: {
           tickBatcher.perform(() => {
             if (exchange.isGone()) return;
             attempt(() => {
-              const { request, faults } = decode();
-              return whenResolved(execute(rpc, request, admitted, faults), respond);
+              const { request, faults, unknown } = decode();
+              return whenResolved(execute(rpc, request, admitted, faults, unknown), respond);
             });
           });
         }, failed),

@@ -18,10 +18,17 @@ import { compileNormalizeRequest } from "./normalize-request.ts";
  * missing.
  *
  * @param faults what was found wrong before there was a message (a field of the wrong JSON type)
+ * @param unknown what is no field, for which all of the request is refused
  * @returns those of `faults` that are in list items which the RPC's function reports by itself
  * @throws Refusal FIELD_INVALID
  */
-export type ValidateRequest = (request: Message, faults: readonly Problem[]) => readonly Problem[];
+export type ValidateRequest = (
+  request: Message,
+  faults: readonly Problem[],
+  unknown?: readonly Problem[],
+) => readonly Problem[];
+
+const NONE: readonly never[] = [];
 
 const validator = createValidator();
 
@@ -33,19 +40,29 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
   const isLeft = ({ subject = "" }: Problem) =>
     leftToFunction.some((prefix) => subject.startsWith(prefix));
-  return (request, allFaults) => {
+  return (request, allFaults, unknown = NONE) => {
     const left = allFaults.filter(isLeft);
     const faults = left.length === 0 ? allFaults : allFaults.filter((it) => !isLeft(it));
     const textFaults = normalize(request);
     const result = validator.validate(schema, request);
     if (result.kind === "error") throw result.error;
-    const violations = result.kind === "invalid" ? result.violations : [];
-    if (violations.length + faults.length + textFaults.length === 0) return left;
-    const found = [...faults, ...textFaults];
+    const violations =
+      result.kind === "invalid" ? result.violations.filter((it) => !clears(request, it)) : NONE;
+    const count = violations.length + faults.length + textFaults.length + unknown.length;
+    if (count === 0) return left;
+    const found = [...unknown, ...faults, ...textFaults];
     const problems = [...found, ...unlessFound(violations.map(describe), found)];
     problems.sort((a, b) => placeOf(a) - placeOf(b));
     throw new Refusal(problems as [Problem, ...Problem[]]);
   };
+}
+
+/** Whether a violation is that of blank text that clears a field: it need not be an email, say. */
+function clears(request: Message, { field: path, ruleId }: Violation): boolean {
+  const [step, below] = path;
+  if (step?.kind !== "field" || below !== undefined || ruleId === "string.min_len") return false;
+  const { localName, proto } = step;
+  return proto.proto3Optional && (request as Message & Record<string, unknown>)[localName] === "";
 }
 
 function leavesItems(field: DescField): boolean {
@@ -61,11 +78,14 @@ function unlessFound(problems: readonly Problem[], found: readonly Problem[]): r
 
 function describe(violation: Violation): Problem {
   const path = pathText(violation.field);
-  const text =
-    violation.ruleId === "required"
-      ? `${path} is required.`
-      : `${path} ${allowedValues(violation) ?? violation.message}.`;
-  return { reason: "FIELD_INVALID", subject: path, text };
+  return { reason: "FIELD_INVALID", subject: path, text: `${path} ${wordsFor(violation)}.` };
+}
+
+/** What is wrong with a field, as it follows its name. Blank text is the only one that is too short. */
+function wordsFor(violation: Violation): string {
+  if (violation.ruleId === "required") return "is required";
+  if (violation.ruleId === "string.min_len") return "must not be blank";
+  return allowedValues(violation) ?? violation.message;
 }
 
 /** What an enum's field may be; undefined for a violation of another rule. */

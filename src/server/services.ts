@@ -15,6 +15,7 @@ import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
 import { rotateApiKey } from "../features/api-keys/rotate-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
+import { updateCustomer } from "../features/customers/update-customer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
@@ -106,6 +107,7 @@ export function implementServices(given: ServiceDeps): {
       ...listRpcs(CustomerService, {
         getCustomer: (request, call) => getCustomer(request, call, deps.em),
         listCustomers: (request, call) => listCustomers(request, call, deps),
+        updateCustomer: (request, call) => updateCustomer(request, call, deps.em),
       }),
       ...listRpcs(WorkspaceService, {
         getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),

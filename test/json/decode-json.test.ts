@@ -1,6 +1,10 @@
 import { toJson } from "@bufbuild/protobuf";
 import { AnySchema, FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import {
+  UpdateShipmentRequestSchema,
+  type UpdateShipmentRequest,
+} from "../../gen/shipments/v1/shipment_service_pb.js";
 import { compileDecodeJson } from "../../src/json/decode-json.ts";
 import { describeEveryKind, describeFields, field } from "../support/every-kind.ts";
 
@@ -121,11 +125,38 @@ test("null counts as absence for every field", () => {
   expect(read({})).toEqual({ request: {}, faults: [] });
 });
 
-test("unknown fields are ignored, whatever they hold", () => {
+test("unknown fields are ignored, whatever they hold, and named by their paths", () => {
   const json = JSON.parse(
-    '{"nope": 1, "smallCount": 1, "__proto__": {"text": "t"}, "constructor": {}, "text": "t"}',
+    '{"nope": 1, "smallCount": 1, "__proto__": {"text": "t"}, "constructor": {}, "text": "t", "flag": null, "points": [{}, {"latt": 1}], "point": {"lat": 1, "lats": {"x": 1}}, "counts": {"any": 1}}',
   );
-  expect(read(json)).toEqual({ request: { text: "t" }, faults: [] });
+  expect(read(json)).toEqual({
+    request: { text: "t", points: [{}, {}], point: { lat: 1 }, counts: { any: 1 } },
+    faults: [],
+  });
+  expect(decode(json).unknown).toEqual([
+    "points[1].latt",
+    "point.lats",
+    "nope",
+    "smallCount",
+    "__proto__",
+    "constructor",
+  ]);
+});
+
+test("of many unknown fields the first are named, and of long names the beginning", () => {
+  const points = Array.from({ length: 1_000 }, () => ({ ["x".repeat(5_000)]: 1 }));
+  const { unknown } = decode({ points });
+  expect(unknown).toEqual(Array.from({ length: 20 }, (_, i) => `points[${i}].${"x".repeat(100)}…`));
+});
+
+test("in a request with the field clear, an empty list or map clears, and what holds something does not", () => {
+  const decodeJson = compileDecodeJson(UpdateShipmentRequestSchema);
+  const cleared = (json: object) => (decodeJson(json).request as UpdateShipmentRequest).clear;
+  expect(cleared({ metadata: {} })).toEqual(["metadata"]);
+  expect(cleared({ metadata: {}, clear: ["metadata"] })).toEqual(["metadata"]);
+  for (const metadata of [null, undefined, "", { a: null }, { a: "" }]) {
+    expect([metadata, cleared({ metadata })]).toEqual([metadata, []]);
+  }
 });
 
 test("inherited properties of an object are not fields", () => {

@@ -84,6 +84,8 @@ test("the answers on shipments and their customers are as the OpenAPI document s
   await call("shipments?status=in_transit&page_size=1&created_after=2020-01-01T00:00:00Z");
   await call(`customers/${customer.id}/shipments?payment_status=paid`);
   await call(`customers/${customer.id}`);
+  const change = { method: "PATCH", body: { email: "grace@example.org", id_number: "" } };
+  await call(`customers/${customer.id}`, change);
   await call("customers?page_size=1");
   await call(`shipments/${reference}/events`);
   await call("events?types=shipment.created&types=shipment.paid");

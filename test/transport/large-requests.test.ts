@@ -36,10 +36,12 @@ const head = (more: string) =>
 describe("a body that is the value of one field", () => {
   test("is taken as it is, whatever its type, with the other fields from the path and query", async () => {
     const body = Buffer.from([0, 255, 128, 10, 13, 34]);
-    const path = "/v1/parcels/7?tag=first&id=8&data=AAAA&unknown=x";
+    const path = "/v1/parcels/7?tag=first&id=8";
     const { status, body: answer } = await put(path, body, { "content-type": "image/png" });
     expect([status, answer]).toEqual([200, { id: 6, tag: "first", data: "" }]);
     expect([last?.id, Buffer.compare(last!.data, body)]).toEqual([7n, 0]);
+    const refused = await put(`${path}&data=AAAA&nothing=x`, body);
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["nothing", "data"]]);
   });
 
   test("may be JSON, which nobody parses, or empty", async () => {

@@ -127,7 +127,97 @@ export declare type ListCustomersResponseValid = ListCustomersResponse;
 export declare const ListCustomersResponseSchema: GenMessage<ListCustomersResponse, {validType: ListCustomersResponseValid}>;
 
 /**
- * Finds the customers of the workspace whose API key the call carries. Booking makes them.
+ * @generated from message shipments.v1.UpdateCustomerRequest
+ */
+export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomerRequest"> & {
+  /**
+   * The customer's id.
+   *
+   * @generated from field: optional int64 customer = 1;
+   */
+  customer?: bigint | undefined;
+
+  /**
+   * 1 to 200 characters.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * No other customer of the workspace has the same name and email, whatever the case of its letters.
+   *
+   * @generated from field: optional string email = 3;
+   */
+  email?: string | undefined;
+
+  /**
+   * National id or the like, at most 64 characters; empty to have none.
+   *
+   * @generated from field: optional string id_number = 4;
+   */
+  idNumber?: string | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.UpdateCustomerRequest
+ */
+export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCustomerRequest"> & {
+  /**
+   * The customer's id.
+   *
+   * @generated from field: optional int64 customer = 1;
+   */
+  customer: bigint;
+
+  /**
+   * 1 to 200 characters.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * No other customer of the workspace has the same name and email, whatever the case of its letters.
+   *
+   * @generated from field: optional string email = 3;
+   */
+  email?: string | undefined;
+
+  /**
+   * National id or the like, at most 64 characters; empty to have none.
+   *
+   * @generated from field: optional string id_number = 4;
+   */
+  idNumber?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.UpdateCustomerRequest.
+ * Use `create(UpdateCustomerRequestSchema)` to create a new message.
+ */
+export declare const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest, {validType: UpdateCustomerRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.UpdateCustomerResponse
+ */
+export declare type UpdateCustomerResponse = Message<"shipments.v1.UpdateCustomerResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Customer data = 1;
+   */
+  data?: Customer | undefined;
+};
+
+export declare type UpdateCustomerResponseValid = UpdateCustomerResponse;
+
+/**
+ * Describes the message shipments.v1.UpdateCustomerResponse.
+ * Use `create(UpdateCustomerResponseSchema)` to create a new message.
+ */
+export declare const UpdateCustomerResponseSchema: GenMessage<UpdateCustomerResponse, {validType: UpdateCustomerResponseValid}>;
+
+/**
+ * Finds and changes the customers of the workspace whose API key the call carries. Booking makes them.
  *
  * @generated from service shipments.v1.CustomerService
  */
@@ -151,6 +241,16 @@ export declare const CustomerService: GenService<{
     methodKind: "unary";
     input: typeof ListCustomersRequestSchema;
     output: typeof ListCustomersResponseSchema;
+  },
+  /**
+   * Changes what is given and leaves the rest. The customer's shipments, past ones too, show it from then on.
+   *
+   * @generated from rpc shipments.v1.CustomerService.UpdateCustomer
+   */
+  updateCustomer: {
+    methodKind: "unary";
+    input: typeof UpdateCustomerRequestSchema;
+    output: typeof UpdateCustomerResponseSchema;
   },
 }>;
 

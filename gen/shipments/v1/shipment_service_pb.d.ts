@@ -446,7 +446,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   etag?: string | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * For people; 1 to 500 characters.
    *
    * @generated from field: optional string pickup_address = 3;
    */
@@ -467,7 +467,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   pickupLng?: number | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * For people; 1 to 500 characters.
    *
    * @generated from field: optional string dropoff_address = 6;
    */
@@ -502,11 +502,20 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   customerId?: bigint | undefined;
 
   /**
-   * Notes to set; a blank value removes its note. Afterwards there may be up to 20.
+   * Notes to set; a blank value removes its note, and in JSON an empty map all of them. Afterwards there may be up to
+   * 20.
    *
    * @generated from field: map<string, string> metadata = 11;
    */
   metadata: { [key: string]: string };
+
+  /**
+   * What to empty before what is given is set. JSON needs it for nothing: an empty list or map does the same there,
+   * where Protobuf cannot tell it from none.
+   *
+   * @generated from field: repeated string clear = 12;
+   */
+  clear: string[];
 };
 
 /**
@@ -528,7 +537,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   etag?: string | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * For people; 1 to 500 characters.
    *
    * @generated from field: optional string pickup_address = 3;
    */
@@ -549,7 +558,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   pickupLng?: number | undefined;
 
   /**
-   * For people; at most 500 characters.
+   * For people; 1 to 500 characters.
    *
    * @generated from field: optional string dropoff_address = 6;
    */
@@ -584,11 +593,20 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   customerId?: bigint | undefined;
 
   /**
-   * Notes to set; a blank value removes its note. Afterwards there may be up to 20.
+   * Notes to set; a blank value removes its note, and in JSON an empty map all of them. Afterwards there may be up to
+   * 20.
    *
    * @generated from field: map<string, string> metadata = 11;
    */
   metadata: { [key: string]: string };
+
+  /**
+   * What to empty before what is given is set. JSON needs it for nothing: an empty list or map does the same there,
+   * where Protobuf cannot tell it from none.
+   *
+   * @generated from field: repeated string clear = 12;
+   */
+  clear: string[];
 };
 
 /**

@@ -226,7 +226,8 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
   url?: string | undefined;
 
   /**
-   * The types of events to send from now on; `*` for all of them. Left as they are when none is given.
+   * The types of events to send from now on; `*`, and in JSON an empty list, for all of them. Left as they are when not
+   * given.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -236,6 +237,14 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
+
+  /**
+   * What to empty. JSON needs it for nothing: an empty list does the same there, where Protobuf cannot tell it from
+   * none.
+   *
+   * @generated from field: repeated string clear = 5;
+   */
+  clear: string[];
 };
 
 /**
@@ -257,7 +266,8 @@ export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebh
   url?: string | undefined;
 
   /**
-   * The types of events to send from now on; `*` for all of them. Left as they are when none is given.
+   * The types of events to send from now on; `*`, and in JSON an empty list, for all of them. Left as they are when not
+   * given.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -267,6 +277,14 @@ export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebh
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
+
+  /**
+   * What to empty. JSON needs it for nothing: an empty list does the same there, where Protobuf cannot tell it from
+   * none.
+   *
+   * @generated from field: repeated string clear = 5;
+   */
+  clear: string[];
 };
 
 /**

@@ -7,12 +7,11 @@ import {
   type CreateOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockOperators } from "./find-operator.ts";
-import { assertEmailFree } from "./operator-email.ts";
+import { assertEmailFree, emailMissingError } from "./operator-email.ts";
 import { addOperatorKey } from "./operator-keys.ts";
 import { kindOf, roleOf } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
@@ -31,9 +30,7 @@ export async function createOperator(
 ): Promise<CreateOperatorResponse> {
   const { name, email } = request;
   const [kind, role] = [kindOf(request.kind), roleOf(request.role)!];
-  if (kind === "person" && email === undefined) {
-    throw refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
-  }
+  if (kind === "person" && email === undefined) throw emailMissingError();
   const { createOperator: method } = OperatorService.method;
   return withIdempotency(em, method, request, call, async (tx) => {
     await lockOperators(tx);

@@ -1,6 +1,6 @@
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { Operator } from "./operator.entity.ts";
 
 /**
@@ -19,4 +19,9 @@ export async function assertEmailFree(
   const withEmail = { [raw("lower(email)")]: email.toLowerCase(), revokedAt: null, ...others };
   if ((await tx.count(Operator, withEmail)) === 0) return;
   throw refuse("OPERATOR_EMAIL_TAKEN", "Another operator has this email.", { subject: "email" });
+}
+
+/** The refusal of a person without an email, by which they sign in. */
+export function emailMissingError(): Refusal {
+  return refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
 }

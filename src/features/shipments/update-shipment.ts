@@ -56,7 +56,7 @@ export function updateShipment(
 }
 
 function assertEtag({ version }: ShipmentRow, etag: string | undefined): void {
-  if (etag === undefined || etag === String(version)) return;
+  if (!etag || etag === String(version)) return;
   throw refuse(
     "ETAG_STALE",
     "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
@@ -70,10 +70,11 @@ function stateError(what: string, { status }: ShipmentRow): Refusal {
 }
 
 function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
+  const metadata = request.clear.includes("metadata") ? {} : row.metadata;
   return {
     pickupAddress: request.pickupAddress ?? row.pickupAddress,
     dropoffAddress: request.dropoffAddress ?? row.dropoffAddress,
-    metadata: mergeMetadata(row.metadata, request.metadata),
+    metadata: mergeMetadata(metadata, request.metadata),
   };
 }
 

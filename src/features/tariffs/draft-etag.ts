@@ -10,7 +10,7 @@ export function draftEtag({ id, revision }: Revised): string {
 
 /** @throws Refusal ETAG_STALE when an etag is given that is not the draft's */
 export function assertDraftEtag(draft: Revised, etag: string | undefined): void {
-  if (etag === undefined || etag === draftEtag(draft)) return;
+  if (!etag || etag === draftEtag(draft)) return;
   throw staleEtagError();
 }
 

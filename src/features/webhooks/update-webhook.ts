@@ -24,13 +24,13 @@ export async function updateWebhook(
   deps: WebhookDeps,
 ): Promise<UpdateWebhookResponse> {
   const { workspaceId } = call.caller;
-  const { types, enabled } = request;
+  const { types, clear, enabled } = request;
   const url = request.url === undefined ? undefined : storedUrl(request.url, deps);
   const method = WebhookService.method.updateWebhook;
   return withIdempotency(deps.em, method, request, call, async (tx) => {
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
     if (url !== undefined) webhook.url = url;
-    if (types.length > 0) webhook.types = storedTypes(types);
+    if (types.length > 0 || clear.includes("types")) webhook.types = storedTypes(types);
     if (enabled === true) {
       webhook.disabledReason = null;
       webhook.failingSince = null;

@@ -114,7 +114,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       const end = () => {
         bodyEnded = true;
         const request = answered ? undefined : attempt(() => body.end(), fail);
-        if (request) received(() => ({ request, faults: NO_FAULTS }));
+        if (request) received(() => ({ request, faults: NO_FAULTS, unknown: NO_FAULTS }));
       };
       // An empty body may have ended while the caller was looked up, and does not end again.
       if (stream.readableEnded) return end();

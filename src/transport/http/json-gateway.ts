@@ -89,6 +89,7 @@ function exchangeOf(
   },
 ): UnaryExchange {
   const { request, response, call, route, parameters, pipeline } = options;
+  let handling = NO_HEADERS;
   return {
     read: (received, failed) =>
       readBody(
@@ -98,20 +99,26 @@ function exchangeOf(
           maxBytes: route.rpc.maxRequestBytes,
           reserve: (bytes) => pipeline.reserveRequest(call, bytes),
         },
-        (body) => received(() => decodeRequest(route, body, call.headers, parameters)),
+        (body) =>
+          received(() => {
+            const decoded = decodeRequest(route, body, call.headers, parameters);
+            handling = decoded.handling;
+            return decoded;
+          }),
         failed,
       ),
     isGone: () => response.destroyed,
     respond(answer) {
       const headers = call.rateLimit ? headerList(rateLimitHeaders(call.rateLimit)) : [];
       if (call.replayed) headers.push(...REPLAYED);
+      headers.push(...handling);
       if (answer instanceof DocumentAnswer) {
         return sendDocument(options, answer, route.successStatus, headers);
       }
       const json = answer instanceof DualAnswer ? answer.json() : route.encodeJson(answer);
       send(options, route.successStatus, json, headers);
     },
-    refuse: (refusal) => sendRefusal(options, refusal),
+    refuse: (refusal) => sendRefusal(options, refusal, handling),
   };
 }
 

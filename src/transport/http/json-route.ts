@@ -1,5 +1,6 @@
 import { getOption, hasOption, type DescField, type Message } from "@bufbuild/protobuf";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
+import type { Problem } from "../../domain/refusal.ts";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
@@ -7,20 +8,27 @@ import type { DecodedRequest } from "../../pipeline/serve-unary.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
 import { assertNotEncoded, parseBody } from "./read-body.ts";
 import type { Route } from "./routes.ts";
+import { handlingHeaders, prefersStrict, unknownFieldProblem } from "./unknown-fields.ts";
 
 /** A route with everything compiled that its requests need. */
 export interface JsonRoute extends Route {
-  readonly decodeParameters: DecodeParameters;
+  readonly decodePath: DecodeParameters;
+  readonly decodeQuery: DecodeParameters;
   readonly decodeJson: DecodeJson;
   readonly encodeJson: (message: Message) => JsonValue;
   /** Whether no field of the body is required, so that the body may be left out. */
   readonly mayBeEmpty: boolean;
 }
 
-/** Names and texts of path and query parameters. */
-export type Parameters = Iterable<readonly [string, string]>;
+/** What the URL of a request says. */
+export interface Parameters {
+  /** The segments of the path, with the names of their fields. */
+  readonly path: readonly (readonly [string, string])[];
+  /** Without the question mark; still percent-encoded. */
+  readonly query: string;
+}
 
-const NO_PARAMETERS: Parameters = [];
+const NO_PATH: Parameters["path"] = [];
 
 /**
  * Compiles the decoding and encoding of a route.
@@ -37,9 +45,11 @@ export function compileJsonRoute(route: Route): JsonRoute {
       throw new Error(`${route.rpc.name} binds {${name}}, which is no scalar field of its request`);
     }
   }
+  const isQueried = (field: DescField) => route.body !== "json" && field !== route.body;
   return {
     ...route,
-    decodeParameters: compileDecodeParameters(input),
+    decodePath: compileDecodeParameters(input.fields),
+    decodeQuery: compileDecodeParameters(input.fields.filter(isQueried)),
     decodeJson: compileDecodeJson(input),
     encodeJson: compileEncodeJson(output),
     mayBeEmpty: !input.fields.some((field) => !bound.has(field.name) && isRequired(field)),
@@ -47,43 +57,54 @@ export function compileJsonRoute(route: Route): JsonRoute {
 }
 
 /**
- * Makes the request message out of a body and the parameters of its URL.
+ * Makes the request message out of a body and the parameters of its URL. An unknown parameter is to be
+ * refused, since a filter with a typing error would list everything; an unknown field of the body is
+ * where the caller prefers that.
  *
+ * @returns also the headers that tell what was made of unknown fields
  * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE
  */
 export function decodeRequest(
   route: JsonRoute,
   body: Buffer,
   headers: CallHeaders,
-  parameters: Parameters,
-): DecodedRequest {
+  { path, query }: Parameters,
+): DecodedRequest & { readonly handling: readonly string[] } {
   const json = route.body === "json" ? parseBody(body, headers, route.mayBeEmpty) : {};
-  if (parameters !== NO_PARAMETERS) Object.assign(json, route.decodeParameters(parameters));
-  if (typeof route.body === "string") return route.decodeJson(json);
-
+  const unknown: Problem[] = [];
+  if (query !== "") {
+    Object.assign(json, route.decodeQuery(new URLSearchParams(query), unknown));
+  }
+  if (path.length > 0) Object.assign(json, route.decodePath(path, unknown));
+  if (typeof route.body === "string") {
+    const decoded = route.decodeJson(json);
+    const isStrict = prefersStrict(headers.prefer);
+    if (isStrict) unknown.push(...decoded.unknown.map(unknownFieldProblem));
+    const handling = handlingHeaders(decoded.unknown, isStrict);
+    return { request: decoded.request, faults: decoded.faults, unknown, handling };
+  }
   assertNotEncoded(headers);
-  const { name, localName } = route.body;
-  const decoded = route.decodeJson({ ...json, [name]: null });
-  (decoded.request as Message & Record<string, unknown>)[localName] = body;
-  return decoded;
+  const { request, faults } = route.decodeJson(json);
+  (request as Message & Record<string, unknown>)[route.body.localName] = body;
+  return { request, faults, unknown, handling: [] };
 }
 
 /**
- * The parameters of a URL: the query's unless the body is JSON, then the path's, which win.
+ * What the URL of a request says.
  *
  * @param pathSegments empty for a literal path
  */
 export function parametersOf(
-  { segments, body }: Route,
+  { segments }: Route,
   pathSegments: readonly string[],
   query: string,
 ): Parameters {
-  const bound = pathSegments.flatMap((text, i) => {
+  if (pathSegments.length === 0) return { path: NO_PATH, query };
+  const path = pathSegments.flatMap((text, i) => {
     const segment = segments[i];
     return segment?.kind === "variable" ? [[segment.field, unescape(text)] as const] : [];
   });
-  if (body !== "json" && query !== "") return [...new URLSearchParams(query), ...bound];
-  return bound.length === 0 ? NO_PARAMETERS : bound;
+  return { path, query };
 }
 
 function isRequired(field: DescField): boolean {

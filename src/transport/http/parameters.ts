@@ -1,25 +1,39 @@
-import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { ScalarType, type DescField } from "@bufbuild/protobuf";
+import { shownName } from "../../domain/map-key.ts";
+import type { Problem } from "../../domain/refusal.ts";
 
 /** The number grammar of RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-/** Gives parameters, names and texts, as the JSON object that says the same. */
+/**
+ * Gives parameters, names and texts, as the JSON object that says the same.
+ *
+ * @param unknown takes the faults of those that there are not
+ */
 export type DecodeParameters = (
   parameters: Iterable<readonly [string, string]>,
+  unknown: Problem[],
 ) => Record<string, unknown>;
 
+/** How many unknown parameters are named. */
+const MAX_UNKNOWN = 20;
+
 /**
- * Compiles, for one kind of request, how path and query parameters become JSON: text that reads as
+ * Compiles how path or query parameters, one for each of these fields, become JSON: text that reads as
  * the field's type becomes a value of that type, repeated parameters become a list, and anything
- * else stays text, for the JSON decoder to refuse in its own words. Unknown parameters are ignored.
+ * else stays text, for the JSON decoder to refuse in its own words.
  */
-export function compileDecodeParameters(schema: DescMessage): DecodeParameters {
-  const fields = new Map(schema.fields.map((field) => [field.name, field]));
-  return (parameters) => {
+export function compileDecodeParameters(declared: readonly DescField[]): DecodeParameters {
+  const fields = new Map(declared.map((field) => [field.name, field]));
+  const known = fields.size === 0 ? "there are none" : `there are ${[...fields.keys()].join(", ")}`;
+  return (parameters, unknown) => {
     const json: Record<string, unknown> = {};
     for (const [name, text] of parameters) {
       const field = fields.get(name);
-      if (field === undefined) continue;
+      if (field === undefined) {
+        if (unknown.length < MAX_UNKNOWN) unknown.push(unknownParameter(name, known));
+        continue;
+      }
       const value = readText(field, text);
       if (field.fieldKind !== "list") json[name] = value;
       else if (Array.isArray(json[name])) json[name].push(value);
@@ -27,6 +41,12 @@ export function compileDecodeParameters(schema: DescMessage): DecodeParameters {
     }
     return json;
   };
+}
+
+function unknownParameter(name: string, known: string): Problem {
+  const subject = shownName(name);
+  const text = `${subject} is no parameter of this call's query; ${known}.`;
+  return { reason: "FIELD_INVALID", subject, text };
 }
 
 function readText(field: DescField, text: string): unknown {

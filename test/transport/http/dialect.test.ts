@@ -236,7 +236,131 @@ describe("a JSON request", () => {
 
   test("with a body has no fields in its query", async () => {
     const answer = await service.request("/v1/shipments/quote?weight_kg=1", { apiKey, body: {} });
-    expect(answer.body.errors).toEqual(each(REQUIRED));
+    expect([answer.status, answer.body.errors]).toEqual([
+      422,
+      each({
+        ...REQUIRED,
+        weight_kg: "weight_kg is no parameter of this call's query; there are none.",
+      }),
+    ]);
+  });
+});
+
+describe("what a request has that there is not", () => {
+  const TYPED = { ...COVERED_ROUTE, weight_kgs: 3 };
+  const strict = (prefer: string, body: unknown = TYPED, path = "/v1/shipments/quote") =>
+    service.request(path, { apiKey, body, headers: { prefer } });
+
+  test.each([
+    ["/v1/shipments?statuss=pending", "statuss"],
+    ["/v1/shipments/SHP-000000000000?x=1", "x"],
+    ["/v1/coverage?tolerance=5", "tolerance"],
+  ])("in the query is refused by its name: %s", async (path, name) => {
+    const { status, body, code } = await service.request(path, { apiKey });
+    const [text] = body.errors[name];
+    expect({ status, body, code }).toEqual({
+      status: 422,
+      body: { message: text, errors: { [name]: [text] } },
+      code: "FIELD_INVALID",
+    });
+    expect(text).toContain(`${name} is no parameter of this call's query; there are `);
+  });
+
+  test("in the query is refused for operators too, and for calls that write", async () => {
+    const { key } = await service.addOperator();
+    const listed = await service.request("/admin/v1/workspaces?naem=x", { apiKey: key });
+    expect([listed.status, Object.keys(listed.body.errors)]).toEqual([422, ["naem"]]);
+    const dry = await service.request("/v1/shipments?dry_run=true", { apiKey, body: BOOKING });
+    expect([dry.status, Object.keys(dry.body.errors)]).toEqual([422, ["dry_run"]]);
+  });
+
+  test("in the body is ignored, and named in a header", async () => {
+    const [plain, typed] = [await quote(COVERED_ROUTE), await quote(TYPED)];
+    expect([plain.status, plain.headers.get("ignored-fields")]).toEqual([200, null]);
+    expect([typed.text, typed.headers.get("ignored-fields")]).toEqual([plain.text, "weight_kgs"]);
+    const routes = [COVERED_ROUTE, { ...COVERED_ROUTE, pickup: { lat: 1 } }];
+    const batch = await service.request("/v1/shipments/quote/batch", {
+      apiKey,
+      body: { routes, note: "x" },
+    });
+    expect([batch.status, batch.headers.get("ignored-fields")]).toEqual([
+      200,
+      "routes[1].pickup, note",
+    ]);
+  });
+
+  test("in the body is named where the request is refused, too", async () => {
+    const { status, headers } = await quote({ ...COVERED_ROUTE, weight_kg: null, weight: 1 });
+    expect([status, headers.get("ignored-fields")]).toEqual([422, "weight"]);
+  });
+
+  test("is named in few visible characters, whatever it is", async () => {
+    const names = ["a, b: \r\nx-api-key", "größe", "\ud800", "%", "", "x".repeat(5_000)];
+    const more = Array.from({ length: 500 }, (_, i) => `field${i}`);
+    const body = Object.fromEntries([...names, ...more].map((name) => [name, 1]));
+    const { headers } = await quote(body);
+    expect(headers.get("ignored-fields")!.split(", ")).toEqual([
+      "a%2C%20b%3A%20%0D%0Ax-api-key",
+      "gr%C3%B6%C3%9Fe",
+      "%EF%BF%BD",
+      "%25",
+      "",
+      "x".repeat(100),
+      ...more.slice(0, 14),
+    ]);
+  });
+
+  test.each(["handling=strict", 'respond-async, Handling = "strict"; x=y', "handling=STRICT"])(
+    "in the body is refused by its path with Prefer: %s",
+    async (prefer) => {
+      const { status, body, code, headers: answered } = await strict(prefer);
+      expect({ status, body, code }).toEqual({
+        status: 422,
+        body: {
+          message: "weight_kgs is no field of this request.",
+          errors: { weight_kgs: ["weight_kgs is no field of this request."] },
+        },
+        code: "FIELD_INVALID",
+      });
+      expect(answered.get("preference-applied")).toBe("handling=strict");
+      expect(answered.get("ignored-fields")).toBeNull();
+      const plain = await strict(prefer, COVERED_ROUTE);
+      expect([plain.status, plain.headers.get("preference-applied")]).toEqual([
+        200,
+        "handling=strict",
+      ]);
+    },
+  );
+
+  test("is refused strictly together with all else, and for all of a batch", async () => {
+    const missing = await strict("handling=strict", { ...TYPED, weight_kg: null });
+    expect(missing.body.errors).toEqual(
+      each({
+        weight_kgs: "weight_kgs is no field of this request.",
+        weight_kg: "weight_kg is required.",
+      }),
+    );
+    const routes = [COVERED_ROUTE, TYPED];
+    const batch = await strict("handling=strict", { routes }, "/v1/shipments/quote/batch");
+    expect([batch.status, batch.body.errors]).toEqual([
+      422,
+      each({ "routes[1].weight_kgs": "routes[1].weight_kgs is no field of this request." }),
+    ]);
+  });
+
+  test.each([
+    "handling=lenient",
+    "handling=lenient, handling=strict",
+    'x="a, handling=strict, b"',
+    "handling=stricter",
+    "nothandling=strict",
+  ])("in the body is ignored with Prefer: %s", async (prefer) => {
+    const { status, headers: answered } = await strict(prefer);
+    expect([status, answered.get("preference-applied"), answered.get("ignored-fields")]).toEqual([
+      200,
+      null,
+      "weight_kgs",
+    ]);
   });
 });
 

@@ -1,8 +1,17 @@
 import { expect, test } from "vitest";
+import type { Problem } from "../../../src/domain/refusal.ts";
 import { compileDecodeParameters } from "../../../src/transport/http/parameters.ts";
 import { describeEveryKind } from "../../support/every-kind.ts";
 
-const decode = compileDecodeParameters(describeEveryKind());
+const compiled = compileDecodeParameters(describeEveryKind().fields);
+
+/** The JSON object of a query without unknown parameters. */
+function decode(query: URLSearchParams) {
+  const unknown: Problem[] = [];
+  const json = compiled(query, unknown);
+  expect(unknown).toEqual([]);
+  return json;
+}
 
 test.each<[query: string, json: object]>([
   ["text=a%20b", { text: "a b" }],
@@ -45,6 +54,23 @@ test("of a parameter that comes twice for one value, the last counts", () => {
   expect(decode(new URLSearchParams("text=a&text=b"))).toEqual({ text: "b" });
 });
 
-test("unknown query parameters are ignored", () => {
-  expect(decode(new URLSearchParams("nope=1&__proto__=x&constructor=y&smallCount=1"))).toEqual({});
+test("unknown query parameters are named, of many the first, and of long ones the beginning", () => {
+  const unknown: Problem[] = [];
+  const query = new URLSearchParams("flags=true&flag=true&__proto__=x&constructor=y&smallCount=1");
+  expect(compiled(query, unknown)).toEqual({ flag: true });
+  expect(unknown.map(({ subject }) => subject)).toEqual([
+    "flags",
+    "__proto__",
+    "constructor",
+    "smallCount",
+  ]);
+  const [{ text }] = unknown as [Problem];
+  expect(text).toMatch(/^flags is no parameter of this call's query; there are number, maybe, /);
+
+  const many: Problem[] = [];
+  compiled(
+    Array.from({ length: 1_000 }, (_, i) => [`${i}`.padEnd(5_000, "x"), ""] as const),
+    many,
+  );
+  expect(many.map(({ subject }) => subject!.length)).toEqual(Array(20).fill(101));
 });

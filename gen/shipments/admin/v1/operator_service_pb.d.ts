@@ -297,12 +297,14 @@ export declare type UpdateOperatorRequest = Message<"shipments.admin.v1.UpdateOp
   operator?: bigint | undefined;
 
   /**
+   * 1 to 100 characters.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * As when it was created.
+   * As when it was created; empty to have none.
    *
    * @generated from field: optional string email = 3;
    */
@@ -326,12 +328,14 @@ export declare type UpdateOperatorRequestValid = Message<"shipments.admin.v1.Upd
   operator: bigint;
 
   /**
+   * 1 to 100 characters.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * As when it was created.
+   * As when it was created; empty to have none.
    *
    * @generated from field: optional string email = 3;
    */

@@ -342,6 +342,8 @@ export declare type UpdateTariffDraftRequest = Message<"shipments.admin.v1.Updat
   etag?: string | undefined;
 
   /**
+   * 1 to 100 characters.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
@@ -373,6 +375,8 @@ export declare type UpdateTariffDraftRequestValid = Message<"shipments.admin.v1.
   etag?: string | undefined;
 
   /**
+   * 1 to 100 characters.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;

@@ -1,0 +1,25 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../domain/record-id.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { Customer } from "./customer.entity.ts";
+
+/**
+ * A customer of the workspace, with its row locked if `lock` is given.
+ *
+ * @throws Refusal CUSTOMER_NOT_FOUND, the same for an unknown customer and one of another workspace
+ */
+export async function findCustomer(
+  em: EntityManager,
+  workspace: number,
+  named: bigint,
+  lock?: "lock",
+): Promise<Customer> {
+  const id = readRecordId(named) ?? 0;
+  if (lock !== undefined) await em.execute(LOCK_CUSTOMER, [workspace, id]);
+  const found = await em.findOne(Customer, { workspace, id });
+  if (found === null) throw refuse("CUSTOMER_NOT_FOUND", "There is no such customer.");
+  return found;
+}
+
+/** `no key update`, so that shipments of the customer can be booked meanwhile. */
+const LOCK_CUSTOMER = "select from customer where workspace_id = ? and id = ? for no key update";

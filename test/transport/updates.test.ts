@@ -1,0 +1,327 @@
+import {
+  getOption,
+  hasOption,
+  ScalarType,
+  type DescField,
+  type DescMethodUnary,
+} from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { field as fieldRules } from "../../gen/buf/validate/validate_pb.js";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
+import { book } from "../support/bookings.ts";
+import { describedMethods, httpCalls } from "../support/described-services.ts";
+import { inDialect } from "../support/dialect.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
+import { rpcError } from "../support/rpc-error.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { addWebhook } from "../support/webhooks.ts";
+
+/** What can be said of a field in an update. */
+const SAYINGS = ["absent", "null", "blank", "value"] as const;
+type Saying = (typeof SAYINGS)[number];
+
+/** An update, and what it does to its fields. */
+interface Update {
+  readonly method: DescMethodUnary;
+  /** The field that names what is updated. */
+  readonly name: string;
+  /** Makes something to update, always alike, with all it can have; gives its name. */
+  readonly make: () => Promise<string | number>;
+  /** A new value for each field that a caller may leave, clear or set. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What the answer's data show of a field that was cleared; those that have to be something are not here. */
+  readonly cleared: Readonly<Record<string, unknown>>;
+}
+
+let service: TestService;
+let apiKey: string;
+let operatorKey: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ apiKey } = await service.addWorkspace());
+  operatorKey = (await service.addOperator()).key;
+});
+afterAll(() => service.close());
+
+const admin = async (path: string, body: object) => {
+  const answer = await service.request(`/admin/v1/${path}`, { apiKey: operatorKey, body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.id as number;
+};
+
+let made = 0;
+const webhooks: string[] = [];
+
+const UPDATES: readonly Update[] = [
+  {
+    method: ShipmentService.method.updateShipment,
+    name: "shipment",
+    make: async () => (await book(service, apiKey, { metadata: { a: "1", b: "2" } }))["reference"],
+    values: {
+      pickup_address: "2 Times Square",
+      dropoff_address: "Door 2",
+      metadata: { b: "3", c: "4" },
+    },
+    cleared: { metadata: {} },
+  },
+  {
+    method: CustomerService.method.updateCustomer,
+    name: "customer",
+    make: async () => {
+      const fields = { customer_name: `Customer ${made++}`, customer_id_number: "ID 1" };
+      return (await book(service, apiKey, fields))["customer"].id;
+    },
+    values: { email: "grace@example.org", id_number: "ID 2" },
+    cleared: { id_number: null },
+  },
+  {
+    method: WebhookService.method.updateWebhook,
+    name: "webhook",
+    make: async () => {
+      // A workspace has few webhooks, of which two are updated at a time.
+      const old = webhooks.length < 2 ? undefined : webhooks.shift();
+      if (old !== undefined) {
+        await service.request(`/v1/webhooks/${old}`, { apiKey, method: "DELETE" });
+      }
+      const body = { url: "https://example.org/hooks", types: ["shipment.paid"] };
+      const { id } = (await addWebhook(service, apiKey, body)).data;
+      webhooks.push(id);
+      return id;
+    },
+    values: { url: "https://example.org/other", types: ["shipment.delivered"] },
+    cleared: { types: ["*"] },
+  },
+  {
+    method: OperatorService.method.updateOperator,
+    name: "operator",
+    make: () =>
+      admin("operators", {
+        name: "Deployer",
+        kind: "machine",
+        role: "viewer",
+        email: `deployer${made++}@example.org`,
+      }),
+    values: { name: "Releaser" },
+    cleared: { email: null },
+  },
+  {
+    method: TariffService.method.updateTariffDraft,
+    name: "draft",
+    make: () => admin("tariff_drafts", { name: "Spring" }),
+    values: { name: "Summer" },
+    cleared: {},
+  },
+];
+
+const KINDS = UPDATES.map((update) => [update.method.name, update] as const);
+
+/** What it is that an update may clear or has to be something: text, lists and maps it may go without. */
+function choices({ input }: DescMethodUnary): string[] {
+  return input.fields
+    .filter(({ fieldKind, name, scalar, proto }) =>
+      fieldKind === "scalar"
+        ? scalar === ScalarType.STRING && proto.proto3Optional && name !== "etag"
+        : /list|map/.test(fieldKind) && name !== "clear",
+    )
+    .map(({ name }) => name);
+}
+
+test("every update that is described is here, or has nothing to clear", async () => {
+  const all = await Promise.all(
+    (["workspace", "operator", "person"] as const).map(describedMethods),
+  );
+  const updates = all
+    .flat()
+    .filter((it) => hasOption(it, http) && getOption(it, http).pattern.case === "patch");
+  expect(updates.length).toBeGreaterThanOrEqual(UPDATES.length);
+  const here = UPDATES.map(({ method }) => method as (typeof updates)[number]);
+  const others = updates.filter((it) => !here.includes(it));
+  expect(others.flatMap((it) => choices(it as DescMethodUnary))).toEqual([]);
+});
+
+describe("an empty list or map that Protobuf cannot tell from none can be named:", () => {
+  test.each(KINDS)("%s", (_, { method: { input } }) => {
+    const listed = input.fields.filter(
+      ({ fieldKind, name }) => /list|map/.test(fieldKind) && name !== "clear",
+    );
+    const { clear } = input.field;
+    const { type } = clear === undefined ? {} : getOption(clear, fieldRules);
+    const items = type?.case === "repeated" ? type.value.items?.type : undefined;
+    const names = items?.case === "string" ? items.value.in : [];
+    expect(names).toEqual(listed.map(({ name }) => name));
+  });
+});
+
+describe("an update by JSON and by any other protocol comes to the same:", () => {
+  const protocols = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
+  test.each(KINDS)(
+    "%s",
+    async (_, update) => {
+      const names = choices(update.method);
+      const saying = fc.constantFrom(...SAYINGS);
+      const said = fc.record(Object.fromEntries(names.map((name) => [name, saying])));
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(said, { minLength: 1, maxLength: 3 }),
+          fc.constantFrom(...protocols),
+          async (steps, protocol) => {
+            const [one, other] = [await update.make(), await update.make()];
+            for (const step of steps) {
+              const byJson = await updateByJson(update, one, step);
+              expect(await updateByRpc(update, other, step, protocol)).toEqual(byJson);
+            }
+          },
+        ),
+        { numRuns: 15 },
+      );
+    },
+    60_000,
+  );
+});
+
+describe("a field that an update", () => {
+  const FIELDS = UPDATES.flatMap((update) =>
+    choices(update.method).map((field) => [update.method.name, field, update] as const),
+  );
+
+  test.each(FIELDS)("%s does not give, or gives as null, stays: %s", async (_, field, update) => {
+    const name = await update.make();
+    const absent = await updateByJson(update, name, {});
+    expect(await updateByJson(update, name, { [field]: "null" })).toEqual(absent);
+    expect(absent.refused).toBeUndefined();
+  });
+
+  const optional = FIELDS.filter(([, field, { cleared }]) => field in cleared);
+  test.each(optional)("%s gives blank is cleared: %s", async (_, field, update) => {
+    const name = await update.make();
+    const before = await updateByJson(update, name, {});
+    const after = await updateByJson(update, name, { [field]: "blank" });
+    expect(before.data![field]).not.toEqual(update.cleared[field]);
+    expect(after.data).toEqual({ ...before.data, [field]: update.cleared[field] });
+  });
+
+  const required = FIELDS.filter(([, field, { cleared }]) => !(field in cleared));
+  test.each(required)(
+    "%s gives blank, and has to be something, is refused: %s",
+    async (_, field, update) => {
+      const text = `${field} must not be blank.`;
+      expect(await updateByJson(update, await update.make(), { [field]: "blank" })).toEqual({
+        refused: { message: text, errors: { [field]: [text] }, code: "FIELD_INVALID" },
+      });
+    },
+  );
+});
+
+test("what is cleared by name and given is what is given, as a map that is replaced", async () => {
+  const { reference } = (await book(service, apiKey, { metadata: { a: "1", b: "2" } })) as any;
+  const { data } = await service.grpcClient(apiKey).updateShipment({
+    shipment: reference,
+    metadata: { c: "3" },
+    clear: ["metadata"],
+  });
+  expect(data!.metadata).toEqual({ c: "3" });
+  const path = `/v1/shipments/${reference}`;
+  const wrong = { metadata: { d: "4" }, clear: ["pickup_address"] };
+  const refused = await service.request(path, { apiKey, method: "PATCH", body: wrong });
+  expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["clear[0]"]]);
+});
+
+test("a person who operates the platform keeps an email", async () => {
+  const fields = { name: "Grace", kind: "person", role: "viewer", email: "grace@example.org" };
+  const path = `/admin/v1/operators/${await admin("operators", fields)}`;
+  const { status, body } = await service.request(path, {
+    apiKey: operatorKey,
+    method: "PATCH",
+    body: { email: " " },
+  });
+  const text = "email is required for a person.";
+  expect({ status, body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { email: [text] } },
+  });
+});
+
+type Step = Readonly<Record<string, Saying>>;
+
+/** What came of an update: the data without what tells twins apart, or the refusal. */
+interface Result {
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly refused?: { readonly message: string; readonly errors: object; readonly code: string };
+}
+
+const BLANK = { scalar: " \t", list: [], map: {} } as const;
+
+/** The value of a field that a step says something of; a blank one has its own form in JSON. */
+function valueOf({ method, values }: Update, field: string, saying: Saying): unknown {
+  if (saying === "blank") return BLANK[fieldOf(method, field).fieldKind as keyof typeof BLANK];
+  return saying === "null" ? null : values[field];
+}
+
+function fieldOf({ input }: DescMethodUnary, name: string): DescField {
+  return input.fields.find((it) => it.name === name)!;
+}
+
+async function updateByJson(update: Update, name: string | number, step: Step): Promise<Result> {
+  const fields = Object.entries(step)
+    .filter(([, saying]) => saying !== "absent")
+    .map(([field, saying]) => [field, valueOf(update, field, saying)]);
+  const [call] = httpCalls(update.method, { [update.name]: name, ...Object.fromEntries(fields) });
+  const { path, ...options } = call!;
+  const { status, body, code } = await service.request(path, {
+    apiKey: keyFor(update),
+    ...options,
+  });
+  return status === 200 ? { data: withoutOwn(body.data) } : { refused: { ...body, code } };
+}
+
+async function updateByRpc(
+  update: Update,
+  name: string | number,
+  step: Step,
+  protocol: keyof typeof PROTOCOLS,
+): Promise<Result> {
+  const { method } = update;
+  const client = rpcClient(method.parent, PROTOCOLS[protocol], service, keyFor(update)) as any;
+  const request: Record<string, unknown> = {
+    [update.name]: typeof name === "number" ? BigInt(name) : name,
+  };
+  const clear: string[] = [];
+  for (const [field, saying] of Object.entries(step)) {
+    const { fieldKind, localName } = fieldOf(method, field);
+    if (saying === "blank" && fieldKind !== "scalar") clear.push(field);
+    else if (saying === "blank" || saying === "value") {
+      request[localName] = valueOf(update, field, saying);
+    }
+  }
+  if (clear.length > 0) request["clear"] = clear;
+  const call = client[method.localName](request);
+  try {
+    return { data: withoutOwn(inDialect(method.output, await call).data) };
+  } catch {
+    const { message, details } = await rpcError(call);
+    const { BadRequest, ErrorInfo } = details as Record<string, any>;
+    const errors = BadRequest.fieldViolations.map((it: any) => [it.field, [it.description]]);
+    return { refused: { message, errors: Object.fromEntries(errors), code: ErrorInfo.reason } };
+  }
+}
+
+function keyFor({ method }: Update): string {
+  return method.parent.file.proto.package === "shipments.admin.v1" ? operatorKey : apiKey;
+}
+
+/** What no other thing of its kind shows. */
+const OWN = /^(id|reference|created_at|updated_at|etag|customer|keys)$/;
+
+/** What a thing shows that its twin shows too. */
+function withoutOwn(data: object): Record<string, unknown> {
+  const alike = Object.entries(data).filter(([name]) => !OWN.test(name));
+  return JSON.parse(
+    JSON.stringify(Object.fromEntries(alike)).replace(/(Customer |deployer)\d+/g, "$1"),
+  );
+}
