@@ -30,6 +30,7 @@ interface Pairs {
   readonly customer: Pair;
   readonly externalReference: Pair;
   readonly email: Pair;
+  readonly customerName: Pair;
   readonly shipmentsPageToken: Pair;
   readonly customersPageToken: Pair;
   readonly shipmentEventsPageToken: Pair;
@@ -152,11 +153,12 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "CustomerService/ListCustomers": {
     names: {
       email: (email) => ({ email }),
+      name: (name) => ({ name }),
       page_token: (page_token) => ({ page_token, page_size: 1 }),
     },
-    pairs: { email: "email", page_token: "customersPageToken" },
+    pairs: { email: "email", name: "customerName", page_token: "customersPageToken" },
     plain: ["page_size"],
-    answered: ["email"],
+    answered: ["email", "name"],
   },
   "CustomerService/UpdateCustomer": {
     names: { customer: (customer) => ({ customer, id_number: "Mine now" }) },
@@ -292,6 +294,7 @@ beforeAll(async () => {
   ownWebhook = (await addWebhook(service, caller.apiKey, { url: `${receiver.url}/own` })).data.id;
 
   const shipment = await bookAnd(service, other.apiKey, ["pay"], {
+    customer_name: "Theirs",
     customer_email: "theirs@example.org",
     external_reference: "theirs",
   });
@@ -328,6 +331,7 @@ beforeAll(async () => {
     customer: { foreign: shipment["customer"].id, missing: 2 ** 40 },
     externalReference: { foreign: "theirs", missing: "nobody's" },
     email: { foreign: "theirs@example.org", missing: "nobody@example.org" },
+    customerName: { foreign: "Theirs", missing: "Nobody" },
     shipmentsPageToken: { foreign: shipmentsToken, missing: madeUpToken(shipmentsToken) },
     customersPageToken: { foreign: customersToken, missing: madeUpToken(customersToken) },
     shipmentEventsPageToken: {
