@@ -32,6 +32,13 @@ test("the README begins with what the service is and is not, and one picture", (
   expect(beginning.length).toBeLessThan(1_800);
 });
 
+test("no guide names the tag of a version, which it would have to have", () => {
+  const guides = readdirSync("src/docs").filter((it) => it.endsWith(".md"));
+  const pages = ["README.md", ...guides.map((it) => `src/docs/${it}`)];
+  const naming = pages.filter((it) => /\bv\d{1,3}\.\d+\.\d+/.test(readFileSync(it, "utf8")));
+  expect(naming).toEqual([]);
+});
+
 test("the README's table lists every guide, once", () => {
   const guides = readdirSync("src/docs").filter((it) => it.endsWith(".md"));
   const listed = [...README.matchAll(/^\| \[.*?\]\(src\/docs\/(.*?)\)/gm)].map(([, name]) => name!);

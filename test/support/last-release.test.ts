@@ -6,7 +6,7 @@ import { BEFORE_ANY_RELEASE, hasCode, nameOfLastRelease } from "./last-release.t
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 test.runIf(hasCode(BEFORE_ANY_RELEASE))(
-  "the last release is the latest tag before this commit whose code can run beside it",
+  "the last release is the highest version before this commit whose code can run beside it",
   () => {
     const folder = makeTemporaryFolder("tags");
     onTestFinished(() => rmSync(folder, { recursive: true }));

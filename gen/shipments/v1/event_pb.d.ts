@@ -14,7 +14,8 @@ import type { Webhook, WebhookValid } from "./webhook_pb.js";
 export declare const file_shipments_v1_event: GenFile;
 
 /**
- * Something that happened. Events are never changed or removed; those of one shipment are numbered 1, 2, 3, ...
+ * Something that happened. Events are never changed, and kept for ever unless the platform's operators set for how
+ * long; those of one shipment are numbered 1, 2, 3, ...
  *
  * @generated from message shipments.v1.Event
  */
@@ -76,7 +77,8 @@ export declare type Event = Message<"shipments.v1.Event"> & {
 };
 
 /**
- * Something that happened. Events are never changed or removed; those of one shipment are numbered 1, 2, 3, ...
+ * Something that happened. Events are never changed, and kept for ever unless the platform's operators set for how
+ * long; those of one shipment are numbered 1, 2, 3, ...
  *
  * @generated from message shipments.v1.Event
  */
