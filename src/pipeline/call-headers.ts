@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 
 /** The headers (or gRPC metadata) that steer a call, picked from a request in one pass. */
 export interface CallHeaders {
-  /** The caller's `X-Request-Id` if it is 1 to 128 visible characters, else one made here. */
+  /**
+   * The caller's `X-Request-Id` if it is 1 to 128 visible characters and looks like no secret, else one
+   * made here.
+   */
   readonly requestId: string;
   /** Every `Authorization` value, as received. */
   readonly authorization: readonly string[];
@@ -32,6 +35,21 @@ export interface CallHeaders {
   readonly traceparent: string | undefined;
   /** Every `tracestate` value, joined by commas. */
   readonly tracestate: string | undefined;
+}
+
+/** What begins keys and secrets of webhooks. */
+const NAMED_SECRET = /sh[po]_|whsec_|bearer/i;
+/** What tokens of sessions and links are among, but no ids in hexadecimal digits, however many. */
+const TOKEN_LENGTH = 43;
+const MAY_BE_TOKEN = /(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{43}/;
+
+/**
+ * Whether a request id may hold a secret of ours, which would stand in logs and answers. One that only
+ * looks like it is replaced too.
+ */
+function mayHoldSecret(requestId: string): boolean {
+  if (NAMED_SECRET.test(requestId)) return true;
+  return requestId.length >= TOKEN_LENGTH && MAY_BE_TOKEN.test(requestId);
 }
 
 const VISIBLE = /^[\x21-\x7e]{1,128}$/;
@@ -90,7 +108,7 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
     case "idempotency-key":
       return void picked.idempotencyKeys.push(value);
     case "x-request-id":
-      if (VISIBLE.test(value)) picked.requestId ||= value;
+      if (VISIBLE.test(value) && !mayHoldSecret(value)) picked.requestId ||= value;
       return;
     case "content-type":
       return void (picked.contentType ??= value);

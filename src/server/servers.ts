@@ -121,6 +121,7 @@ export function createServers(options: ServersOptions): Servers {
   return {
     http: createHttpServer({
       isLeaving,
+      isHttps,
       serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),

@@ -1,5 +1,39 @@
+import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { mintKey } from "../../src/domain/secret-key.ts";
+import { mintWebhookSecret } from "../../src/domain/webhook/webhook-signature.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
+
+const HASH = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b";
+
+test.each([
+  "3f2b0f6e-9a51-4f0e-8f5f-5b8f6a3c0d11",
+  "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8",
+  `order-${HASH}`,
+  "x".repeat(128),
+])("a request id is taken over: %s", (id) => {
+  expect(readCallHeaders(["X-Request-Id", id]).requestId).toBe(id);
+});
+
+const TOKEN = randomBytes(32).toString("base64url");
+
+test.each([
+  mintKey("shp_"),
+  mintKey("sho_").slice(0, 20),
+  `call-${mintKey("shp_")}-7`,
+  mintWebhookSecret(),
+  `Bearer:${HASH.slice(0, 20)}`,
+  TOKEN,
+  `session=${TOKEN};x`,
+  `retry-${TOKEN}_2`,
+  "x".repeat(129),
+  "two words",
+])("a request id that may hold a secret, or is not valid, is replaced: %s", (id) => {
+  const { requestId } = readCallHeaders(["X-Request-Id", id]);
+  expect(requestId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+});
 
 test("a traceparent that comes twice counts as malformed, and what comes of tracestate is joined", () => {
   const once = readCallHeaders(["Traceparent", "a", "Tracestate", "x=1"]);

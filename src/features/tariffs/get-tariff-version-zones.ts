@@ -31,7 +31,7 @@ export async function getTariffVersionZones(
     body: geojson,
     etag: first.digest,
     // A version never changes.
-    cacheControl: "private, max-age=31536000, immutable",
+    cacheControl: "private, no-cache",
   });
 }
 

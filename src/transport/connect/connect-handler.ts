@@ -75,6 +75,8 @@ export function createRpcHandler(options: {
     call.path = request.url?.replace(/\?.*/s, "");
     calls.set(request, call);
     response.setHeader("x-request-id", call.headers.requestId);
+    // gRPC's answers are kept by nobody.
+    if (!options.grpc) response.setHeader("cache-control", "no-store");
     response.once("close", () => {
       call.code ??= sentCode(response);
       pipeline.finish(call, response.headersSent ? response.statusCode : 0);

@@ -13,6 +13,7 @@ import {
 } from "../connections/connections.ts";
 import { listen } from "../connections/listen.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
+import { createAnswerClass } from "./answer-class.ts";
 import { createHostFault } from "./host-fault.ts";
 import { requestIdOf } from "./request-id.ts";
 import { sendRefusal } from "./send-refusal.ts";
@@ -40,13 +41,21 @@ const CONNECTIONS: ConnectionLimits = { ...CONNECTION_LIMITS, maxServed: 32 };
 /** How long a caller may take to read that its request is broken, in milliseconds. */
 const BROKEN_CONNECTION_MS = 1_000;
 
+/** How a server differs from others. */
+export interface BoundedServerOptions {
+  /** Of connections, instead of the usual. */
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+  /** Whether browsers reach it over https; false unless given. */
+  readonly isHttps?: boolean;
+}
+
 /**
  * Opens an HTTP/1.1 server whose connections are bounded; it does not listen yet. What is not a valid
  * request is refused here, and `serve` answers the rest.
  */
 export function createBoundedServer(
   serve: Serve,
-  limits: Partial<ConnectionLimits> = {},
+  { limits, isHttps = false }: BoundedServerOptions = {},
 ): TransportServer {
   const hostFault = createHostFault();
   let closing = false;
@@ -75,7 +84,7 @@ export function createBoundedServer(
     }
   }
 
-  const server = createServer(LIMITS, take);
+  const server = createServer({ ...LIMITS, ServerResponse: createAnswerClass(isHttps) }, take);
   server.maxHeadersCount = MAX_HEADERS;
   server.on("connection", connections.add);
   server.on("clientError", answerBrokenRequest);
@@ -147,7 +156,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   socket.end(
     `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
+      `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
 }

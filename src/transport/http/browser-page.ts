@@ -28,7 +28,6 @@ const POLICY = [
 export const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": POLICY,
-  "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 } as const;
 

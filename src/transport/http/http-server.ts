@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RpcHandler } from "../connect/node-request.ts";
-import type { ConnectionLimits } from "../connections/connections.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
 import type { ApiDescription } from "./api-description.ts";
-import { createBoundedServer } from "./bounded-server.ts";
+import { createBoundedServer, type BoundedServerOptions } from "./bounded-server.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import type { JsonGateway } from "./json-gateway.ts";
 import type { Probes } from "./probes.ts";
@@ -25,16 +24,16 @@ interface OutsideApi {
  * Without `dashboard`, browsers get a page that says what runs here.
  */
 export function createHttpServer(
-  options: OutsideApi & {
-    readonly serviceNames: readonly string[];
-    readonly handleRpc: RpcHandler;
-    readonly gateway: JsonGateway;
-    readonly limits?: Partial<ConnectionLimits>;
-    /** Whether callers should connect to another process from now on. */
-    readonly isLeaving?: () => boolean;
-  },
+  options: OutsideApi &
+    BoundedServerOptions & {
+      readonly serviceNames: readonly string[];
+      readonly handleRpc: RpcHandler;
+      readonly gateway: JsonGateway;
+      /** Whether callers should connect to another process from now on. */
+      readonly isLeaving?: () => boolean;
+    },
 ): TransportServer {
-  const { handleRpc, gateway, limits, isLeaving = () => false } = options;
+  const { handleRpc, gateway, isLeaving = () => false } = options;
   const rpcPrefixes = options.serviceNames.map((name) => `/${name}/`);
   const answerOutsideApi = createOutsideApi(options);
   return createBoundedServer((request, response, calls) => {
@@ -43,7 +42,7 @@ export function createHttpServer(
     if (url.startsWith("/v1/")) gateway(request, response, calls);
     else if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) handleRpc(request, response);
     else if (!answerOutsideApi(request, response)) gateway(request, response, calls);
-  }, limits);
+  }, options);
 }
 
 /** Builds the answers to probes, browsers and readers of documents; they are false when the request is for the API. */

@@ -53,7 +53,11 @@ type Page = (response: ServerResponse, requestId: string) => void;
 function metricsPage(registry: Registry, refusalOf: Pipeline["refusalOf"]): Page {
   const send = async (response: ServerResponse, requestId: string) => {
     const text = (await registry.metrics()).replace(MISSPELT_NAN, " NaN");
-    response.writeHead(200, { "content-type": registry.contentType, "x-request-id": requestId });
+    response.writeHead(200, {
+      "content-type": registry.contentType,
+      "cache-control": "no-store",
+      "x-request-id": requestId,
+    });
     response.end(text);
   };
   return (response, requestId) => {

@@ -31,6 +31,9 @@ export function sendJsonText(
     String(bytes),
     "x-request-id",
     requestId,
+    // Most is for one caller alone, and nothing of it is to be kept by whoever is on the way.
+    "cache-control",
+    "no-store",
     ...extraHeaders,
   ]);
   // Text of one byte a character is the same in both encodings, and Latin-1 is written faster.

@@ -111,7 +111,6 @@ function readFile(folder: string, path: string): File {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
   };
   return { forms, headers, etag };
 }

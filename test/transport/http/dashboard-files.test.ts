@@ -82,7 +82,6 @@ describe("a page", () => {
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
         "x-request-id": "request-1",
         date: expect.any(String),
         connection: "close",
@@ -116,7 +115,6 @@ describe("a file with a hash in its name", () => {
       "content-type": "text/javascript; charset=utf-8",
       "cache-control": "public, max-age=31536000, immutable",
       vary: "Accept-Encoding",
-      "x-content-type-options": "nosniff",
     });
   });
 

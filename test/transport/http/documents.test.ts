@@ -63,6 +63,7 @@ const LIMITS = {
   "ratelimit-policy": expect.any(String),
   ratelimit: expect.any(String),
   "x-request-id": "the-same",
+  "x-content-type-options": "nosniff",
 };
 const KEPT = { "cache-control": "private, no-cache", vary: "Accept-Encoding", ...LIMITS };
 

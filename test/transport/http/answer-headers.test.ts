@@ -1,0 +1,101 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postForm, signIn } from "../../support/browser.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+
+let overHttp: TestService;
+let overHttps: TestService;
+let apiKey: string;
+let operatorKey: string;
+let cookie: string;
+
+beforeAll(async () => {
+  overHttp = await startService({ dashboard: true, operationsPort: 0 });
+  const publicUrl = "https://book.example.org";
+  overHttps = await startReplica(overHttp.databaseUrl, { publicUrl, dashboard: true });
+  ({ apiKey } = await overHttp.addWorkspace());
+  operatorKey = (await overHttp.addOperator()).key;
+  ({ cookie } = await signIn(overHttp, apiKey, { email: "ada@example.org", role: "viewer" }));
+});
+afterAll(async () => {
+  await overHttps.close();
+  await overHttp.close();
+});
+
+/** What each answer tells those who might keep it, or take it for something else. */
+async function guards(answer: Pick<Response, "headers"> | Promise<Pick<Response, "headers">>) {
+  const { headers } = await answer;
+  return {
+    "cache-control": headers.get("cache-control"),
+    "x-content-type-options": headers.get("x-content-type-options"),
+    "strict-transport-security": headers.get("strict-transport-security"),
+  };
+}
+
+type Ask = (service: TestService) => Promise<Pick<Response, "headers">>;
+
+const QUOTE = "/v1/shipments/quote";
+const CONNECT = "/shipments.v1.ShipmentService/QuoteShipment";
+const asPage = { accept: "text/html" };
+
+/** What is for one caller alone. */
+const PRIVATE: Readonly<Record<string, Ask>> = {
+  "an answer of the JSON API": (to) => to.request(QUOTE, { apiKey, body: COVERED_ROUTE }),
+  "a refusal of the JSON API": (to) => to.request(QUOTE, { apiKey, body: {} }),
+  "a refusal of a credential": (to) => to.request(QUOTE, { body: {} }),
+  "a path that does not exist": (to) => to.request("/v1/nowhere"),
+  "an answer to an operator": (to) => to.request("/admin/v1/self", { apiKey: operatorKey }),
+  "an answer to a person": (to) => to.request("/account/v1/account", { headers: { cookie } }),
+  "an answer by Connect": (to) => to.request(CONNECT, { apiKey, body: {} }),
+  "a refusal by Connect": (to) => to.request(CONNECT, { body: {} }),
+  "a wrong method by Connect": (to) => to.request(CONNECT, { method: "PUT", body: {} }),
+  "a link that does not work": (to) => postForm(to, "/sign-in", { token: "none" }),
+  "signing out": (to) => postForm(to, "/sign-out", {}),
+  "how people may sign in": (to) => to.request("/sign-in/options"),
+  "a probe": (to) => to.request("/healthz"),
+};
+
+/** What browsers may keep, but ask about each time. */
+const KEPT: Readonly<Record<string, [cacheControl: string | null, ask: Ask]>> = {
+  "the dashboard": ["no-cache", (to) => to.request("/", { headers: asPage })],
+  "a guide": ["no-cache", (to) => to.request("/docs", { headers: asPage })],
+  "the page of nothing": [null, (to) => to.request("/v1/nowhere", { headers: asPage })],
+  "the OpenAPI document": ["public, no-cache", (to) => to.request("/openapi.json")],
+  "the coverage": ["private, no-cache", (to) => to.request("/v1/coverage", { apiKey })],
+  "the zones of a version": [
+    "private, no-cache",
+    (to) => to.request("/admin/v1/tariff_versions/1/zones", { apiKey: operatorKey }),
+  ],
+};
+
+const ALL = [
+  ...Object.entries(PRIVATE).map(([name, ask]) => [name, "no-store", ask] as const),
+  ...Object.entries(KEPT).map(([name, [cacheControl, ask]]) => [name, cacheControl, ask] as const),
+];
+
+describe("browsers are told how to take, and whether to keep", () => {
+  test.each(ALL)("%s", async (_, cacheControl, ask) => {
+    const always = { "cache-control": cacheControl, "x-content-type-options": "nosniff" };
+    const [plain, secure] = [await guards(ask(overHttp)), await guards(ask(overHttps))];
+    expect(plain).toEqual({ ...always, "strict-transport-security": null });
+    expect(secure).toEqual({ ...always, "strict-transport-security": "max-age=31536000" });
+  });
+
+  test("metrics, on the server for operators", async () => {
+    expect(await guards(fetch(`${overHttp.operationsUrl}/metrics`))).toEqual({
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "strict-transport-security": null,
+    });
+  });
+
+  test("what is said of a request that is not HTTP", async () => {
+    const socket = connect(Number(new URL(overHttp.httpUrl).port), "127.0.0.1");
+    socket.write("nonsense\r\n\r\n");
+    const said = await text(socket);
+    expect(said).toMatch(/^HTTP\/1\.1 400 /);
+    expect(said).toMatch(/\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n/);
+  });
+});
