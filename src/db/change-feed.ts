@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
+import { setPlannerSettings } from "./planner-settings.ts";
 import { createClient } from "./primary-client.ts";
 
 /** The channel on which processes tell each other that keys or the tariff changed. */
@@ -82,6 +83,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   closed.addEventListener("abort", stop);
   try {
     await client.connect();
+    await setPlannerSettings(client);
     for (const channel of [CHANGES_CHANNEL, ...Object.keys(others)]) {
       await client.query(`listen ${channel}`);
     }

@@ -33,14 +33,23 @@ export function allowSlow(text: string): void {
   slow.add(text);
 }
 
+/**
+ * Bounds on how long a connection keeps the plans of its prepared statements, in milliseconds. A plan that
+ * was made of nearly empty tables may take any index, and PostgreSQL keeps it until it next analyzes them.
+ * Tables grow with time, so a plan may become as old as its connection was, and a minute at most.
+ */
+const YOUNGEST_PLANS_MS = 1_000;
+const OLDEST_PLANS_MS = 60_000;
+
 /** The function of PostgreSQL in which a commit waits for standbys; notices name it untranslated. */
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
- * pg's client, with five differences. A statement that comes with values is prepared by name, and
+ * pg's client, with six differences. A statement that comes with values is prepared by name, and
  * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
  * `begin` counts as answered when it is sent, which saves each transaction a round trip. What is
- * sent in one tick goes out in one write. A connection is closed when `begin` has failed, since
+ * sent in one tick goes out in one write. Plans are made anew from time to time, foreign keys' and triggers'
+ * too. A connection is closed when `begin` has failed, since
  * the next statement would be a transaction of its own; when a query has timed out, since every
  * later query would wait behind that one; when a migration has made a prepared statement stale,
  * since pg would send it again and again; or when the server takes no writes any more. And a commit
@@ -48,11 +57,15 @@ const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
  * confirms what a failover would lose.
  */
 export class DatabaseClient extends pg.Client {
+  readonly #createdMs = performance.now();
+  #plansEndMs = this.#createdMs + YOUNGEST_PLANS_MS;
+
   constructor(config?: string | ClientConfig) {
     super(config);
     const query = super.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((...args: unknown[]) => {
       this.#holdWrites();
+      if (performance.now() >= this.#plansEndMs) this.#discardPlans(query);
       const isBegin = args[0] === BEGIN;
       const answer = query(...prepared(args));
       if (!(answer instanceof Promise)) return answer;
@@ -72,6 +85,13 @@ export class DatabaseClient extends pg.Client {
   /** Closes the connection at once. */
   protected discard(): void {
     this.connection.stream.destroy();
+  }
+
+  /** Nobody waits for it, and when it fails the next statement fails as well. */
+  #discardPlans(query: (text: string) => unknown): void {
+    const nowMs = performance.now();
+    this.#plansEndMs = nowMs + Math.min(nowMs - this.#createdMs, OLDEST_PLANS_MS);
+    (query("discard plans") as Promise<unknown>).catch(() => undefined);
   }
 
   /** Until the end of the tick. */

@@ -11,6 +11,7 @@ import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { setMigrationTimeouts } from "./migration-timeouts.ts";
 import { createConnectionShares, type ConnectionShares } from "./connection-shares.ts";
 import { guardConnections } from "./guard-connections.ts";
+import { setPlannerSettings } from "./planner-settings.ts";
 import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */
@@ -85,7 +86,7 @@ function ormOptions(
     driverOptions: {
       ...(unlimited
         ? { onConnect: (it: PoolClient) => setMigrationTimeouts(it, TIMEOUTS.lock_timeout) }
-        : TIMEOUTS),
+        : { ...TIMEOUTS, onConnect: setPlannerSettings }),
       // MikroORM reads no parameters of the address, such as sslmode; pg does.
       connectionString: firstUrl,
       keepAlive: true,

@@ -1,4 +1,5 @@
 import { coverage } from "./cases/coverage.ts";
+import { firstMinutes } from "./cases/first-minutes.ts";
 import { objective } from "./cases/objective.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
 import { webhooks } from "./cases/webhooks.ts";
@@ -66,6 +67,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.create, 1],
     ],
   }),
+  first: { title: "The first minutes of an empty database", measure: firstMinutes },
   replicas: contest("Replicas of ours on one database", {
     sides: [ours("two", { replicas: 2 }), ours("one")],
     loads: [

@@ -75,10 +75,7 @@ export async function createDatabase(
   { url: serverUrl, workspace, apiKey }: DatabaseServer,
   shipments: number,
 ): Promise<Database> {
-  const name = `bench_${++databases}`;
-  await query(serverUrl, `create database ${name} template ${TEMPLATE} strategy file_copy`);
-  owned.defer(async () => void (await query(serverUrl, `drop database ${name} with (force)`)));
-  const url = urlOf(serverUrl, name);
+  const url = await copyTemplate(owned, serverUrl);
   await query(
     url,
     "set synchronous_commit = off",
@@ -96,7 +93,22 @@ export async function createDatabase(
   return { url, workspace, apiKey, shipments };
 }
 
+/** Makes a database as an installation has it at first: with no shipments, and never analyzed. */
+export async function createEmptyDatabase(
+  owned: AsyncDisposableStack,
+  { url: serverUrl, workspace, apiKey }: DatabaseServer,
+): Promise<Database> {
+  return { url: await copyTemplate(owned, serverUrl), workspace, apiKey, shipments: 0 };
+}
+
 let databases = 0;
+
+async function copyTemplate(owned: AsyncDisposableStack, serverUrl: string): Promise<string> {
+  const name = `bench_${++databases}`;
+  await query(serverUrl, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+  owned.defer(async () => void (await query(serverUrl, `drop database ${name} with (force)`)));
+  return urlOf(serverUrl, name);
+}
 
 /** Neither triggers nor foreign keys: nobody waits for these events, and the keys are right. */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";

@@ -5,6 +5,7 @@ import type { SentQuery } from "./query-log.ts";
 export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;
   readonly "Rows Removed by Filter"?: number;
@@ -34,12 +35,61 @@ export function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
   for (const node of plan) {
     const table = node["Relation Name"];
     if (table === undefined) continue;
-    const rows =
-      node["Actual Rows"] +
-      (node["Rows Removed by Filter"] ?? 0) +
-      (node["Rows Removed by Join Filter"] ?? 0) +
-      (node["Rows Removed by Index Recheck"] ?? 0);
-    touched[table] = (touched[table] ?? 0) + rows * node["Actual Loops"];
+    touched[table] = (touched[table] ?? 0) + rowsAt(node);
   }
   return touched;
+}
+
+/** A plan that PostgreSQL has run, with its statement. */
+export interface RunPlan {
+  /** On one line. */
+  readonly statement: string;
+  readonly nodes: readonly PlanNode[];
+}
+
+/**
+ * Has PostgreSQL tell whoever connects to a database from now on of every plan that it runs for them, within
+ * triggers and foreign keys too.
+ */
+export async function announcePlans(admin: pg.Client): Promise<void> {
+  const settings = [
+    "session_preload_libraries = auto_explain",
+    "auto_explain.log_min_duration = 0",
+    "auto_explain.log_analyze = on",
+    "auto_explain.log_timing = off",
+    "auto_explain.log_nested_statements = on",
+    "auto_explain.log_format = json",
+    "auto_explain.log_level = notice",
+  ];
+  for (const setting of settings) await alterDatabase(admin, setting);
+}
+
+/** Changes a setting of a database, for those who connect to it from now on. */
+export async function alterDatabase(admin: pg.Client, setting: string): Promise<void> {
+  const { rows } = await admin.query("select quote_ident(current_database()) as name");
+  await admin.query(`alter database ${rows[0].name} set ${setting}`);
+}
+
+/** The plans among the notices that somebody was sent. */
+export function plansIn(notices: readonly string[]): RunPlan[] {
+  return notices.flatMap((notice) => {
+    const [, json] = /^duration: .*?plan:\n(.*)$/s.exec(notice) ?? [];
+    if (json === undefined) return [];
+    const { "Query Text": text, Plan: plan } = JSON.parse(json);
+    return [{ statement: onOneLine(text), nodes: nodesOf(plan) }];
+  });
+}
+
+/** SQL with its white space made one blank each. */
+export function onOneLine(sql: string): string {
+  return sql.replaceAll(/\s+/g, " ").trim();
+}
+
+/** How many rows a node made or left out, in all its loops. */
+export function rowsAt(node: PlanNode): number {
+  const removed =
+    (node["Rows Removed by Filter"] ?? 0) +
+    (node["Rows Removed by Join Filter"] ?? 0) +
+    (node["Rows Removed by Index Recheck"] ?? 0);
+  return (node["Actual Rows"] + removed) * node["Actual Loops"];
 }

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
 
-/** What stands before a database and keeps every statement that it is sent. */
+/** What stands before a database and keeps every statement that it is sent, and every notice of it. */
 export interface StatementLog {
   /** The database's URL, by way of the log. */
   readonly url: string;
@@ -9,6 +9,8 @@ export interface StatementLog {
   readonly statements: readonly string[];
   /** The texts of those prepared, each as often as it was run. */
   readonly runs: readonly string[];
+  /** The texts of all notices so far, in their order. */
+  readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
@@ -17,11 +19,12 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
   const target = new URL(databaseUrl);
   const statements: string[] = [];
   const runs: string[] = [];
+  const notices: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
-    const read = readStatements(statements, runs);
-    near.on("data", read);
+    near.on("data", readMessages(false, keepStatements(statements, runs)));
+    far.on("data", readMessages(true, keepNotices(notices)));
     near.pipe(far);
     far.pipe(near);
     for (const socket of [near, far]) {
@@ -43,6 +46,7 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
     url: url.href,
     statements,
     runs,
+    notices,
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -51,35 +55,51 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
   };
 }
 
+type OnMessage = (type: string, content: Buffer) => void;
+
 /**
- * Reads what one client sends, by PostgreSQL's protocol 3: a start-up message without a type, then
- * messages of a type, a length and a content, of which Query and Parse have the text of a statement,
- * and Bind the name of one that was parsed.
+ * Reads what one side sends, by PostgreSQL's protocol 3: messages of a type, a length and a content. A
+ * client begins with a start-up message, which has no type.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
-function readStatements(statements: string[], runs: string[]): (chunk: Buffer) => void {
-  const prepared = new Map<string, string>();
+function readMessages(started: boolean, onMessage: OnMessage): (chunk: Buffer) => void {
   let left = Buffer.alloc(0);
-  let started = false;
+  let hasType = started;
   return (chunk) => {
     left = Buffer.concat([left, chunk]);
     for (;;) {
-      const typeLength = started ? 1 : 0;
+      const typeLength = hasType ? 1 : 0;
       if (left.length < typeLength + 4) return;
       const end = typeLength + left.readUInt32BE(typeLength);
       if (left.length < end) return;
-      const type = started ? String.fromCharCode(left[0]!) : "start-up";
-      const content = left.subarray(typeLength + 4, end);
-      if (type === "Q") statements.push(textAt(content, 0));
-      // Parse begins with the name of the prepared statement, and Bind with that of a portal.
-      const second = () => textAt(content, content.indexOf(0) + 1);
-      if (type === "P") {
-        statements.push(second());
-        prepared.set(textAt(content, 0), second());
-      }
-      if (type === "B") runs.push(prepared.get(second())!);
+      if (hasType) onMessage(String.fromCharCode(left[0]!), left.subarray(typeLength + 4, end));
       left = left.subarray(end);
-      started = true;
+      hasType = true;
+    }
+  };
+}
+
+/** Query and Parse have the text of a statement, and Bind the name of one that was parsed. */
+function keepStatements(statements: string[], runs: string[]): OnMessage {
+  const prepared = new Map<string, string>();
+  return (type, content) => {
+    if (type === "Q") statements.push(textAt(content, 0));
+    // Parse begins with the name of the prepared statement, and Bind with that of a portal.
+    const second = () => textAt(content, content.indexOf(0) + 1);
+    if (type === "P") {
+      statements.push(second());
+      prepared.set(textAt(content, 0), second());
+    }
+    if (type === "B") runs.push(prepared.get(second())!);
+  };
+}
+
+/** A notice has fields, each with a letter before it: M is the text. */
+function keepNotices(notices: string[]): OnMessage {
+  return (type, content) => {
+    if (type !== "N") return;
+    for (let at = 0; content[at]! > 0; at = content.indexOf(0, at) + 1) {
+      if (content[at] === "M".charCodeAt(0)) notices.push(textAt(content, at + 1));
     }
   };
 }

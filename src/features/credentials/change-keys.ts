@@ -49,7 +49,7 @@ export async function endKeys(
   const end = `
     update ${table}
     set ends_at = least(ends_at, ${NOW} + make_interval(secs => $2)), changed_at = ${NEXT_CHANGE}
-    where hash in (select jsonb_array_elements_text($1::jsonb))`;
+    where hash = any (array(select jsonb_array_elements_text($1::jsonb)))`;
   await runStatement(tx, end, [JSON.stringify(hashes), afterSeconds]);
   await announceChange(tx);
 }

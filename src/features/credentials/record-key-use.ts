@@ -68,13 +68,13 @@ function recordSql(table: KeyTable): string {
     with used as (
       select jsonb_array_elements_text($1::jsonb) as hash
     ), free as (
-      select hash from ${table} where hash in (select hash from used)
+      select hash from ${table} where hash = any (array(select hash from used))
       order by hash for no key update skip locked
     ), recorded as (
       update ${table} set last_used_at = greatest(last_used_at, now())
       from free where ${table}.hash = free.hash
       returning ${table}.hash
     )
-    select hash from ${table} join used using (hash)
-    where hash not in (select hash from recorded)`;
+    select hash from ${table}
+    where hash = any (array(select hash from used)) and hash not in (select hash from recorded)`;
 }

@@ -19,7 +19,9 @@ export type FindProvider = (workspace: number) => Promise<PaymentProvider>;
 const FIND = `
   select asked.place, connection.provider
   from json_to_recordset($1) as asked (place int, workspace bigint)
-  join payment_connection as connection on connection.workspace_id = asked.workspace`;
+  cross join lateral (
+    select provider from payment_connection where workspace_id = asked.workspace limit 1
+  ) as connection`;
 
 /** Builds the look-up; workspaces that are asked for at the same time share a statement. */
 export function createFindProvider(reader: Reader, observeGroups: ObserveGroups): FindProvider {

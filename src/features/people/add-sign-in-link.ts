@@ -26,10 +26,10 @@ export async function addSignInLink(
   const token = randomBytes(32).toString("base64url");
   await runStatement(
     tx,
-    `delete from sign_in_link where hash in (
+    `delete from sign_in_link where hash = any (array(
        select hash from sign_in_link
        where person_id = $1 and workspace_id is not distinct from $3::bigint
-       order by created_at desc, hash offset $2)`,
+       order by created_at desc, hash offset $2))`,
     [personId, MAX_LINKS - 1, workspaceId ?? null],
   );
   await runStatement(

@@ -26,6 +26,9 @@ const READ_BOOKED = `
   top as (
     select workspace_id as id, row_number() over (order by sum(bookings) desc, workspace_id) as rank
     from counted group by workspace_id order by rank limit 10
+  ),
+  counted_top as (
+    select * from counted where workspace_id = any (array(select id from top))
   )
   select date::text as date, null::float8 as workspace, null as name, null::int as rank, currency,
     sum(bookings) as bookings, sum(cancellations) as cancellations,
@@ -34,7 +37,7 @@ const READ_BOOKED = `
   union all
   select null, workspace.id::float8, workspace.name, top.rank::int, currency,
     sum(bookings), sum(cancellations), sum(quoted), sum("paidMinor"), sum("awaitingMinor")
-  from counted join top on top.id = counted.workspace_id
+  from counted_top as counted join top on top.id = counted.workspace_id
     join workspace on workspace.id = top.id
   group by workspace.id, workspace.name, top.rank, currency
   order by rank`;

@@ -18,7 +18,10 @@ const READ = `
   from generate_series(
     date_trunc('hour', now(), 'UTC') - interval '23 hours', now(), interval '1 hour'
   ) as hours (hour)
-  left join usage_hour on usage_hour.workspace_id = $1 and usage_hour.hour = hours.hour
+  left join lateral (
+    select limit_class, calls from usage_hour
+    where usage_hour.workspace_id = $1 and usage_hour.hour = hours.hour offset 0
+  ) as counted on true
   group by hours.hour order by hours.hour`;
 
 interface Row extends CallCounts {

@@ -7,6 +7,8 @@ import type {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { readInForce } from "../tariffs/read-in-force.ts";
+import { readScheduled } from "../tariffs/version-row.ts";
 
 const READ_DATABASE = `
   select round(extract(epoch from now()) * 1000)::float8 as "checkedAtMs",
@@ -74,30 +76,20 @@ export async function readReplicas(
   }));
 }
 
-/** Of the versions whose time has come, and that were not called off, the highest is in force. */
-const READ_TARIFF = `
-  select
-    max(version) filter (where effective_at <= now()) as "inForce",
-    max(version) filter (where effective_at > now()) as scheduled,
-    (extract(epoch from max(effective_at) filter (where effective_at > now())) * 1000)::float8
-      as "scheduledAtMs"
-  from tariff_version where called_off_at is null`;
-
-interface TariffRow {
-  readonly inForce: number | null;
-  readonly scheduled: number | null;
-  readonly scheduledAtMs: number | null;
-}
-
 /** Tells which tariff is in force, and which is scheduled. One can be scheduled at a time. */
 export async function readTariff(
   em: EntityManager,
 ): Promise<MessageInitShape<typeof TariffHealthSchema>> {
-  const [row] = await runStatement<TariffRow>(em.fork(), READ_TARIFF, []);
-  const { inForce, scheduled, scheduledAtMs } = row!;
+  // Before what is in force: a version whose time comes in between is found there.
+  const scheduled = await readScheduled(em.fork());
+  const inForce = await readInForce(em.fork());
   return {
-    ...(inForce === null ? {} : { versionInForce: inForce }),
-    ...(scheduled === null ? {} : { scheduledVersion: scheduled }),
-    ...(scheduledAtMs === null ? {} : { scheduledAt: timestampFromMs(scheduledAtMs) }),
+    ...(inForce === undefined ? {} : { versionInForce: inForce.version }),
+    ...(scheduled === undefined
+      ? {}
+      : {
+          scheduledVersion: scheduled.version,
+          scheduledAt: timestampFromMs(scheduled.effectiveAtMs),
+        }),
   };
 }

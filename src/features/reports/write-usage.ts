@@ -13,7 +13,7 @@ const WRITE = `
   insert into usage_hour as kept (workspace_id, hour, limit_class, calls)
   select counted.workspace, date_trunc('hour', now(), 'UTC'), counted."limitClass", counted.calls
   from json_to_recordset($1) as counted (workspace bigint, "limitClass" text, calls bigint)
-  join workspace on workspace.id = counted.workspace
+  where exists (select from workspace where id = counted.workspace offset 0)
   order by counted.workspace, counted."limitClass"
   on conflict (workspace_id, hour, limit_class) do update set calls = kept.calls + excluded.calls`;
 

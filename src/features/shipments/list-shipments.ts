@@ -83,7 +83,10 @@ function positionOf({ createdAtMs, reference }: ShipmentRow): readonly [number, 
   return [createdAtMs, reference];
 }
 
-/** The query of a page. Its text depends only on which filters are given. */
+/**
+ * The query of a page. Its text depends only on which filters are given. What is joined is joined to the
+ * rows of the page alone: the order of the index and the limit come first.
+ */
 function listQuery(
   state: StateFilter,
   filters: Filters,
@@ -108,9 +111,12 @@ function listQuery(
   if (after !== undefined) {
     where("(s.created_at, s.reference) < (?, ?)", timeText(after.createdAtMs), after.reference);
   }
-  const sql = `select ${SHIPMENT_COLUMN} from shipment s join ${CUSTOMER_OF_SHIPMENT}
-    where ${conditions.join(" and ")}
-    order by s.created_at desc, s.reference desc limit $${values.push(limit)}`;
+  const sql = `select ${SHIPMENT_COLUMN}
+    from (
+      select * from shipment s where ${conditions.join(" and ")}
+      order by s.created_at desc, s.reference desc limit $${values.push(limit)}
+    ) as s join ${CUSTOMER_OF_SHIPMENT}
+    order by s.created_at desc, s.reference desc`;
   return { sql, values };
 }
 

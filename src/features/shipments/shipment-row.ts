@@ -59,9 +59,11 @@ export const SHIPMENT_COLUMN = `json_build_array(
   s.cancel_reason, s.cancel_note, s.external_reference, s.metadata,
   s.version, s.event_count, s.tariff_version)::text as shipment`;
 
-/** Joins a shipment to its customer. */
-export const CUSTOMER_OF_SHIPMENT =
-  "customer c on c.workspace_id = s.workspace_id and c.id = s.customer_id";
+/** Joins a shipment to its customer, which is looked up for each shipment. */
+export const CUSTOMER_OF_SHIPMENT = `lateral (
+    select * from customer
+    where customer.workspace_id = s.workspace_id and customer.id = s.customer_id limit 1
+  ) as c on true`;
 
 type Values = readonly [
   reference: string,

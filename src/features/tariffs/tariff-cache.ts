@@ -7,7 +7,7 @@ import { loadTariff } from "./load-tariff.ts";
 import { createLoadedTariffs } from "./loaded-tariffs.ts";
 import type { TariffTasks } from "./run-tariff-task.ts";
 import { noTariffError } from "./tariff-refusals.ts";
-import { VERSION_IN_FORCE } from "./version-in-force.ts";
+import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./version-in-force.ts";
 
 /** A published tariff, ready for quoting. */
 export interface PricedTariff {
@@ -66,6 +66,7 @@ const READ_VERSIONS = `
       select min(version) from tariff_version
       where effective_at > statement_timestamp() and called_off_at is null
         and effective_at <= statement_timestamp() + interval '${LOAD_AHEAD}'
+        and ${AFTER_IN_FORCE}
     ) as upcoming,
     (select called_off_at is not null from tariff_version where version = $1) as "calledOff"`;
 

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { setPlannerSettings } from "../../db/planner-settings.ts";
 import { createClient } from "../../db/primary-client.ts";
 import { checkTask } from "./check-task.ts";
 import { compareTask } from "./compare-task.ts";
@@ -28,6 +29,7 @@ async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promis
     application_name: "shipments tariff",
   });
   await client.connect();
+  await setPlannerSettings(client);
   const output = await TASKS[request.name](client, request.input).finally(() => client.end());
   parentPort!.postMessage(output, buffersOf(output));
 }

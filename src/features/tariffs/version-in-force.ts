@@ -6,3 +6,9 @@
 export const VERSION_IN_FORCE = `(
   select max(version) from tariff_version
   where effective_at <= statement_timestamp() and called_off_at is null)`;
+
+/**
+ * SQL for the condition that a version can be the scheduled one: none is published while one waits, so
+ * that it is above the one in force. What is older need not be looked at.
+ */
+export const AFTER_IN_FORCE = `version > coalesce(${VERSION_IN_FORCE}, 0)`;

@@ -8,7 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { feesMessage } from "./fees-message.ts";
-import { VERSION_IN_FORCE } from "./version-in-force.ts";
+import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./version-in-force.ts";
 
 /** A version without its zones, as it is by the database's clock. */
 export interface VersionRow {
@@ -64,7 +64,7 @@ export async function readScheduled(em: EntityManager): Promise<VersionRow | und
 }
 
 const READ_SCHEDULED = `${SELECT_VERSIONS}
-  where effective_at > statement_timestamp() and called_off_at is null
+  where effective_at > statement_timestamp() and called_off_at is null and ${AFTER_IN_FORCE}
   order by version limit 1`;
 
 /** Reads up to `limit` versions below one, the highest first. */

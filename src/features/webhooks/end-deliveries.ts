@@ -3,19 +3,28 @@ import { runStatement } from "../../db/statement.ts";
 import type { DeliveryOutcome } from "./deliver.ts";
 import { lockWebhooks } from "./lock-webhooks.ts";
 
-/** Deliveries that ended meanwhile, by another process, stay as they are. */
+/**
+ * Deliveries that ended meanwhile, by another process, stay as they are. They are locked and looked at one
+ * by one, since the index of those that are pending, in a join, may be read as a whole. The condition on
+ * the attempts always holds: with it PostgreSQL expects one row instead of 100.
+ */
 const END = `
-  with outcome as (
-    select * from json_to_recordset($1) as outcome (
+  with outcome as materialized (
+    select outcome.* from json_to_recordset($1) as outcome (
       workspace bigint, id bigint, attempts int, status text, ended_at timestamptz,
       number int, started_at timestamptz, duration_ms int, response_status int, answer text)
+    cross join lateral (
+      select status, attempts from webhook_delivery
+      where workspace_id = outcome.workspace and webhook_delivery.id = outcome.id limit 1 for update
+    ) as delivery
+    where outcome.attempts between 0 and 2147483647
+      and delivery.status = 'pending' and delivery.attempts = outcome.attempts
   ), ended as (
     update webhook_delivery as delivery
     set status = outcome.status, attempts = coalesce(outcome.number, outcome.attempts),
       next_attempt_at = null, ended_at = outcome.ended_at
     from outcome
     where delivery.workspace_id = outcome.workspace and delivery.id = outcome.id
-      and delivery.status = 'pending' and delivery.attempts = outcome.attempts
     returning outcome.*
   )
   insert into webhook_attempt

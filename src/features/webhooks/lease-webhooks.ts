@@ -46,14 +46,19 @@ const PENDING_OF_ALL = `
     ) as following
   )`;
 
-/** Looks only at webhooks that nobody holds: with others, whoever holds them does. */
+/**
+ * Looks only at webhooks that nobody holds: with others, whoever holds them does. Compared and sorted as
+ * the index of what is due is, whose order alone leads to the earliest; by another, all would be read.
+ */
 const PENDING_OF_WORKSPACES = `
   with pending as (
     select webhook.workspace_id, webhook.id as webhook_id, earliest.next_attempt_at
     from webhook cross join lateral (
       select next_attempt_at from webhook_delivery
-      where workspace_id = webhook.workspace_id and webhook_id = webhook.id and status = 'pending'
-      order by next_attempt_at limit 1
+      where status = 'pending'
+        and (workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
+        and (workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
+      order by workspace_id, webhook_id, next_attempt_at, id limit 1
     ) as earliest
     where webhook.workspace_id = any ($5) and not exists (
       select from webhook_lease as lease
@@ -68,19 +73,22 @@ const PENDING_OF_WORKSPACES = `
 const TAKE = `, due as (
     select pending.*, webhook.failing_since is not null as failing, row_number() over (
       partition by webhook.failing_since is not null order by pending.next_attempt_at) as place
-    from pending
-    join webhook on webhook.workspace_id = pending.workspace_id and webhook.id = pending.webhook_id
+    from pending cross join lateral (
+      select failing_since from webhook
+      where workspace_id = pending.workspace_id and id = pending.webhook_id limit 1
+    ) as webhook
     where pending.next_attempt_at <= now() and not exists (
       select from webhook_lease as lease
       where lease.workspace_id = pending.workspace_id and lease.webhook_id = pending.webhook_id
         and lease.leased_until > now())
   ), free as (
-    select webhook.workspace_id, webhook.id
-    from due
-    join webhook on webhook.workspace_id = due.workspace_id and webhook.id = due.webhook_id
+    select webhook.* from due cross join lateral (
+      select workspace_id, id from webhook
+      where workspace_id = due.workspace_id and id = due.webhook_id
+      limit 1 for key share skip locked
+    ) as webhook
     where due.place <= case when due.failing then $4::int else $3::int end
     order by 1, 2
-    for key share of webhook skip locked
   )
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
   select workspace_id, id, $1, now() + $2::int * interval '1 ms' from free

@@ -31,7 +31,8 @@ export async function listWebhookDeliveries(
     {
       webhook,
       ...(filters.status === undefined ? {} : { status: filters.status }),
-      ...(page.after === undefined ? {} : { id: { $lt: page.after } }),
+      // On the first page too: of the indexes that begin with the webhook it leaves the one in this order.
+      id: { $lt: page.after ?? Number.MAX_SAFE_INTEGER },
     },
     { orderBy: { id: "desc" }, limit: page.limit },
   );

@@ -50,7 +50,9 @@ const READ = `
     event.type, event.data::text, event.actor, date_part('epoch', event.created_at) as created_at
   from json_to_recordset($1)
     as asked (place int, workspace bigint, webhook text, held bigint[], "limit" int)
-  join webhook on webhook.workspace_id = asked.workspace and webhook.id = asked.webhook
+  cross join lateral (
+    select * from webhook where workspace_id = asked.workspace and id = asked.webhook limit 1
+  ) as webhook
   left join lateral (
     select * from webhook_delivery as delivery
     where delivery.workspace_id = asked.workspace and delivery.webhook_id = asked.webhook
@@ -58,8 +60,10 @@ const READ = `
       and delivery.id <> all (asked.held)
     order by delivery.next_attempt_at, delivery.id limit asked."limit"
   ) as due on true
-  left join event on event.workspace_id = due.workspace_id and event.subject = due.subject
-    and event.number = due.number
+  left join lateral (
+    select * from event
+    where workspace_id = due.workspace_id and subject = due.subject and number = due.number limit 1
+  ) as event on true
   order by asked.place, due.next_attempt_at, due.id`;
 
 interface Row {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Connection } from "./load.ts";
+import type { Connection, Done } from "./load.ts";
 
 const NOTHING = Buffer.alloc(0);
 
@@ -13,12 +13,13 @@ export async function openHttp1(port: number): Promise<Connection> {
   const socket = connect(port, "127.0.0.1").setNoDelay();
   await once(socket, "connect");
   let received: Buffer = NOTHING;
-  let waiting: ((fault?: string) => void) | undefined;
+  let waiting: Done | undefined;
   const settle = (fault?: string) => {
     const done = waiting;
+    const answer = received;
     waiting = undefined;
     received = NOTHING;
-    done?.(fault);
+    done?.(fault, answer);
   };
   socket.on("data", (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);

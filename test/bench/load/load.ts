@@ -34,8 +34,11 @@ export interface Outcome {
   readonly fault: string | undefined;
 }
 
-/** Sends a request; `done` is called once, with what went wrong if anything did. */
-export type Send = (request: Buffer, done: (fault?: string) => void) => void;
+/** Called once, with what went wrong if anything did, and the answer where it is kept. */
+export type Done = (fault?: string, answer?: Buffer) => void;
+
+/** Sends a request. */
+export type Send = (request: Buffer, done: Done) => void;
 
 /** A connection, with a way to send for each request that may be in flight on it. */
 export interface Connection {

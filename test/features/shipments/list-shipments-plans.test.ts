@@ -71,7 +71,7 @@ afterAll(async () => {
 function expectReadInOrder(plan: readonly PlanNode[]): void {
   for (const node of plan) {
     expect(node["Node Type"], JSON.stringify(plan, null, 1)).toMatch(
-      /^(Limit|Nested Loop|Memoize|Materialize|Index Scan|Index Only Scan|Result)$/,
+      /^(Limit|Subquery Scan|Nested Loop|Memoize|Materialize|Index Scan|Index Only Scan|Result)$/,
     );
   }
   for (const rows of Object.values(rowsTouched(plan))) {

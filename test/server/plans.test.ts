@@ -1,0 +1,313 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type pg from "pg";
+import { pino } from "pino";
+import { describe, expect, test, vi } from "vitest";
+import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-seal.ts";
+import { oldestInFlight, readFeedDelay } from "../../src/features/events/read-feed-delay.ts";
+import { spendAttempt } from "../../src/features/people/spend-attempt.ts";
+import { signInByEmail } from "../../src/features/people/sign-in-by-email.ts";
+import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
+import { purgeRegularly } from "../../src/server/purge-regularly.ts";
+import { book } from "../support/bookings.ts";
+import { postForm, signIn } from "../support/browser.ts";
+import { connectTo, createDatabase } from "../support/database.ts";
+import { describedMethods } from "../support/described-services.ts";
+import { eventually } from "../support/eventually.ts";
+import { fillTables, type Filled } from "../support/fill-tables.ts";
+import { createMethodCalls } from "../support/method-calls.ts";
+import {
+  alterDatabase,
+  announcePlans,
+  onOneLine,
+  plansIn,
+  rowsAt,
+  type PlanNode,
+  type RunPlan,
+} from "../support/plans.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startReplica, type TestService, type TestWorkspace } from "../support/service.ts";
+import { startStatementLog } from "../support/statement-log.ts";
+import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
+
+/** How many rows tables are filled with. */
+const ROWS = 2_000;
+const MINUTE_MS = 60_000;
+/** A page, with the row that tells whether there is a next. */
+const PAGE = 26;
+/** How many times the rows of its answer, or of a page, a node of a plan may read. */
+const FACTOR = 4;
+
+/**
+ * What reads more than it answers, by a part of its text, and why it has to: all of it beside the path of
+ * calls, or for operators and reports, once over the rows that it is about.
+ */
+const READS_MUCH: Readonly<Record<string, string>> = {
+  '"w0"."name" ilike': "names of workspaces are searched for a part, which no index finds",
+  '"o0"."revoked_at" is null':
+    "operators are few, and the index of their emails leaves out the revoked",
+  "from workspace cross join lateral ( select created_at from event":
+    "a look-up for each workspace",
+  "select workspace.id::float8 as id from workspace cross join lateral":
+    "a look-up for each workspace",
+  "from webhook cross join lateral ( select created_at from webhook_delivery":
+    "a look-up for each webhook",
+  "with recursive pending as": "a look-up for each webhook with pending deliveries",
+  "from shipment where workspace_id = $1 and created_at >= $2": "a report counts what was booked",
+  "from shipment where created_at >= $1": "a report counts what was booked",
+  "delete from session": "those that nobody used are looked for among all, every ten minutes",
+  "from usage_hour where workspace_id = $1 and hour >= $2": "a report counts what was quoted",
+  "from usage_hour where hour >= $1": "a report counts what was quoted",
+};
+
+/** A value of each filter of a list, which some rows have. */
+const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  status: "pending",
+  payment_status: "awaiting_payment",
+  customer_id: given["customer"] ?? 1,
+  external_reference: "order 7",
+  created_after: "2026-01-01T00:00:00Z",
+  created_before: "2099-01-01T00:00:00Z",
+  email: "c7@example.org",
+  name: "custo",
+  types: "shipment.updated",
+  operator: 1,
+  workspace: given["workspace"],
+  action: "CreateOperator",
+  subject: "operator/1",
+  // Of a list with pages; of the feed it is where a page ends.
+  after: 0,
+  include_revoked: true,
+  name_contains: "other 7",
+  suspended: false,
+});
+
+const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
+
+/** The SQL in the source, each text up to what is put into it, or to a name in quotes. */
+const SQL =
+  /["`](\s*(?:select|insert into|update|delete from|with (?:recursive )?\w+ as)\s[^"`$]*)/g;
+const SOURCE = globSync("src/{features,server}/**/*.ts").flatMap((file) =>
+  [...readFileSync(file, "utf8").matchAll(SQL)].map(([, sql]) => [file, onOneLine(sql!)] as const),
+);
+
+const seen = new Set<string>();
+
+describe.each([
+  ["made once for any values", { mode: "force_generic_plan", kept: false }],
+  ["made for each value", { mode: "force_custom_plan", kept: false }],
+  ["of a minute after the tables were empty", { mode: "force_generic_plan", kept: true }],
+])("with plans %s", (_, { mode, kept }) => {
+  test("no statement reads much more than it answers, though tables were not analyzed", async () => {
+    const plans = await plansOfEverything(mode, kept);
+    for (const { statement } of plans) seen.add(statement);
+    expect(plans.filter(readsTooMuch).map(described)).toEqual([]);
+  }, 300_000);
+});
+
+test("every statement of the source was looked at", () => {
+  const statements = [...seen].map((it) => it.replaceAll(/\$\d+/g, "?"));
+  const unseen = SOURCE.filter(([, sql]) => !statements.some((it) => it.includes(sql)));
+  expect(unseen).toEqual([]);
+});
+
+async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]> {
+  await using owned = new AsyncDisposableStack();
+  const database = await createDatabase();
+  owned.defer(database.drop);
+  const sql = await connectTo(database.url);
+  owned.defer(() => sql.end());
+  await leaveUnanalyzed(sql);
+  if (kept) await sql.query("vacuum analyze");
+  await alterDatabase(sql, `plan_cache_mode = ${mode}`);
+  await announcePlans(sql);
+  const log = await startStatementLog(database.url);
+  owned.defer(log.close);
+  const service = await startReplica(log.url, { eventRetentionDays: 1 });
+  const workspace = await service.addWorkspace();
+  const operator = await service.addOperator();
+  const everything = (filled?: Filled) => callEverything(service, workspace, operator.key, filled);
+  if (kept) await everything();
+  const filled = await fillTables(sql, workspace.id, ROWS);
+  const before = log.notices.length;
+  if (kept) owned.defer(letMinutePass());
+  await everything(filled);
+  await service.close();
+  return plansIn(log.notices.slice(before));
+}
+
+/** Makes every clock of this process a minute later, until what it returns is called. */
+function letMinutePass(): () => void {
+  const now = performance.now.bind(performance);
+  const later = vi.spyOn(performance, "now").mockImplementation(() => now() + MINUTE_MS);
+  return () => later.mockRestore();
+}
+
+/** Keeps PostgreSQL from analyzing tables by itself. */
+async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
+  const { rows } = await sql.query(
+    `select format('alter table %I set (autovacuum_enabled = off)', relname) as alter
+     from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  );
+  for (const { alter } of rows) await sql.query(alter);
+}
+
+/** Makes every call there is, and does all that is done besides. */
+async function callEverything(
+  service: TestService,
+  workspace: TestWorkspace,
+  operatorKey: string,
+  filled: Filled | undefined,
+): Promise<void> {
+  const calls = createMethodCalls(service, {
+    workspace,
+    operator: { key: operatorKey },
+    mark: filled === undefined ? "first" : "plain",
+    text: "plain text",
+    tariffVersion: filled?.tariffVersion ?? 1,
+  });
+  const call = async (method: DescMethod, fields: Readonly<Record<string, unknown>>) => {
+    const answers = await calls.call(method, fields, () => ({ "idempotency-key": randomUUID() }));
+    const isUnary = method.methodKind === "unary";
+    expect(answers.length > 0, `${method.name} is called`).toBe(isUnary);
+    for (const { status, text } of answers) {
+      expect(status, `${method.name} ${JSON.stringify(fields)}: ${text}`).toBeLessThan(300);
+    }
+    return answers;
+  };
+  for (const method of METHODS) {
+    const fields = await calls.validFields(method);
+    await call(method, fields);
+    if (method.methodKind === "server_streaming") await call(method, { fromNow: true });
+    const given = { ...fields, ...filled, workspace: workspace.id };
+    // Small pages, so that there is a second one in tables that are nearly empty.
+    const page_size = filled === undefined ? 1 : PAGE - 1;
+    for (const page of pagesOf(method, given)) {
+      const [answer] = await call(method, { ...page, page_size });
+      const { next_page_token, cursor } = answer!.body;
+      if (next_page_token) await call(method, { ...page, page_size, page_token: next_page_token });
+      if (cursor) await call(method, { ...page, page_size, after: cursor });
+    }
+  }
+  if (filled !== undefined) {
+    const rollBack = METHODS.find(({ name }) => name === "RollBackTariff")!;
+    await call(rollBack, { version: filled.tariffVersion - 1, replaces: filled.tariffVersion });
+  }
+  await useSessions(service, workspace, operatorKey);
+  await deliver(service, workspace);
+  await purge(service);
+  const { em } = service.app;
+  await readFeedDelay(em, await oldestInFlight(em));
+}
+
+/** The fields of first pages of a list: without a filter, and with each of its filters. */
+function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
+  const names = input.fields.map((field) => field.name);
+  if (!names.includes("page_size")) return [];
+  const places = ["shipment", "webhook"].filter((place) => names.includes(place));
+  const of = Object.fromEntries(places.map((place) => [place, given[place]]));
+  // Where there are no page tokens, `after` is one.
+  const paging = ["page_size", "page_token", ...(names.includes("page_token") ? [] : ["after"])];
+  const filters = names.filter((it) => !places.includes(it) && !paging.includes(it));
+  const values = filterValues(given);
+  expect(Object.keys(values), `a value of each filter of ${name}`).toEqual(
+    expect.arrayContaining(filters),
+  );
+  return [of, ...filters.map((filter) => ({ ...of, [filter]: values[filter] }))];
+}
+
+async function useSessions(
+  service: TestService,
+  { id, apiKey }: TestWorkspace,
+  operatorKey: string,
+): Promise<void> {
+  const email = `${randomUUID()}@example.org`;
+  const person = await signIn(service, apiKey, { email, role: "member" });
+  const headers = { "x-workspace": String(id) };
+  const answers = [
+    await person.request("/v1/shipments", { headers }),
+    await person.request("/account/v1/account"),
+    await person.request("/account/v1/account", { method: "PATCH", body: { name: "Ada" } }),
+    await person.request("/account/v1/sessions"),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const session = answers.at(-1)!.body.data[0].id;
+  await person.request(`/account/v1/sessions/${session}`, { method: "DELETE" });
+  expect(await spendAttempt(service.app.em, email, 60)).toBe(true);
+  const own = { cookie: person.cookie, "sec-fetch-site": "same-origin" };
+  await postForm(service, "/sign-out", {}, own);
+  const body = { name: "Grace", kind: "person", role: "viewer", email: `op-${email}` };
+  await service.request("/admin/v1/operators", { apiKey: operatorKey, body });
+  let token: string | undefined;
+  for (const known of [email, body.email]) {
+    // Each sign-in ends the session before it.
+    const browser = { userAgent: "a test", session: token };
+    token = await signInByEmail(service.app.em, known, browser);
+    expect(token).toBeDefined();
+  }
+}
+
+/** Has a webhook delivered, seals the secrets of all, and leaves no webhook but those that the database was filled with. */
+async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
+  const receiver = await startReceiver();
+  const { data } = await addWebhook(service, apiKey, { url: receiver.url });
+  await book(service, apiKey);
+  await eventually("a delivery", async () => {
+    const deliveries = await deliveriesOf(service, apiKey, data.id);
+    return deliveries.some(({ status }) => status === "delivered");
+  });
+  await receiver.close();
+  const seal = createSecretSeal([randomBytes(SEALING_KEY_LENGTH)]);
+  expect(await sealStoredSecrets(service.app.em, seal)).toMatchObject({ unopened: 0 });
+  const { body } = await service.request("/v1/webhooks", { apiKey });
+  for (const { id, enabled } of body.data) {
+    if (enabled) await service.request(`/v1/webhooks/${id}`, { apiKey, method: "DELETE" });
+  }
+}
+
+/** Purges everything once. */
+async function purge({ app: { em } }: TestService): Promise<void> {
+  const shutdown = new AbortController();
+  const failed: string[] = [];
+  await purgeRegularly({
+    em,
+    log: pino({ level: "silent" }),
+    now: () => new Date(),
+    eventRetentionDays: 1,
+    countPurge(kind, rows) {
+      if (rows === undefined) failed.push(kind);
+      if (kind === "events") shutdown.abort();
+    },
+    shutdownSignal: shutdown.signal,
+  });
+  expect(failed).toEqual([]);
+}
+
+/** Whether a node of the plan read more than what is answered, or a page, by some factor. */
+function readsTooMuch({ statement, nodes }: RunPlan): boolean {
+  const mayReadMuch = Object.keys(READS_MUCH).some((part) => statement.includes(part));
+  const bound = FACTOR * (mayReadMuch ? ROWS : Math.max(PAGE, answered(nodes)));
+  return nodes.some((node) => rowsAt(node) > bound);
+}
+
+/** How many rows a plan gives, writes or is asked for. */
+function answered(nodes: readonly PlanNode[]): number {
+  const [root] = nodes;
+  const asked = nodes.filter((node) => /^(Function Scan|ProjectSet)$/.test(node["Node Type"]));
+  const written = nodes.flatMap((node) =>
+    node["Node Type"] === "ModifyTable" ? (node.Plans ?? []) : [],
+  );
+  const rows = [root!, ...asked, ...written].map(
+    (node) => node["Actual Rows"] * node["Actual Loops"],
+  );
+  return Math.max(...rows);
+}
+
+function described({ statement, nodes }: RunPlan): string {
+  const steps = nodes.map(
+    (node) =>
+      `${node["Node Type"]} ${node["Index Name"] ?? node["Relation Name"] ?? ""}: ${rowsAt(node)}`,
+  );
+  return `${statement}\n  ${steps.join("\n  ")}`;
+}
