@@ -19,6 +19,8 @@ export interface Config {
   readonly host: string;
   /** Where browsers reach the service, such as `https://book.example.org`; undefined when not said. */
   readonly publicUrl: string | undefined;
+  /** Where callers of gRPC reach the service, if that is not its port on the host of its pages. */
+  readonly publicGrpcUrl: string | undefined;
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   /** The identity provider at which people may sign in; undefined for none. */
@@ -95,6 +97,15 @@ const list = z
   );
 
 const port = wholeNumber(0, 65_535);
+/** Such as the example, without a path. */
+function originLike(example: string) {
+  return z
+    .string()
+    .refine(isOrigin, { error: `must be an origin such as ${example}` })
+    .transform((text) => new URL(text).origin)
+    .optional();
+}
+
 const environment = z.object({
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
@@ -107,11 +118,8 @@ const environment = z.object({
       if (message !== undefined) addIssue({ code: "custom", message });
     })
     .optional(),
-  PUBLIC_URL: z
-    .string()
-    .refine(isOrigin, { error: "must be an origin such as https://book.example.org" })
-    .transform((text) => new URL(text).origin)
-    .optional(),
+  PUBLIC_URL: originLike("https://book.example.org"),
+  PUBLIC_GRPC_URL: originLike("https://grpc.example.org"),
   TRUSTED_PROXIES: list.superRefine((trusted, { addIssue }) => {
     const message = trustedProxiesFault(trusted);
     if (message !== undefined) addIssue({ code: "custom", message });
@@ -183,6 +191,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     // The embedded database is for one machine, and so is what runs on it, unless told otherwise.
     host: HOST ?? (DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     publicUrl: read.PUBLIC_URL,
+    publicGrpcUrl: read.PUBLIC_GRPC_URL,
     trustedProxies: read.TRUSTED_PROXIES,
     oidc,
     databaseUrl: DATABASE_URL,

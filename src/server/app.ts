@@ -67,6 +67,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       Config,
       | "operationsPort"
       | "publicUrl"
+      | "publicGrpcUrl"
       | "trustedProxies"
       | "oidc"
       | "redisUrl"

@@ -1,3 +1,4 @@
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
@@ -69,7 +70,7 @@ interface ServersOptions {
   readonly sessions: SessionLookup;
   readonly signIn: SignIn;
   readonly config: Partial<
-    Pick<Config, "publicUrl" | "trustedProxies" | "dashboard" | "operationsPort">
+    Pick<Config, "publicUrl" | "publicGrpcUrl" | "trustedProxies" | "dashboard" | "operationsPort">
   >;
   readonly readiness: Readiness;
   readonly limiter: Limiter;
@@ -118,6 +119,7 @@ export function createServers(options: ServersOptions): Servers {
       fallback: answerUnknownRpc,
       shutdownSignal,
     });
+  const grpc = withPort(createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)));
   return {
     http: createHttpServer({
       isLeaving,
@@ -132,15 +134,26 @@ export function createServers(options: ServersOptions): Servers {
       signInPages: createSignInPages({
         signIn: options.signIn,
         isHttps,
+        grpcAddress: () => ({ url: config.publicGrpcUrl ?? null, port: grpc.port() }),
         clientAddress,
         lookUps: pipeline.lookUps,
         refusalFor: refusalOf,
       }),
     }),
-    grpc: createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)),
+    grpc,
     operations: createOperationsServer(probes(registry)),
     inFlight: observer.inFlight,
     reservedBytes: pipeline.reservedBytes,
+  };
+}
+
+/** A server that knows its port; null as long as it does not listen. */
+function withPort(server: TransportServer): TransportServer & { port(): number | null } {
+  let address: AddressInfo | undefined;
+  return {
+    ...server,
+    listen: async (host, port) => (address = await server.listen(host, port)),
+    port: () => address?.port ?? null,
   };
 }
 

@@ -39,6 +39,8 @@ describeDashboard("Settings → API", (dashboard) => {
 
   test("a key is created with a name, shown once, and works", async () => {
     const page = await open();
+    const { port } = new URL(dashboard.service.grpcUrl);
+    await page.getByText(`http://127.0.0.1:${port}/shipments.v1.ShipmentService/`).waitFor();
     await expectWellShown(page, "api");
     await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByRole("button", { name: "Create the key" }).click();
@@ -47,6 +49,8 @@ describeDashboard("Settings → API", (dashboard) => {
     await expectWellShown(page, "api-create");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "The new key" }).waitFor();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+    await page.getByText("This is the only copy of the key.").waitFor();
     await expectWellShown(page, "api-secret");
     const secret = await takeSecret(page);
     expect(await callWith(secret)).toBe(200);

@@ -85,15 +85,33 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(24);
     });
 
+    test("says what of the address cannot be, and what can be chosen", async () => {
+      const page = await openList("?status=99&from=2026-02-31&customer=ada&payment_status=1");
+      await expect.poll(() => rows(page).count()).toBe(50);
+      expect(await page.getByRole("status").locator("p").allTextContents()).toEqual([
+        "“99” is left out of the filters: Status can be Pending, Awaiting pickup, In transit, Delivered, or Cancelled.",
+        "“2026-02-31” is left out of the filters: Booked from takes a day such as 2026-11-01.",
+        "“ada” is left out of the filters: Customer number takes a whole number.",
+      ]);
+      expect(await page.getByLabel("Payment").inputValue()).toBe("1");
+      await expectWellShown(page, "shipments-left-out");
+      await page.goto(`/w/${workspace.id}/shipments?page_token=x`);
+      await page.getByText("The list has no such page with these filters.").waitFor();
+      await page.getByRole("button", { name: "Show the first page" }).click();
+      await expect.poll(() => rows(page).count()).toBe(50);
+    });
+
     test("is paged by keys, there and back, and a page has an address", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
+      const focused = () => page.evaluate("document.activeElement.textContent");
       // By its reference: what else a row says, such as how long ago it was booked, changes by itself.
       const topmost = () => rows(page).first().getByRole("cell").first().textContent();
       const first = await topmost();
       await page.keyboard.press("n");
       await page.waitForURL("**page_token=**");
       await expect.poll(topmost).not.toBe(first);
+      await expect.poll(focused).toBe(await topmost());
       await page.keyboard.press("n");
       await expect.poll(() => rows(page).count()).toBe(MANY + 1 - 100);
       await page.reload();
@@ -102,6 +120,14 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(50);
       await page.keyboard.press("p");
       await expect.poll(topmost).toBe(first);
+      await expect.poll(focused).toBe(first);
+      // Nor is it lost with a button that is of no use any more.
+      const next = page.getByRole("button", { name: "Next" });
+      for (const count of [50, MANY + 1 - 100]) {
+        await next.press("Enter");
+        await expect.poll(() => rows(page).count()).toBe(count);
+      }
+      expect(await focused()).toBe("Next →");
     });
 
     test("leads to a shipment by keys, and back to the same list", async () => {

@@ -48,7 +48,8 @@ describeDashboard("a workspace", (dashboard) => {
 
     test("says what is wrong with days that cannot be", async () => {
       const page = await open("?from=2026-02-01&to=2026-01-01");
-      await page.getByRole("alert").waitFor();
+      const alert = page.getByRole("alert").getByText("First day must not be after “Last day”.");
+      await alert.waitFor();
       await expectWellShown(page, "overview-refused");
     });
 

@@ -79,6 +79,7 @@ interface ServiceOptions {
   readonly operationsPort?: number;
   /** Where browsers reach the service. */
   readonly publicUrl?: string;
+  readonly publicGrpcUrl?: string;
   /** Proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[];
   /** The identity provider at which people may sign in. */
@@ -95,7 +96,8 @@ export async function startReplica(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const { webhookAllowLoopbackHttp = true, redisUrl } = options;
-  const { eventRetentionDays, maxEventDelaySeconds, publicUrl, oidc, trustedProxies } = options;
+  const { eventRetentionDays, maxEventDelaySeconds, oidc, trustedProxies } = options;
+  const { publicUrl, publicGrpcUrl } = options;
   const { dashboard = false, secretsKeys, maxDatabaseOutageSeconds } = options;
   const config = {
     host: "127.0.0.1",
@@ -108,6 +110,7 @@ export async function startReplica(
     secretsKeys,
     eventRetentionDays,
     publicUrl,
+    publicGrpcUrl,
     trustedProxies,
     oidc,
     dashboard,

@@ -56,9 +56,23 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
   throw new ConnectError(message, Code.PermissionDenied);
 }
 
+/** What the service tells its pages about itself. */
+interface Options {
+  readonly oidc: { readonly name: string } | null;
+  readonly grpc: { readonly url: string | null; readonly port: number | null };
+}
+
 /** The name of the identity provider at which people can sign in; undefined when there is none. */
 export async function identityProvider(signal: AbortSignal): Promise<string | undefined> {
-  const response = await fetch("/sign-in/options", { signal });
-  const { oidc } = (await response.json()) as { readonly oidc: { readonly name: string } | null };
-  return oidc?.name;
+  return (await loadOptions(signal)).oidc?.name;
+}
+
+/** The address at which the service speaks gRPC. */
+export async function grpcAddress(signal: AbortSignal): Promise<string> {
+  const { url, port } = (await loadOptions(signal)).grpc;
+  return url ?? `http://${location.hostname}:${port}`;
+}
+
+async function loadOptions(signal: AbortSignal): Promise<Options> {
+  return (await fetch("/sign-in/options", { signal })).json() as Promise<Options>;
 }

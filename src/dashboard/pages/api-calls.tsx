@@ -1,4 +1,7 @@
+import { grpcAddress } from "../api/sign-in.ts";
+import { useQuery } from "../api/use-query.ts";
 import { Code } from "../parts/code.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
 
 const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
@@ -7,6 +10,7 @@ const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
 
 /** Commands that quote, for the address at which the reader sees the service. */
 export function ApiCalls() {
+  const grpc = useQuery(grpcAddress, []);
   return (
     <Section title="A first call">
       <div class="form">
@@ -16,11 +20,12 @@ export function ApiCalls() {
         </p>
         <Code text={curlCommand(location.origin)} what="command" />
         <p>
-          The same by gRPC, with the definitions from the service itself. Whoever runs this service
-          may have chosen another port than 9090. Connect and gRPC-Web are spoken at{" "}
-          <code>{location.origin}</code>.
+          The same by gRPC, with the definitions from the service itself. Connect and gRPC-Web are
+          spoken at <code>{location.origin}</code>.
         </p>
-        <Code text={grpcCommand(location.hostname)} what="command for gRPC" />
+        <Loaded query={grpc}>
+          {(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}
+        </Loaded>
       </div>
     </Section>
   );
@@ -35,10 +40,11 @@ curl -sS ${origin}/v1/shipments/quote \\
   -d '${ROUTE}'`;
 }
 
-/** Asks for a quote by gRPC, at the port that the service has unless told otherwise. */
-function grpcCommand(hostname: string): string {
-  return `npx @bufbuild/buf curl --protocol grpc --http2-prior-knowledge \\
+/** Asks for a quote by gRPC. */
+function grpcCommand(address: string): string {
+  const cleartext = address.startsWith("http:") ? " --http2-prior-knowledge" : "";
+  return `npx @bufbuild/buf curl --protocol grpc${cleartext} \\
   -H "Authorization: Bearer $SHIPMENTS_KEY" \\
   -d '${ROUTE}' \\
-  http://${hostname}:9090/shipments.v1.ShipmentService/QuoteShipment`;
+  ${address}/shipments.v1.ShipmentService/QuoteShipment`;
 }

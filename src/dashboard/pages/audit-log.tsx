@@ -14,8 +14,7 @@ import { useQuery } from "../api/use-query.ts";
 import { AuditTable } from "../parts/audit-table.tsx";
 import { boundsOfDays } from "../parts/days.ts";
 import { Empty } from "../parts/empty.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { SelectField, TextField } from "../parts/form.tsx";
+import { Filters, filterValues } from "../parts/filters.tsx";
 import { recordIdOf } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -43,7 +42,14 @@ const ACTIONS = [
   ),
 ].toSorted();
 
-const NAMES = ["operator", "workspace", "action", "subject", "from", "to"] as const;
+const FILTERS = {
+  operator: { label: "Operator", of: "number" },
+  workspace: { label: "Workspace number", of: "number" },
+  action: { label: "Action", choices: ACTIONS.map((name) => [name, name] as const) },
+  subject: { label: "Subject", placeholder: "workspace/12" },
+  from: { label: "Made from", of: "day" },
+  to: { label: "Made until", of: "day" },
+} as const;
 
 /** Who changed what on the platform, the newest first, with filters that are in the address. */
 export function AuditLogPage() {
@@ -76,52 +82,25 @@ export function AuditLogPage() {
 
 /** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams) {
-  const id = (name: string) => recordIdOf(query.get(name) ?? "");
+  const { operator, workspace, action, subject, from, to } = filterValues(query, FILTERS);
   return {
-    operator: id("operator"),
-    workspace: id("workspace"),
-    action: query.get("action") ?? undefined,
-    subject: query.get("subject") ?? undefined,
-    ...boundsOfDays(query.get("from"), query.get("to")),
+    operator: recordIdOf(operator ?? ""),
+    workspace: recordIdOf(workspace ?? ""),
+    action,
+    subject,
+    ...boundsOfDays(from, to),
   };
 }
 
 function AuditFilters() {
-  const { query } = usePlace();
+  const operator = filterValues(usePlace().query, FILTERS).operator ?? "";
   const operators = useClient(OperatorService);
   const { data } = useQuery(
     (signal) => operators.listOperators({ includeRevoked: true, pageSize: 100 }, { signal }),
     [operators],
   );
-  const value = (name: string) => query.get(name) ?? "";
-  return (
-    <Filters names={NAMES}>
-      <SelectField
-        name="operator"
-        label="Operator"
-        value={value("operator")}
-        choices={choicesWith(value("operator"), operatorChoices(data))}
-      />
-      <TextField name="workspace" label="Workspace number" numeric value={value("workspace")} />
-      <SelectField
-        name="action"
-        label="Action"
-        value={value("action")}
-        choices={choicesWith(
-          value("action"),
-          ACTIONS.map((name) => [name, name]),
-        )}
-      />
-      <TextField
-        name="subject"
-        label="Subject"
-        placeholder="workspace/12"
-        value={value("subject")}
-      />
-      <TextField name="from" label="Made from" type="date" value={value("from")} />
-      <TextField name="to" label="Made until" type="date" value={value("to")} />
-    </Filters>
-  );
+  const choices = choicesWith(operator, operatorChoices(data));
+  return <Filters fields={{ ...FILTERS, operator: { ...FILTERS.operator, choices } }} />;
 }
 
 type Choice = readonly [value: string, label: string];
@@ -130,10 +109,10 @@ function operatorChoices(list: ListOperatorsResponse | undefined): Choice[] {
   return (list?.data ?? []).map(({ id, name }) => [String(id), name]);
 }
 
-/** Any, those there are, and the one in the address if it is none of them. */
+/** Those there are, and the one in the address if it is none of them. */
 function choicesWith(value: string, choices: readonly Choice[]): readonly Choice[] {
   const isKnown = value === "" || choices.some(([one]) => one === value);
-  return [["", "Any"], ...choices, ...(isKnown ? [] : [[value, value] as const])];
+  return [...choices, ...(isKnown ? [] : [[value, value] as const])];
 }
 
 function NoEntries({ filtered }: { readonly filtered: boolean }) {

@@ -8,7 +8,7 @@ import { useRepeat } from "../api/use-repeat.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BookingBlockers } from "../parts/booking-blockers.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { DayRange, useDayRange } from "../parts/day-range.tsx";
+import { DAY_LABELS, DayRange, useDayRange } from "../parts/day-range.tsx";
 import { OverviewCharts, OverviewFigures } from "../parts/overview-charts.tsx";
 import { Page } from "../parts/page.tsx";
 import { FirstSteps } from "./first-steps.tsx";
@@ -42,7 +42,7 @@ export function OverviewPage({ workspace }: { readonly workspace: string }) {
         ) : (
           <>
             <DayRange />
-            <Loaded query={overview} quiet>
+            <Loaded query={overview} labels={DAY_LABELS} quiet>
               {({ data }) => data && isNew === false && <Shown overview={data} />}
             </Loaded>
           </>

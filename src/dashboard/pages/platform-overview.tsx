@@ -4,7 +4,7 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { DayRange, useDayRange } from "../parts/day-range.tsx";
+import { DAY_LABELS, DayRange, useDayRange } from "../parts/day-range.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { numberText } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
@@ -25,7 +25,7 @@ export function PlatformOverviewPage() {
   return (
     <Page title="Platform" note={<span class="minor">All workspaces</span>}>
       <DayRange />
-      <Loaded query={overview}>
+      <Loaded query={overview} labels={DAY_LABELS}>
         {({ data, topWorkspaces }) =>
           data && (
             <div class="stack">

@@ -11,8 +11,8 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { CheckField, SelectField, TextField, textOf } from "../parts/form.tsx";
+import { Filters, filterValues } from "../parts/filters.tsx";
+import { CheckField, TextField, textOf } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Pager, usePageToken } from "../parts/pager.tsx";
@@ -54,7 +54,7 @@ export function PlatformWorkspacesPage() {
   );
   return (
     <Page title="Workspaces" actions={mayChange && create}>
-      <WorkspaceFilters />
+      <Filters fields={FILTERS} />
       <Loaded query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
@@ -78,37 +78,21 @@ export function PlatformWorkspacesPage() {
   );
 }
 
+const FILTERS = {
+  name_contains: { label: "Name contains" },
+  suspended: {
+    label: "State",
+    choices: [
+      ["false", "Active"],
+      ["true", "Suspended"],
+    ],
+  },
+} as const;
+
 /** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams) {
-  const suspended = query.get("suspended");
-  return {
-    nameContains: query.get("name_contains") ?? undefined,
-    suspended: suspended === null ? undefined : suspended === "true",
-  };
-}
-
-function WorkspaceFilters() {
-  const { query } = usePlace();
-  return (
-    <Filters names={["name_contains", "suspended"]}>
-      <TextField
-        name="name_contains"
-        label="Name contains"
-        type="search"
-        value={query.get("name_contains") ?? ""}
-      />
-      <SelectField
-        name="suspended"
-        label="State"
-        value={query.get("suspended") ?? ""}
-        choices={[
-          ["", "Any"],
-          ["false", "Active"],
-          ["true", "Suspended"],
-        ]}
-      />
-    </Filters>
-  );
+  const { name_contains: nameContains, suspended } = filterValues(query, FILTERS);
+  return { nameContains, suspended: suspended === undefined ? undefined : suspended === "true" };
 }
 
 function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {

@@ -8,8 +8,8 @@ import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
 import { boundsOfDays } from "../parts/days.ts";
 import { Empty } from "../parts/empty.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { SelectField, TextField, textOf } from "../parts/form.tsx";
+import { Filters, filterValues } from "../parts/filters.tsx";
+import { textOf } from "../parts/form.tsx";
 import { recordIdOf } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -20,7 +20,14 @@ import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "../parts/states.tsx";
 import { paths } from "../paths.ts";
 import { navigate, usePlace } from "../router.ts";
 
-const ANY = ["", "Any"] as const;
+const FILTERS = {
+  status: { label: "Status", choices: SHIPMENT_STATUSES },
+  payment_status: { label: "Payment", choices: PAYMENT_STATUSES },
+  from: { label: "Booked from", of: "day" },
+  to: { label: "Booked until", of: "day" },
+  customer: { label: "Customer number", of: "number" },
+  external_reference: { label: "External reference" },
+} as const;
 
 /** The shipments of a workspace, the newest first, with filters that are in the address. */
 export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
@@ -43,7 +50,7 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
         </>
       }
     >
-      <ShipmentFilters />
+      <Filters fields={FILTERS} />
       <Loaded query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
@@ -62,43 +69,14 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
 
 /** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams) {
-  const number = (name: string) => Number(query.get(name)) || undefined;
+  const values = filterValues(query, FILTERS);
   return {
-    status: number("status"),
-    paymentStatus: number("payment_status"),
-    customerId: recordIdOf(query.get("customer") ?? ""),
-    externalReference: query.get("external_reference") ?? undefined,
-    ...boundsOfDays(query.get("from"), query.get("to")),
+    status: Number(values.status) || undefined,
+    paymentStatus: Number(values.payment_status) || undefined,
+    customerId: recordIdOf(values.customer ?? ""),
+    externalReference: values.external_reference,
+    ...boundsOfDays(values.from, values.to),
   };
-}
-
-function ShipmentFilters() {
-  const { query } = usePlace();
-  const value = (name: string) => query.get(name) ?? "";
-  return (
-    <Filters names={["status", "payment_status", "from", "to", "customer", "external_reference"]}>
-      <SelectField
-        name="status"
-        label="Status"
-        value={value("status")}
-        choices={[ANY, ...SHIPMENT_STATUSES]}
-      />
-      <SelectField
-        name="payment_status"
-        label="Payment"
-        value={value("payment_status")}
-        choices={[ANY, ...PAYMENT_STATUSES]}
-      />
-      <TextField name="from" label="Booked from" type="date" value={value("from")} />
-      <TextField name="to" label="Booked until" type="date" value={value("to")} />
-      <TextField name="customer" label="Customer number" numeric value={value("customer")} />
-      <TextField
-        name="external_reference"
-        label="External reference"
-        value={value("external_reference")}
-      />
-    </Filters>
-  );
 }
 
 /** Leads those who may book to where that is done. */

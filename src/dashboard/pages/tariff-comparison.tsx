@@ -8,7 +8,6 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
-import { TextField } from "../parts/form.tsx";
 import { numberText } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -17,16 +16,18 @@ import { TariffMap, useZones, versionZonesPath, zonesText } from "../parts/tarif
 import { paths } from "../paths.ts";
 import { usePlace } from "../router.ts";
 
+const FILTERS = {
+  from_version: { label: "From version", of: "number" },
+  to_version: { label: "To version", of: "number" },
+} as const;
+
 /** How two versions of the tariff differ, which the address names. */
 export function TariffComparisonPage() {
   const { query } = usePlace();
   const [from, to] = [versionIn(query, "from_version"), versionIn(query, "to_version")];
   return (
     <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
-      <Filters names={["from_version", "to_version"]}>
-        <TextField name="from_version" label="From version" numeric value={from} />
-        <TextField name="to_version" label="To version" numeric value={to} />
-      </Filters>
+      <Filters fields={FILTERS} />
       {from === undefined || to === undefined ? (
         <Empty title="Which two?">Give the numbers of two versions.</Empty>
       ) : (

@@ -11,8 +11,7 @@ import { useQuery } from "../api/use-query.ts";
 import { useRepeat } from "../api/use-repeat.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { SelectField } from "../parts/form.tsx";
+import { Filters, filterValues } from "../parts/filters.tsx";
 import { numberText } from "../parts/format.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
@@ -30,12 +29,14 @@ const REPEAT_MS = 2_000;
 /** The query's name for the delivery whose attempts are shown. */
 const OPEN = "delivery";
 
+const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as const;
+
 /** What was and is being sent to a webhook, with the attempts at what is opened. */
 export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const { id } = webhook;
   const { query } = usePlace();
   const pageToken = usePageToken();
-  const status = Number(query.get("status")) || undefined;
+  const status = Number(filterValues(query, FILTERS).status) || undefined;
   const webhooks = useClient(WebhookService);
   const list = useQuery(
     (signal) =>
@@ -48,14 +49,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const open = query.get(OPEN);
   return (
     <Section title="Deliveries">
-      <Filters names={["status"]}>
-        <SelectField
-          name="status"
-          label="Status"
-          value={query.get("status") ?? ""}
-          choices={[["", "Any"], ...DELIVERY_STATUSES]}
-        />
-      </Filters>
+      <Filters fields={FILTERS} />
       <Loaded query={list} quiet>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (

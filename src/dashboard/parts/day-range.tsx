@@ -1,13 +1,24 @@
 import { usePlace } from "../router.ts";
 import { withQuery } from "../paths.ts";
-import { Filters } from "./filters.tsx";
-import { TextField } from "./form.tsx";
+import type { Labels } from "../api/plain-text.ts";
+import { Filters, filterValues } from "./filters.tsx";
 import { Tabs } from "./tabs.tsx";
 
 /** How many days can be chosen at a click, today included. */
 const SPANS = [7, 30, 90] as const;
 const DEFAULT_SPAN = 30;
 const DAY_MS = 86_400_000;
+
+const FILTERS = {
+  from: { label: "First day (UTC)", of: "day" },
+  to: { label: "Last day (UTC)", of: "day" },
+} as const;
+
+/** What a refusal of the days calls them. */
+export const DAY_LABELS: Labels = new Map([
+  ["from_date", "First day"],
+  ["to_date", "Last day"],
+]);
 
 /** Days in UTC, as `2026-11-01`. */
 interface Range {
@@ -18,8 +29,9 @@ interface Range {
 /** The days that the address asks for: `from` and `to`, or the last so many `days`. */
 export function useDayRange(): Range {
   const { query } = usePlace();
-  const to = query.get("to") || dayText(new Date());
-  const from = query.get("from") || daysBefore(to, spanOf(query) - 1);
+  const values = filterValues(query, FILTERS);
+  const to = values.to ?? dayText(new Date());
+  const from = values.from ?? daysBefore(to, spanOf(query) - 1);
   return { fromDate: from, toDate: to };
 }
 
@@ -28,10 +40,8 @@ function spanOf(query: URLSearchParams): number {
   return SPANS.find((span) => span === days) ?? DEFAULT_SPAN;
 }
 
-/** A day that is none is left for the service to refuse. */
 function daysBefore(day: string, days: number): string {
-  const date = new Date(`${day}T00:00Z`);
-  return Number.isNaN(date.getTime()) ? day : dayText(new Date(date.getTime() - days * DAY_MS));
+  return dayText(new Date(Date.parse(`${day}T00:00Z`) - days * DAY_MS));
 }
 
 function dayText(date: Date): string {
@@ -42,7 +52,6 @@ function dayText(date: Date): string {
 export function DayRange() {
   const { pathname, query } = usePlace();
   const isOwn = query.has("from") || query.has("to");
-  const { fromDate, toDate } = useDayRange();
   return (
     <div>
       <Tabs
@@ -53,10 +62,7 @@ export function DayRange() {
           current: !isOwn && span === spanOf(query),
         }))}
       />
-      <Filters names={["from", "to"]}>
-        <TextField name="from" label="First day (UTC)" type="date" value={isOwn ? fromDate : ""} />
-        <TextField name="to" label="Last day (UTC)" type="date" value={isOwn ? toDate : ""} />
-      </Filters>
+      <Filters fields={FILTERS} />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { Toasts } from "./toast.tsx";
 /** A dialog over the page. Render it while it is open; `close` is called when it should be no more. */
 export function Dialog(props: {
   readonly title: string;
+  /** Called for Escape too. */
   readonly close: () => void;
   readonly children: ComponentChildren;
 }) {
@@ -23,10 +24,18 @@ export function Dialog(props: {
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      // Before the browser takes it: it closes a dialog at the second Escape whatever `cancel` says.
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        props.close();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         props.close();
       }}
+      // A browser may close it by other ways, such as a gesture.
+      onClose={(event) => event.currentTarget.showModal()}
     >
       <h2 id={id}>{props.title}</h2>
       {props.children}

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { plainText, type Labels } from "../api/plain-text.ts";
 import type { Problem } from "../api/problem.ts";
 import type { Query } from "../api/use-query.ts";
+import { changeQuery } from "../router.ts";
+import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 
 /** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
 export function Loaded<T>(props: {
@@ -52,6 +54,18 @@ export function Progress(props: { readonly label: string; readonly done?: number
   );
 }
 
+/** The address leads into the midst of a list, perhaps one with other filters. */
+function NoSuchPage() {
+  return (
+    <div class="problem" role="alert">
+      <p>The list has no such page with these filters.</p>
+      <button type="button" class="button" onClick={() => changeQuery(FIRST_PAGE)}>
+        Show the first page
+      </button>
+    </div>
+  );
+}
+
 /** What went wrong. */
 export function ProblemNote(props: {
   readonly problem: Problem;
@@ -60,6 +74,7 @@ export function ProblemNote(props: {
   readonly retry?: (() => void) | undefined;
 }) {
   const { message, fields } = props.problem;
+  if (fields[PAGE_TOKEN] !== undefined) return <NoSuchPage />;
   const texts = Object.entries(fields).flatMap(([name, all]) =>
     all.map((text) => plainText(text, name, props.labels)),
   );

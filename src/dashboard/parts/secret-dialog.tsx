@@ -1,8 +1,12 @@
 import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
 import { Code } from "./code.tsx";
 import { Dialog } from "./dialog.tsx";
 
-/** Shows what is shown once. `what` names it: "key" makes "Copy the key". */
+/**
+ * Shows what is shown once. `what` names it: "key" makes "Copy the key". Nothing but its button closes it:
+ * what Escape would take away cannot be had again.
+ */
 export function SecretDialog(props: {
   readonly title: string;
   readonly what: string;
@@ -12,16 +16,27 @@ export function SecretDialog(props: {
   readonly close: () => void;
 }) {
   const { title, what, secret, close } = props;
+  const done = useRef<HTMLButtonElement>(null);
+  const [isWarned, setWarned] = useState(false);
+  const warn = () => {
+    setWarned(true);
+    done.current?.focus();
+  };
   return (
-    <Dialog title={title} close={close}>
+    <Dialog title={title} close={warn}>
       <div class="form">
         <p>
           <strong>Copy the {what} now: it is not shown again.</strong>
         </p>
         <Code text={secret} what={what} />
         {props.children}
+        {isWarned && (
+          <p class="problem attention" role="alert">
+            This is the only copy of the {what}. “Done” closes it, once you have copied it.
+          </p>
+        )}
         <div class="actions">
-          <button type="button" class="button primary" onClick={close}>
+          <button ref={done} type="button" class="button primary" onClick={close}>
             Done
           </button>
         </div>

@@ -33,7 +33,7 @@ export function Table<T>(props: {
   );
   // With `display` changed for narrow screens, browsers forget the roles of a table's elements.
   return (
-    <table class="table" role="table" aria-label={props.label}>
+    <table class="table" role="table" tabIndex={-1} aria-label={props.label}>
       <thead role="rowgroup">
         <tr role="row">
           {columns.map(({ header, align }) => (

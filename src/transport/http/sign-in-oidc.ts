@@ -51,11 +51,20 @@ interface Visit {
   readonly headers: CallHeaders;
 }
 
+/** Where gRPC is spoken. */
+export interface GrpcAddress {
+  /** As callers see it; null where nobody said so, and then it is the port on the host of the pages. */
+  readonly url: string | null;
+  /** Null as long as it is not listened on. */
+  readonly port: number | null;
+}
+
 /** What the answers work with. */
 interface OidcPagesOptions {
   /** Undefined when no provider is configured. */
   readonly oidc: OidcSignIn | undefined;
   readonly isHttps: boolean;
+  readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
   /** Counts what was refused, with that of links. */
   readonly attempts: FailedAttempts;
@@ -65,7 +74,7 @@ interface OidcPagesOptions {
 
 /**
  * Builds the answers to browsers that sign in at an identity provider: `GET /sign-in/options` tells
- * whether there is one, `GET /sign-in/oidc` leads there, and `GET /sign-in/oidc/callback`, to where the
+ * whether there is one, and what else pages cannot know by themselves, `GET /sign-in/oidc` leads there, and `GET /sign-in/oidc/callback`, to where the
  * provider sends them back, begins a session. Whoever is refused reads the same, whatever the reason,
  * so that nothing tells whether there is an account.
  */
@@ -78,6 +87,7 @@ export function createOidcPages(
     "/sign-in/options": ({ response, headers }) =>
       sendJson(response, 200, headers.requestId, {
         oidc: oidc === undefined ? null : { name: oidc.name },
+        grpc: options.grpcAddress(),
       }),
     ...(oidc === undefined
       ? {}

@@ -8,7 +8,7 @@ import type { LookUps } from "../../pipeline/look-ups.ts";
 import { readBody } from "./read-body.ts";
 import { sendRefusal } from "./send-refusal.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-answers.ts";
-import { createOidcPages, type OidcSignIn } from "./sign-in-oidc.ts";
+import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** How people sign in, whatever keeps their sessions. */
 export interface SignIn {
@@ -44,6 +44,7 @@ const ATTEMPTS = { rate: 1, burst: 20 };
 export function createSignInPages(options: {
   readonly signIn: SignIn;
   readonly isHttps: boolean;
+  readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
   readonly lookUps: LookUps;
   readonly refusalFor: (error: unknown, requestId: string) => Refusal;

@@ -46,6 +46,9 @@ function claimsOf(login: string): Record<string, unknown> {
   return { email: login, email_verified: true };
 }
 
+/** What pages are told of where gRPC is spoken. */
+const grpcOf = (of: TestService) => ({ url: null, port: Number(new URL(of.grpcUrl).port) });
+
 const visitor = (to = service) => createVisitor(PUBLIC_URL, to.httpUrl);
 
 /** Signs in at the provider, and comes to the address it leads back to, without going there. */
@@ -90,7 +93,7 @@ describe("signing in at the identity provider", () => {
   test("is offered under the name of its host", async () => {
     const { status, body } = await service.request("/sign-in/options");
     const name = new URL(provider.config.issuer).host;
-    expect([status, body]).toEqual([200, { oidc: { name } }]);
+    expect([status, body]).toEqual([200, { oidc: { name }, grpc: grpcOf(service) }]);
   });
 
   test("begins with a redirect that holds no secret, and a cookie for the way back", async () => {
@@ -422,9 +425,11 @@ describe("a service", () => {
   });
 
   test("without an identity provider offers none", async () => {
-    const own = await startService();
+    const own = await startService({ publicGrpcUrl: "https://grpc.example.org" });
     try {
-      expect((await own.request("/sign-in/options")).body).toEqual({ oidc: null });
+      const { body } = await own.request("/sign-in/options");
+      const grpc = { ...grpcOf(own), url: "https://grpc.example.org" };
+      expect(body).toEqual({ oidc: null, grpc });
       expect((await own.request("/sign-in/oidc")).status).toBe(404);
       expect((await own.request("/sign-in/oidc/callback")).status).toBe(404);
     } finally {
