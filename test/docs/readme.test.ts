@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const README = readFileSync("README.md", "utf8");
@@ -30,6 +30,13 @@ test("the README begins with what the service is and is not, and one picture", (
   expect(beginning.match(/!\[[^\]]{40,}\]\(src\/docs\/pictures\//g)).toHaveLength(1);
   expect(beginning).toContain("It is **not** ");
   expect(beginning.length).toBeLessThan(1_800);
+});
+
+test("the two guides that operators search in a hurry stay short", () => {
+  const bytesOf = (name: string) => statSync(`src/docs/${name}.md`).size;
+  // Half of what they once were. What is asked for seldom has guides of its own.
+  expect(bytesOf("operations")).toBeLessThan(21_175);
+  expect(bytesOf("production")).toBeLessThan(16_298);
 });
 
 test("no guide names the tag of a version, which it would have to have", () => {
