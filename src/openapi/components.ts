@@ -124,21 +124,31 @@ export const COVERAGE = coverage();
 function coverage(): Json {
   const polygon = listOf(listOf(listOf({ type: "number" })));
   const geometry = (type: string, coordinates: Json) =>
-    members({ type: { const: type }, coordinates });
+    members({
+      type: { const: type, description: "The kind of GeoJSON object." },
+      coordinates: { ...coordinates, description: "Rings of positions: longitude, latitude." },
+    });
   return {
     description: "The zones in which deliveries are served, as GeoJSON.",
     ...members({
-      type: { const: "FeatureCollection" },
-      features: listOf(
-        members({
-          type: { const: "Feature" },
-          id: { type: "string", description: "Stays the same as long as the zone does." },
-          properties: members({ name: { type: "string", description: "The name of the zone." } }),
-          geometry: {
-            oneOf: [geometry("Polygon", polygon), geometry("MultiPolygon", listOf(polygon))],
-          },
-        }),
-      ),
+      type: { const: "FeatureCollection", description: "The kind of GeoJSON object." },
+      features: {
+        description: "One for each zone.",
+        ...listOf(
+          members({
+            type: { const: "Feature", description: "The kind of GeoJSON object." },
+            id: { type: "string", description: "Stays the same as long as the zone does." },
+            properties: {
+              description: "What is known of the zone.",
+              ...members({ name: { type: "string", description: "The name of the zone." } }),
+            },
+            geometry: {
+              description: "Where the zone is.",
+              oneOf: [geometry("Polygon", polygon), geometry("MultiPolygon", listOf(polygon))],
+            },
+          }),
+        ),
+      },
     }),
   };
 }

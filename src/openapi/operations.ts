@@ -4,7 +4,7 @@ import type { HttpRule } from "../../gen/google/api/http_pb.js";
 import { audienceOf } from "../pipeline/audience-of.ts";
 import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
-import { descriptionOf, type Json, type Options } from "./options.ts";
+import { dataDescription, descriptionOf, type Json, type Options } from "./options.ts";
 import { REQUEST_EXAMPLES } from "./request-examples.ts";
 import type { BodyKind } from "./refused-call.ts";
 import type { Refusals } from "./refusals.ts";
@@ -34,7 +34,7 @@ export function operationsOf(method: DescMethod, deps: Parts): Operation[] {
     const path = it.pattern.value as string;
     const bound = boundFields(path);
     const operationId = idOf(method) + (i === 0 ? "" : `By${bound.map(pascal).join("And")}`);
-    const operation = { operationId, ...describe(method, it, bound, deps) };
+    const operation = { operationId, ...describe(method, it, bound, operationId, deps) };
     return { path, httpMethod: it.pattern.case!, operation };
   });
 }
@@ -43,6 +43,7 @@ function describe(
   method: DescMethod,
   { body }: HttpRule,
   bound: readonly string[],
+  operationId: string,
   { schemas, refusals, options }: Parts,
 ): Json {
   const { input } = method;
@@ -79,7 +80,7 @@ function describe(
         ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
       ]),
       ...(isDocument ? { 304: notModified() } : {}),
-      ...refusals.of(method, {
+      ...refusals.of(method, operationId, {
         readOnly: isReadOnly,
         body: BODY_KINDS[body] ?? "document",
         fields: input.fields.filter((it) => !bound.includes(it.name) && it.name !== body),
@@ -181,20 +182,7 @@ function successOf({ output }: DescMethod): string {
   const { description } = descriptionOf(output);
   if (description !== undefined) return description;
   if (output.fields.length === 0) return "Done; the answer is empty.";
-  const data = output.field["data"];
-  if (data?.message === undefined) return "The answer.";
-  const noun = nounOf(data.message.name);
-  return data.fieldKind === "list" ? `The ${pluralOf(noun)}.` : `The ${noun}.`;
-}
-
-/** `AdminWorkspace` is a workspace, `ApiKey` an API key. */
-function nounOf(name: string): string {
-  const words = name.replace(/^Admin(?=[A-Z])/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
-  return words.toLowerCase().replace(/\bapi\b/, "API");
-}
-
-function pluralOf(noun: string): string {
-  return noun.endsWith("y") && !noun.endsWith("key") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return dataDescription(output.field["data"]).description ?? "The answer.";
 }
 
 /** Only the coverage is the service's own; other documents are as they were uploaded. */

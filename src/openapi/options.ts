@@ -54,3 +54,20 @@ export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
     .replace(/\s*\n\s*/g, " ");
   return text === undefined || text === "" ? {} : { description: text };
 }
+
+/** What the field `data` of an answer is, by the type of it; none for other fields. */
+export function dataDescription(field: DescField | undefined): { readonly description?: string } {
+  if (field?.name !== "data" || field.message === undefined) return {};
+  const noun = nounOf(field.message.name);
+  return { description: field.fieldKind === "list" ? `The ${pluralOf(noun)}.` : `The ${noun}.` };
+}
+
+/** `AdminWorkspace` is a workspace, `ApiKey` an API key. */
+function nounOf(name: string): string {
+  const words = name.replace(/^Admin(?=[A-Z])/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
+  return words.toLowerCase().replace(/\bapi\b/, "API");
+}
+
+function pluralOf(noun: string): string {
+  return noun.endsWith("y") && !noun.endsWith("key") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+}

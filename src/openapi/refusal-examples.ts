@@ -4,17 +4,10 @@ import type { Audience } from "../pipeline/call.ts";
 import { credentialError } from "../pipeline/read-key.ts";
 import type { RefusedCall } from "./refused-call.ts";
 
-/** The body of a refusal, without what tells it from others of the same words. */
-interface RefusalBody {
+/** What a refusal says, as the service words it. */
+interface RefusalExample {
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
-}
-
-/** A refusal of a call, as the service words it. */
-export interface RefusalExample {
-  readonly body: RefusalBody;
-  /** What tells it from the examples of the same reason; undefined when they are all the same. */
-  readonly variant?: string;
 }
 
 type VaryingReason =
@@ -28,7 +21,7 @@ type VaryingReason =
 
 /** Gives the refusal of a call for a reason. */
 export function refusalExample(reason: RefusalReason, call: RefusedCall): RefusalExample {
-  return isVarying(reason) ? VARYING[reason](call) : { body: FIXED[reason] };
+  return isVarying(reason) ? VARYING[reason](call) : FIXED[reason];
 }
 
 function isVarying(reason: RefusalReason): reason is VaryingReason {
@@ -48,45 +41,28 @@ const LESSER_ROLE: Readonly<Record<string, string>> = { operator: "viewer", owne
 /** The reasons whose words depend on the call. */
 const VARYING: Readonly<Record<VaryingReason, (call: RefusedCall) => RefusalExample>> = {
   BODY_NOT_JSON: ({ body }) =>
-    body === "document"
-      ? {
-          body: about("body", "The body must be sent without Content-Encoding."),
-          variant: "document",
-        }
-      : {
-          body: about(
-            "body",
-            "The body must be JSON: send it with Content-Type: application/json.",
-          ),
-        },
-  BODY_TOO_LARGE: ({ maxBytes }) => {
-    const size = maxBytes / 1024;
-    return { body: about("body", `The body is larger than ${size} KiB.`), variant: `${size}KiB` };
-  },
-  FIELD_INVALID: ({ method, fault }) => {
-    if (fault === undefined) throw new Error(`${method.name} has no field to be invalid`);
-    return { body: about(fault.subject, fault.text), variant: fault.name };
-  },
-  CREDENTIAL_REFUSED: ({ audience }) => ({
-    body: says(credentialError("is missing", audience).message),
-    variant: audience,
-  }),
-  ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) => ({
-    body: says(insufficientRole(name, operatorRole)),
-    variant: name,
-  }),
-  RATE_LIMITED: ({ audience, limitClass }) => ({
-    body: says(`The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`),
-    variant: `${audience}.${limitClass}`,
-  }),
+    about(
+      "body",
+      body === "document"
+        ? "The body must be sent without Content-Encoding."
+        : "The body must be JSON: send it with Content-Type: application/json.",
+    ),
+  BODY_TOO_LARGE: ({ maxBytes }) =>
+    about("body", `The body is larger than ${maxBytes / 1024} KiB.`),
+  FIELD_INVALID: ({ fault }) => about(fault.subject, fault.text),
+  CREDENTIAL_REFUSED: ({ audience }) => says(credentialError("is missing", audience).message),
+  ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) =>
+    says(insufficientRole(name, operatorRole)),
+  RATE_LIMITED: ({ audience, limitClass }) =>
+    says(`The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`),
   ETAG_STALE: ({ audience }) => {
     const subject = audience === "operator" ? "draft" : "shipment";
     const text = `etag is not the ${subject}'s any more: it was changed meanwhile. Read it again.`;
-    return { body: about("etag", text), variant: subject };
+    return about("etag", text);
   },
 };
 /** The refusals whose words are the same for every call. */
-const FIXED: Readonly<Record<Exclude<RefusalReason, VaryingReason>, RefusalBody>> = {
+const FIXED: Readonly<Record<Exclude<RefusalReason, VaryingReason>, RefusalExample>> = {
   REQUEST_MALFORMED: says("The request is not valid HTTP."),
   REQUEST_TIMEOUT: says("The request took too long to arrive."),
   HEADERS_TOO_LARGE: says("The headers are too large."),
@@ -201,10 +177,10 @@ function insufficientRole(name: string, needed: string): string {
 }
 
 /** A refusal that no field or subject is to blame for. */
-function says(message: string): RefusalBody {
+function says(message: string): RefusalExample {
   return { message, errors: {} };
 }
 
-function about(subject: string, message: string): RefusalBody {
+function about(subject: string, message: string): RefusalExample {
   return { message, errors: { [subject]: [message] } };
 }

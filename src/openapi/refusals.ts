@@ -20,32 +20,40 @@ const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
 /** The answers of an operation that refuse a call: one for each status, with its reasons. */
 export interface Refusals {
   /** Gives references to the answers, by status. */
-  of(method: DescMethod, sent: Sent): Json;
+  of(method: DescMethod, operationId: string, sent: Sent): Json;
   /** Every answer that has been referred to, as `#/components/responses/...`. */
   components(): Json;
 }
 
-/** Builds the answers of all operations, of which those with the same reasons and words are one. */
+/**
+ * Builds the answers of all operations, of which those with the same reasons and words are one. They have
+ * the name of the first operation that they are of, since generators make names of types of it.
+ */
 export function createRefusals(options: Options, registry: Registry): Refusals {
   const components = new Map<string, Json>();
+  const names = new Map<string, string>();
 
-  function refer(status: number, reasons: readonly RefusalReason[], call: RefusedCall): Json {
-    const examples = reasons.map((reason) => refusalExample(reason, call));
-    const variants = examples.flatMap(({ variant }) => variant ?? []);
-    const name = [`Refused${status}`, ...reasons, ...variants].join(".");
-    const bodies = examples.map(({ body }, i) => {
-      const code = reasons[i]!;
-      return [code, { value: { ...body, code, request_id: EXAMPLE_REQUEST_ID } }];
+  function refer(
+    status: number,
+    reasons: readonly RefusalReason[],
+    call: RefusedCall,
+    operationId: string,
+  ): Json {
+    const bodies = reasons.map((code) => {
+      const value = { ...refusalExample(code, call), code, request_id: EXAMPLE_REQUEST_ID };
+      return [code, { value }];
     });
     const response = describe(status, reasons, Object.fromEntries(bodies));
-    const known = components.get(name) ?? response;
-    if (JSON.stringify(known) !== JSON.stringify(response)) throw new Error(`two are ${name}`);
-    components.set(name, known);
+    const name = names.getOrInsertComputed(
+      JSON.stringify(response),
+      () => `${operationId}.${status}`,
+    );
+    if (!components.has(name)) components.set(name, response);
     return { $ref: `#/components/responses/${name}` };
   }
 
   return {
-    of(method, sent) {
+    of(method, operationId, sent) {
       const call = refusedCall(method, sent, options, registry);
       const own = options<RefusalReason[]>(method, "shipments.v1.refusal_reasons") ?? [];
       const byStatus = Map.groupBy(
@@ -55,7 +63,7 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
         (reason) => REFUSAL_STATUS[reason].httpStatus,
       );
       return Object.fromEntries(
-        [...byStatus].map(([status, all]) => [status, refer(status, all, call)]),
+        [...byStatus].map(([status, all]) => [status, refer(status, all, call, operationId)]),
       );
     },
     components: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
@@ -68,7 +76,6 @@ const OF_SESSIONS: readonly RefusalReason[] = ["CROSS_SITE", "NOT_A_MEMBER", "NO
 /** Whether a call with what the operation's `security` names can be refused for the reason. */
 function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {
   if (OF_SESSIONS.includes(reason)) return call.audience === "person";
-  if (reason === "FIELD_INVALID") return call.fault !== undefined;
   if (reason === "BODY_UNREADABLE") return call.body === "json";
   if (reason !== "ROLE_INSUFFICIENT") return true;
   // A key of a workspace may call everything, and every operator has the role that reading needs.

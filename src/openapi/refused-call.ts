@@ -22,10 +22,7 @@ export interface Sent {
 }
 
 /** What is wrong with a field or header. */
-interface Fault extends Required<Pick<Problem, "subject" | "text">> {
-  /** The subject, with the type that is not met if that is what is wrong. */
-  readonly name: string;
-}
+type Fault = Required<Pick<Problem, "subject" | "text">>;
 
 /** What the words of a refusal depend on. */
 export interface RefusedCall extends Sent {
@@ -37,8 +34,8 @@ export interface RefusedCall extends Sent {
   readonly operatorRole: string;
   /** The largest request, in bytes. */
   readonly maxBytes: number;
-  /** What is wrong with the first field or header that can be at fault; undefined when none can. */
-  readonly fault: Fault | undefined;
+  /** What is wrong with the first field or header that can be at fault, else with a parameter. */
+  readonly fault: Fault;
 }
 
 /** Reads what the words of a refusal depend on, by the defaults that the options declare. */
@@ -66,12 +63,12 @@ export function refusedCall(
   };
 }
 
-/** A missing field, else one of another type, else a header that is not of its form. */
-function faultOf(audience: Audience, sent: Sent): Fault | undefined {
+/** A missing field, else one of another type, else a header that is not of its form or a parameter too many. */
+function faultOf(audience: Audience, sent: Sent): Fault {
   const required = sent.fields.find(sent.isRequired);
   if (required !== undefined) {
     const { name } = required;
-    return { name, subject: name, text: `${name} is required.` };
+    return { subject: name, text: `${name} is required.` };
   }
   const faults = [
     ...sent.fields.map((field) => mistypedFault(field, sent.body === "json")),
@@ -79,9 +76,11 @@ function faultOf(audience: Audience, sent: Sent): Fault | undefined {
   ];
   const mistyped = faults.find((it) => it !== undefined);
   if (mistyped !== undefined) return mistyped;
-  if (sent.readOnly || audience === "person") return undefined;
+  if (sent.readOnly || audience === "person") {
+    const text = "page_size is no parameter of this call's query; there are none.";
+    return { subject: "page_size", text };
+  }
   return {
-    name: "idempotency_key",
     subject: "idempotency_key",
     text: "Idempotency-Key must be 1 to 255 visible characters, once.",
   };
@@ -92,17 +91,16 @@ function mistypedFault(field: DescField, isJson: boolean): Fault | undefined {
   const { name } = field;
   if (field.fieldKind === "list") {
     const text = `${name} must be a list.`;
-    return isJson ? { name: `${name}.list`, subject: name, text } : undefined;
+    return isJson ? { subject: name, text } : undefined;
   }
   if (!isJson && field.scalar === ScalarType.STRING) {
     const text = `${name} must be valid Unicode text without NUL characters.`;
-    return { name: `${name}.text`, subject: name, text };
+    return { subject: name, text };
   }
   const faults: Problem[] = [];
   decoderOf(field)?.(isJson ? {} : "?", name, faults, []);
   const [fault] = faults;
-  const type = field.enum?.name ?? field.message?.name ?? ScalarType[field.scalar!];
-  return fault && { name: `${name}.${type}`, subject: name, text: fault.text };
+  return fault && { subject: name, text: fault.text };
 }
 
 function decoderOf(field: DescField): Decode | undefined {

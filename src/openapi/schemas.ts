@@ -7,7 +7,14 @@ import {
 } from "@bufbuild/protobuf";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
 import { enumNames } from "../json/enum-names.ts";
-import { descriptionOf, isRequired, rulesOf, type Json, type Options } from "./options.ts";
+import {
+  dataDescription,
+  descriptionOf,
+  isRequired,
+  rulesOf,
+  type Json,
+  type Options,
+} from "./options.ts";
 import { ruleKeywords } from "./rule-keywords.ts";
 
 /** A message as a caller sends it, or as the service answers with it. */
@@ -54,7 +61,7 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     const nonBlank = isRequired(rules) && desc.scalar === ScalarType.STRING ? { minLength: 1 } : {};
     const isNullable = form === "answer" && mayBeUnset(desc) && !isRequired(rules);
     const whole = isNullable ? orNull(schema) : schema;
-    return { ...whole, ...nonBlank, ...descriptionOf(desc) };
+    return { ...whole, ...nonBlank, ...dataDescription(desc), ...descriptionOf(desc) };
   }
 
   function message(

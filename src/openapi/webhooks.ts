@@ -25,11 +25,11 @@ const RESPONSES: Json = {
   default: { description: "Tried again, up to 10 attempts in all." },
 };
 
-/** The events that are sent to webhooks, by type, as the rules of `ListEventsRequest` name them. */
+/** The events that are sent to webhooks, by type, as the rules of `Event` name them. */
 export function webhooksOf(registry: Registry, schemas: Schemas): Json {
-  const types = registry.getMessage("shipments.v1.ListEventsRequest")!.field["types"]!;
-  const { items } = schemas.field(types, "request") as { items: { enum: readonly string[] } };
-  const event = schemas.message(registry.getMessage("shipments.v1.Event")!, "answer");
+  const desc = registry.getMessage("shipments.v1.Event")!;
+  const types = schemas.field(desc.field["type"]!, "answer") as { enum: readonly string[] };
+  const event = schemas.message(desc, "answer");
   const webhook = (type: string): Json => ({
     post: {
       operationId: `receive${type.replace(/(^|[._])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase())}`,
@@ -42,12 +42,20 @@ export function webhooksOf(registry: Registry, schemas: Schemas): Json {
         required: true,
         content: {
           "application/json": {
-            schema: { allOf: [event, { type: "object", properties: { type: { const: type } } }] },
+            schema: {
+              allOf: [
+                event,
+                {
+                  type: "object",
+                  properties: { type: { const: type, description: "What happened." } },
+                },
+              ],
+            },
           },
         },
       },
       responses: RESPONSES,
     },
   });
-  return Object.fromEntries(items.enum.map((type) => [type, webhook(type)]));
+  return Object.fromEntries(types.enum.map((type) => [type, webhook(type)]));
 }

@@ -128,7 +128,7 @@ export function createServers(options: ServersOptions): Servers {
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
       probes: probes(isOpen ? registry : undefined),
-      apiDescription: createApiDescription(API_DESCRIPTION),
+      apiDescription: createApiDescription(API_DESCRIPTION, config.publicUrl),
       docs: createDocsFiles(DOCS_FOLDER),
       dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
       signInPages: createSignInPages({

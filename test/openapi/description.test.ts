@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { getOption, hasOption } from "@bufbuild/protobuf";
 import { validate as validateWithParser } from "@apidevtools/swagger-parser";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { success_status } from "../../gen/shipments/v1/options_pb.js";
+import { EVENT_TYPES } from "../../src/domain/event-type.ts";
 import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
 import { describedMethods } from "../support/described-services.ts";
 
@@ -65,4 +67,40 @@ test("the example of every request follows the rules of its schema", () => {
   for (const { place, example } of examples) {
     assertFollows(example, ...place, "application/json", "schema");
   }
+});
+
+test("every property and parameter of the OpenAPI document has a description", () => {
+  const places: string[] = [];
+  const look = (value: unknown, path: string): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { type, properties, parameters } = value as any;
+    const described = [
+      ...(type === "object" ? Object.entries<any>(properties ?? {}) : []),
+      ...(Array.isArray(parameters) ? parameters.map((it) => [it.name, it.$ref ?? it]) : []),
+    ];
+    for (const [name, it] of described) {
+      places.push(`${path}/${name}: ${typeof it === "string" ? it : it.description}`);
+    }
+    for (const [name, it] of Object.entries(value)) {
+      if (!/^examples?$/.test(name)) look(it, `${path}/${name}`);
+    }
+  };
+  look(DESCRIPTION, "");
+  expect(places.length).toBeGreaterThan(700);
+  expect(places.filter((it) => /: (undefined|)$/.test(it))).toEqual([]);
+});
+
+test("no name in the OpenAPI document is too long to be that of a type", () => {
+  const named = Object.values<any>(DESCRIPTION.components).flatMap((it) => Object.keys(it));
+  expect(named.length).toBeGreaterThan(250);
+  expect(named.filter((name) => name.length >= 40)).toEqual([]);
+});
+
+test("the OpenAPI document has every type of event, and the guide's example every field of one", () => {
+  const { properties } = DESCRIPTION.components.schemas.Event;
+  expect(properties.type.enum).toEqual(EVENT_TYPES);
+  expect(Object.keys(DESCRIPTION.webhooks)).toEqual(EVENT_TYPES);
+  const guide = readFileSync(new URL("../../src/docs/events.md", import.meta.url), "utf8");
+  const [, example] = /```json\n(\{\n {2}"id": "evt_[^`]+)```/.exec(guide)!;
+  expect(Object.keys(JSON.parse(example!))).toEqual(Object.keys(properties));
 });

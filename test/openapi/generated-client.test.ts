@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateApi } from "swagger-typescript-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   ANY_TIME,
@@ -10,6 +9,7 @@ import {
   BOOKING_PRICE,
   NO_REFERENCE,
 } from "../support/bookings.ts";
+import type { Ended } from "../support/command.ts";
 import { runProgram } from "../support/run-program.ts";
 import { startService, type TestService } from "../support/service.ts";
 
@@ -98,20 +98,26 @@ const TSCONFIG = {
   include: ["*.ts"],
 };
 
+/** The command of the guide that generates a client, without `npx`. */
+function readRecipe(): readonly [program: string, ...args: string[]] {
+  const guide = readFileSync(join(REPOSITORY, "src/docs/clients.md"), "utf8");
+  const [, command] = /^npx (swagger-typescript-api [^`]+)\n```/m.exec(guide)!;
+  return command!.replaceAll("\\\n", " ").split(/\s+/) as [string, ...string[]];
+}
+
 let service: TestService;
 let folder: string;
+let generated: Ended;
 
 beforeAll(async () => {
   service = await startService();
   folder = mkdtempSync(join(tmpdir(), "generated-client-"));
-  await generateApi({
-    input: join(REPOSITORY, "gen/openapi/openapi.json"),
-    output: folder,
-    fileName: "api.ts",
-    httpClientType: "fetch",
-    generateUnionEnums: true,
-    silent: true,
-  });
+  const [program, ...args] = readRecipe();
+  const here = args.map((it) =>
+    it.replace("http://127.0.0.1:8080", service.httpUrl).replace("shipments.ts", "api.ts"),
+  );
+  const bin = join(REPOSITORY, "node_modules/.bin", program);
+  generated = await runProgram(bin, here, { cwd: folder, env: { ...process.env, CI: "1" } });
   const api = readFileSync(join(folder, "api.ts"), "utf8");
   writeFileSync(join(folder, "api.ts"), api.replace("// @ts-nocheck", ""));
   writeFileSync(join(folder, "program.ts"), PROGRAM);
@@ -122,6 +128,18 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await service.close();
+});
+
+test("the command of the guide generates a client without a warning, of types with short names", () => {
+  expect(generated.code).toBe(0);
+  expect(generated.stdout + generated.stderr).not.toMatch(/warn|deprecat|error/i);
+  const api = readFileSync(join(folder, "api.ts"), "utf8");
+  const names = [...api.matchAll(/^export (?:interface|type|enum) (\w+)/gm)].map(
+    ([, name]) => name!,
+  );
+  expect(names).toContain("Shipment");
+  expect(names.filter((name) => name.length >= 40)).toEqual([]);
+  expect(api).toContain(`baseUrl: string = "${service.httpUrl}"`);
 });
 
 test("a client that swagger-typescript-api generates from the OpenAPI document has strict types, which find mistakes", async () => {

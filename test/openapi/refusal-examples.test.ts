@@ -45,8 +45,7 @@ test("every refusal in the OpenAPI document has the status of its reasons, and a
   for (const [name, { content, description }] of RESPONSES) {
     const { examples } = content["application/json"];
     const reasons = Object.keys(examples);
-    const status = Number(/^Refused(\d+)\./.exec(name)![1]);
-    expect(name.startsWith(`Refused${status}.${reasons.join(".")}`), name).toBe(true);
+    const status = Number(/^\w+\.(\d+)$/.exec(name)![1]);
     expect(description).toBe(`Refused: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`);
     expect(reasons.map((reason) => (REFUSAL_STATUS as any)[reason].httpStatus)).toEqual(
       reasons.map(() => status),
@@ -58,14 +57,14 @@ test("the field that an example of FIELD_INVALID names is one of the operation's
   const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
   expect(operations.length).toBeGreaterThan(80);
   for (const { operationId, parameters, requestBody, responses } of operations) {
-    const examples = responses["422"] && deref(responses["422"]).content["application/json"];
-    const example = examples?.examples.FIELD_INVALID;
+    const { examples } = deref(responses["422"]).content["application/json"];
+    const { errors } = examples.FIELD_INVALID.value;
     const all = parameters.map(deref).map((it: any) => it.name.toLowerCase().replaceAll("-", "_"));
     const body = deref(requestBody?.content["application/json"]?.schema ?? {});
     const fields = [...all, ...Object.keys(body.properties ?? {})];
-    if (example === undefined) {
-      expect(fields, operationId).toEqual(["x_request_id", "connect_timeout_ms"]);
-    } else expect(fields, operationId).toContain(Object.keys(example.value.errors)[0]);
+    const [[name, [text]]] = Object.entries<any>(errors) as [[string, [string]]];
+    if (!text.includes("is no parameter")) expect(fields, operationId).toContain(name);
+    else expect(fields, operationId).toEqual(["x_request_id", "connect_timeout_ms"]);
   }
 });
 

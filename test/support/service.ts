@@ -175,8 +175,9 @@ export interface UnpreparedService extends Endpoints {
 /** Starts a service that takes no calls before its `app.prepare()`; close `app` when done. */
 export async function startUnprepared(
   databaseUrl = "postgres://nobody@127.0.0.1:1/none",
+  publicUrl?: string,
 ): Promise<UnpreparedService> {
-  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl };
+  const config = { host: "127.0.0.1", port: 0, grpcPort: 0, databaseUrl, publicUrl };
   const app = createApp(config, pino({ level: "silent" }));
   const { http, grpc } = await app.listen();
   return {

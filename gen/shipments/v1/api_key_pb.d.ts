@@ -39,6 +39,8 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   last4: string;
 
   /**
+   * When the key was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
@@ -93,6 +95,8 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   last4: string;
 
   /**
+   * When the key was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt: Timestamp;

@@ -24,11 +24,15 @@ export declare type Customer = Message<"shipments.v1.Customer"> & {
   id: bigint;
 
   /**
+   * What the customer is called.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * As it was given when the customer was made or changed.
+   *
    * @generated from field: string email = 3;
    */
   email: string;

@@ -28,14 +28,15 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   id: string;
 
   /**
-   * `shipment.created`, `shipment.updated`, `shipment.paid`, `shipment.awaiting_pickup`, `shipment.in_transit`,
-   * `shipment.delivered`, `shipment.cancelled`, `shipment.refunded`, `webhook.disabled` or `webhook.test`.
+   * What happened.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
+   * When it happened.
+   *
    * @generated from field: google.protobuf.Timestamp timestamp = 3;
    */
   timestamp?: Timestamp | undefined;
@@ -91,14 +92,15 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   id: string;
 
   /**
-   * `shipment.created`, `shipment.updated`, `shipment.paid`, `shipment.awaiting_pickup`, `shipment.in_transit`,
-   * `shipment.delivered`, `shipment.cancelled`, `shipment.refunded`, `webhook.disabled` or `webhook.test`.
+   * What happened.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
+   * When it happened.
+   *
    * @generated from field: google.protobuf.Timestamp timestamp = 3;
    */
   timestamp: Timestamp;

@@ -25,21 +25,29 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   person: bigint;
 
   /**
+   * By which the member signs in.
+   *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
+   * What the member is called; empty when nobody has said.
+   *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
+   * What the member may do.
+   *
    * @generated from field: shipments.v1.MemberRole role = 4;
    */
   role: MemberRole;
 
   /**
+   * When the person became a member.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
@@ -66,21 +74,29 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   person: bigint;
 
   /**
+   * By which the member signs in.
+   *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
+   * What the member is called; empty when nobody has said.
+   *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
+   * What the member may do.
+   *
    * @generated from field: shipments.v1.MemberRole role = 4;
    */
   role: MemberRole;
 
   /**
+   * When the person became a member.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt: Timestamp;

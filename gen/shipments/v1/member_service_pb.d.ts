@@ -70,6 +70,8 @@ export declare const ListMembersResponseSchema: GenMessage<ListMembersResponse, 
  */
 export declare type InviteMemberRequest = Message<"shipments.v1.InviteMemberRequest"> & {
   /**
+   * By which the person signs in.
+   *
    * @generated from field: string email = 1;
    */
   email: string;
@@ -94,6 +96,8 @@ export declare type InviteMemberRequest = Message<"shipments.v1.InviteMemberRequ
  */
 export declare type InviteMemberRequestValid = Message<"shipments.v1.InviteMemberRequest"> & {
   /**
+   * By which the person signs in.
+   *
    * @generated from field: string email = 1;
    */
   email: string;
@@ -171,6 +175,8 @@ export declare type UpdateMemberRequest = Message<"shipments.v1.UpdateMemberRequ
   person?: bigint | undefined;
 
   /**
+   * What the member may do from now on.
+   *
    * @generated from field: shipments.v1.MemberRole role = 2;
    */
   role: MemberRole;
@@ -188,6 +194,8 @@ export declare type UpdateMemberRequestValid = Message<"shipments.v1.UpdateMembe
   person: bigint;
 
   /**
+   * What the member may do from now on.
+   *
    * @generated from field: shipments.v1.MemberRole role = 2;
    */
   role: MemberRole;

@@ -32,11 +32,15 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
   amount: number;
 
   /**
+   * ISO 4217 code.
+   *
    * @generated from field: string currency = 3;
    */
   currency: string;
 
   /**
+   * When the payment was recorded.
+   *
    * @generated from field: google.protobuf.Timestamp paid_at = 4;
    */
   paidAt?: Timestamp | undefined;
@@ -70,11 +74,15 @@ export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   amount: number;
 
   /**
+   * ISO 4217 code.
+   *
    * @generated from field: string currency = 3;
    */
   currency: string;
 
   /**
+   * When the payment was recorded.
+   *
    * @generated from field: google.protobuf.Timestamp paid_at = 4;
    */
   paidAt: Timestamp;

@@ -235,11 +235,15 @@ export declare const BatchQuoteShipmentsResponseSchema: GenMessage<BatchQuoteShi
  */
 export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> & {
   /**
+   * The route's quote; unset when the route has an error.
+   *
    * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
    */
   quote?: QuoteShipmentResponse | undefined;
 
   /**
+   * What is wrong with the route; unset when it has a quote.
+   *
    * @generated from field: shipments.v1.BatchQuoteError error = 2;
    */
   error?: BatchQuoteError | undefined;
@@ -260,11 +264,15 @@ export declare const BatchQuoteResultSchema: GenMessage<BatchQuoteResult, {valid
  */
 export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & {
   /**
+   * The first problem, and how many more there are.
+   *
    * @generated from field: string message = 1;
    */
   message: string;
 
   /**
+   * What is wrong with the fields of the route.
+   *
    * @generated from field: repeated shipments.v1.BatchQuoteFieldError errors = 2;
    */
   errors: BatchQuoteFieldError[];
@@ -290,6 +298,8 @@ export declare type BatchQuoteFieldError = Message<"shipments.v1.BatchQuoteField
   field: string;
 
   /**
+   * What is wrong with it.
+   *
    * @generated from field: string text = 2;
    */
   text: string;

@@ -18,13 +18,15 @@ export declare const file_shipments_v1_report: GenFile;
  */
 export declare type Overview = Message<"shipments.v1.Overview"> & {
   /**
-   * The first and the last day, as `2026-11-01`.
+   * The first day, as `2026-11-01`.
    *
    * @generated from field: string from_date = 1;
    */
   fromDate: string;
 
   /**
+   * The last day, as `2026-11-30`.
+   *
    * @generated from field: string to_date = 2;
    */
   toDate: string;
@@ -37,6 +39,8 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
   days: OverviewDay[];
 
   /**
+   * The sums over all days.
+   *
    * @generated from field: shipments.v1.OverviewTotals totals = 4;
    */
   totals?: OverviewTotals | undefined;
@@ -50,13 +54,15 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
  */
 export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
   /**
-   * The first and the last day, as `2026-11-01`.
+   * The first day, as `2026-11-01`.
    *
    * @generated from field: string from_date = 1;
    */
   fromDate: string;
 
   /**
+   * The last day, as `2026-11-30`.
+   *
    * @generated from field: string to_date = 2;
    */
   toDate: string;
@@ -69,6 +75,8 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
   days: OverviewDayValid[];
 
   /**
+   * The sums over all days.
+   *
    * @generated from field: shipments.v1.OverviewTotals totals = 4;
    */
   totals: OverviewTotalsValid;
@@ -138,16 +146,22 @@ export declare const OverviewDaySchema: GenMessage<OverviewDay, {validType: Over
  */
 export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   /**
+   * How many shipments were booked.
+   *
    * @generated from field: int64 bookings = 1;
    */
   bookings: bigint;
 
   /**
+   * How many shipments were cancelled.
+   *
    * @generated from field: int64 cancellations = 2;
    */
   cancellations: bigint;
 
   /**
+   * What was paid and what is awaited, by currency.
+   *
    * @generated from field: repeated shipments.v1.Revenue revenue = 3;
    */
   revenue: Revenue[];
@@ -184,6 +198,8 @@ export declare const OverviewTotalsSchema: GenMessage<OverviewTotals, {validType
  */
 export declare type Revenue = Message<"shipments.v1.Revenue"> & {
   /**
+   * ISO 4217 code.
+   *
    * @generated from field: string currency = 1;
    */
   currency: string;

@@ -61,16 +61,22 @@ export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse, {valid
  */
 export declare type Usage = Message<"shipments.v1.Usage"> & {
   /**
+   * The limit for calls that price.
+   *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote?: RateLimit | undefined;
 
   /**
+   * The limit for calls that read.
+   *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read?: RateLimit | undefined;
 
   /**
+   * The limit for calls that change something.
+   *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
   write?: RateLimit | undefined;
@@ -91,16 +97,22 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
  */
 export declare type UsageValid = Message<"shipments.v1.Usage"> & {
   /**
+   * The limit for calls that price.
+   *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote: RateLimitValid;
 
   /**
+   * The limit for calls that read.
+   *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read: RateLimitValid;
 
   /**
+   * The limit for calls that change something.
+   *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
   write: RateLimitValid;
@@ -126,21 +138,29 @@ export declare const UsageSchema: GenMessage<Usage, {validType: UsageValid}>;
  */
 export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
   /**
+   * When the hour began.
+   *
    * @generated from field: google.protobuf.Timestamp starts_at = 1;
    */
   startsAt?: Timestamp | undefined;
 
   /**
+   * How many calls priced.
+   *
    * @generated from field: int64 quote = 2;
    */
   quote: bigint;
 
   /**
+   * How many calls read.
+   *
    * @generated from field: int64 read = 3;
    */
   read: bigint;
 
   /**
+   * How many calls changed something.
+   *
    * @generated from field: int64 write = 4;
    */
   write: bigint;
@@ -153,21 +173,29 @@ export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
  */
 export declare type UsageHourValid = Message<"shipments.v1.UsageHour"> & {
   /**
+   * When the hour began.
+   *
    * @generated from field: google.protobuf.Timestamp starts_at = 1;
    */
   startsAt: Timestamp;
 
   /**
+   * How many calls priced.
+   *
    * @generated from field: int64 quote = 2;
    */
   quote: bigint;
 
   /**
+   * How many calls read.
+   *
    * @generated from field: int64 read = 3;
    */
   read: bigint;
 
   /**
+   * How many calls changed something.
+   *
    * @generated from field: int64 write = 4;
    */
   write: bigint;

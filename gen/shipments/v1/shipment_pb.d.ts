@@ -26,11 +26,15 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   reference: string;
 
   /**
+   * How far the shipment has come.
+   *
    * @generated from field: shipments.v1.ShipmentStatus status = 2;
    */
   status: ShipmentStatus;
 
   /**
+   * Whether the shipment is paid.
+   *
    * @generated from field: shipments.v1.PaymentStatus payment_status = 3;
    */
   paymentStatus: PaymentStatus;
@@ -43,6 +47,8 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   createdBy?: string | undefined;
 
   /**
+   * Where it is picked up, for people.
+   *
    * @generated from field: string pickup_address = 5;
    */
   pickupAddress: string;
@@ -62,6 +68,8 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   pickupLng: number;
 
   /**
+   * Where it is delivered to, for people.
+   *
    * @generated from field: string dropoff_address = 8;
    */
   dropoffAddress: string;
@@ -137,16 +145,22 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   currency: string;
 
   /**
+   * Whom it is shipped for.
+   *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
   customer?: Customer | undefined;
 
   /**
+   * When the shipment was booked.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 20;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * When the shipment was last changed.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 21;
    */
   updatedAt?: Timestamp | undefined;
@@ -208,11 +222,15 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   reference: string;
 
   /**
+   * How far the shipment has come.
+   *
    * @generated from field: shipments.v1.ShipmentStatus status = 2;
    */
   status: ShipmentStatus;
 
   /**
+   * Whether the shipment is paid.
+   *
    * @generated from field: shipments.v1.PaymentStatus payment_status = 3;
    */
   paymentStatus: PaymentStatus;
@@ -225,6 +243,8 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   createdBy?: string | undefined;
 
   /**
+   * Where it is picked up, for people.
+   *
    * @generated from field: string pickup_address = 5;
    */
   pickupAddress: string;
@@ -244,6 +264,8 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   pickupLng: number;
 
   /**
+   * Where it is delivered to, for people.
+   *
    * @generated from field: string dropoff_address = 8;
    */
   dropoffAddress: string;
@@ -319,16 +341,22 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   currency: string;
 
   /**
+   * Whom it is shipped for.
+   *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
   customer: CustomerValid;
 
   /**
+   * When the shipment was booked.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 20;
    */
   createdAt: Timestamp;
 
   /**
+   * When the shipment was last changed.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 21;
    */
   updatedAt: Timestamp;

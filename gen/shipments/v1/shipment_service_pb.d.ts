@@ -331,21 +331,29 @@ export declare const GetShipmentResponseSchema: GenMessage<GetShipmentResponse, 
  */
 export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRequest"> & {
   /**
+   * Only shipments that have come so far.
+   *
    * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
    */
   status?: ShipmentStatus | undefined;
 
   /**
+   * Only shipments that are paid, or not, like this.
+   *
    * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
    */
   paymentStatus?: PaymentStatus | undefined;
 
   /**
+   * Only shipments of this customer.
+   *
    * @generated from field: optional int64 customer_id = 3;
    */
   customerId?: bigint | undefined;
 
   /**
+   * Only the shipment with this reference of the caller's own.
+   *
    * @generated from field: optional string external_reference = 4;
    */
   externalReference?: string | undefined;
@@ -765,6 +773,8 @@ export declare type RecordPaymentResponse = Message<"shipments.v1.RecordPaymentR
   data?: Shipment | undefined;
 
   /**
+   * The payment that was recorded.
+   *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
   payment?: Payment | undefined;
@@ -780,6 +790,8 @@ export declare type RecordPaymentResponseValid = Message<"shipments.v1.RecordPay
   data?: ShipmentValid | undefined;
 
   /**
+   * The payment that was recorded.
+   *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
   payment: PaymentValid;
@@ -831,6 +843,8 @@ export declare type RecordRefundResponse = Message<"shipments.v1.RecordRefundRes
   data?: Shipment | undefined;
 
   /**
+   * The payment that was given back.
+   *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
   payment?: Payment | undefined;
@@ -846,6 +860,8 @@ export declare type RecordRefundResponseValid = Message<"shipments.v1.RecordRefu
   data?: ShipmentValid | undefined;
 
   /**
+   * The payment that was given back.
+   *
    * @generated from field: shipments.v1.Payment payment = 2;
    */
   payment: PaymentValid;
@@ -869,6 +885,8 @@ export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipment
   shipment: string;
 
   /**
+   * Why the shipment is cancelled.
+   *
    * @generated from field: optional shipments.v1.CancelReason reason = 2;
    */
   reason?: CancelReason | undefined;
@@ -893,6 +911,8 @@ export declare type CancelShipmentRequestValid = Message<"shipments.v1.CancelShi
   shipment: string;
 
   /**
+   * Why the shipment is cancelled.
+   *
    * @generated from field: optional shipments.v1.CancelReason reason = 2;
    */
   reason?: CancelReason | undefined;

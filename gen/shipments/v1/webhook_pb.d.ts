@@ -60,11 +60,15 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   failingSince?: Timestamp | undefined;
 
   /**
+   * When the webhook was added.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * When the webhook was last changed.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
@@ -119,11 +123,15 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
   failingSince?: Timestamp | undefined;
 
   /**
+   * When the webhook was added.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt: Timestamp;
 
   /**
+   * When the webhook was last changed.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt: Timestamp;
@@ -170,6 +178,8 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   type: string;
 
   /**
+   * Whether the event has arrived.
+   *
    * @generated from field: shipments.v1.WebhookDeliveryStatus status = 5;
    */
   status: WebhookDeliveryStatus;
@@ -189,6 +199,8 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   nextAttemptAt?: Timestamp | undefined;
 
   /**
+   * When the delivery was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
@@ -236,6 +248,8 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   type: string;
 
   /**
+   * Whether the event has arrived.
+   *
    * @generated from field: shipments.v1.WebhookDeliveryStatus status = 5;
    */
   status: WebhookDeliveryStatus;
@@ -255,6 +269,8 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   nextAttemptAt?: Timestamp | undefined;
 
   /**
+   * When the delivery was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt: Timestamp;
@@ -287,6 +303,8 @@ export declare type WebhookAttempt = Message<"shipments.v1.WebhookAttempt"> & {
   number: number;
 
   /**
+   * When the attempt was made.
+   *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
@@ -334,6 +352,8 @@ export declare type WebhookAttemptValid = Message<"shipments.v1.WebhookAttempt">
   number: number;
 
   /**
+   * When the attempt was made.
+   *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt: Timestamp;

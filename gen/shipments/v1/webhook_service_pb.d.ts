@@ -234,6 +234,8 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
   types: string[];
 
   /**
+   * Whether events are sent; enabling a webhook clears its failures.
+   *
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
@@ -274,6 +276,8 @@ export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebh
   types: string[];
 
   /**
+   * Whether events are sent; enabling a webhook clears its failures.
+   *
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
@@ -585,6 +589,8 @@ export declare type ListWebhookDeliveriesRequest = Message<"shipments.v1.ListWeb
   webhook: string;
 
   /**
+   * Only deliveries of this status.
+   *
    * @generated from field: optional shipments.v1.WebhookDeliveryStatus status = 2;
    */
   status?: WebhookDeliveryStatus | undefined;
@@ -616,6 +622,8 @@ export declare type ListWebhookDeliveriesRequestValid = Message<"shipments.v1.Li
   webhook: string;
 
   /**
+   * Only deliveries of this status.
+   *
    * @generated from field: optional shipments.v1.WebhookDeliveryStatus status = 2;
    */
   status?: WebhookDeliveryStatus | undefined;

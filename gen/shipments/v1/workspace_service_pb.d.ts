@@ -57,11 +57,15 @@ export declare const GetWorkspaceResponseSchema: GenMessage<GetWorkspaceResponse
  */
 export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   /**
+   * Numbers the workspace.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What operators call the workspace.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -74,6 +78,8 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   paymentProvider?: string | undefined;
 
   /**
+   * How often the workspace may call.
+   *
    * @generated from field: shipments.v1.Limits limits = 4;
    */
   limits?: Limits | undefined;
@@ -93,11 +99,15 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
  */
 export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   /**
+   * Numbers the workspace.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What operators call the workspace.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -110,6 +120,8 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   paymentProvider?: string | undefined;
 
   /**
+   * How often the workspace may call.
+   *
    * @generated from field: shipments.v1.Limits limits = 4;
    */
   limits: LimitsValid;
@@ -163,16 +175,22 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
   metadataKeys: number;
 
   /**
+   * For calls that price.
+   *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
   quote?: RateLimit | undefined;
 
   /**
+   * For calls that read.
+   *
    * @generated from field: shipments.v1.RateLimit read = 6;
    */
   read?: RateLimit | undefined;
 
   /**
+   * For calls that change something.
+   *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
   write?: RateLimit | undefined;
@@ -213,16 +231,22 @@ export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
   metadataKeys: number;
 
   /**
+   * For calls that price.
+   *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
   quote: RateLimitValid;
 
   /**
+   * For calls that read.
+   *
    * @generated from field: shipments.v1.RateLimit read = 6;
    */
   read: RateLimitValid;
 
   /**
+   * For calls that change something.
+   *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
   write: RateLimitValid;

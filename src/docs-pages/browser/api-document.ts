@@ -1,6 +1,7 @@
 /** The part of the OpenAPI document that is read here. */
 export interface ApiDocument {
   readonly tags: readonly { readonly name: string }[];
+  readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, { readonly type: string }>>;
@@ -15,7 +16,8 @@ interface Operation {
 /**
  * The document with the one way to put in a key that swagger-ui needs. Another header for the same key
  * would only be asked for as well, and the cookie of a session is the browser's. Workspaces' keys come
- * last, because the field of the last has the focus.
+ * last, because the field of the last has the focus. Calls go to where the page came from: its policy
+ * allows no other place.
  */
 export function withBearersOnly(api: ApiDocument): ApiDocument {
   const { securitySchemes } = api.components;
@@ -30,6 +32,7 @@ export function withBearersOnly(api: ApiDocument): ApiDocument {
   const sorted = bearers.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     ...api,
+    servers: [{ url: "/" }],
     paths,
     components: { ...api.components, securitySchemes: Object.fromEntries(sorted) },
   };

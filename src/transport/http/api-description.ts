@@ -15,12 +15,25 @@ export type ApiDescription = (
 
 const PATH = "/openapi.json";
 
+/** What the file says the address of the server is. */
+const OWN_ADDRESS = /(?<="servers": \[\s*\{\s*"url": )"\/"/;
+/** For how many addresses the document is kept: callers name them. */
+const MAX_ADDRESSES = 8;
+
 /**
- * Serves the OpenAPI document in a file as `/openapi.json`, by GET or HEAD, to everybody. The file
- * is read when it is first asked for, and then kept in memory, also compressed.
+ * Serves the OpenAPI document in a file as `/openapi.json`, by GET or HEAD, to everybody. It says at
+ * which address the server is, for tools that keep the document: `publicUrl`, or the host that it was
+ * asked for at. The file is read when it is first asked for, and then kept in memory, also compressed.
  */
-export function createApiDescription(file: string): ApiDescription {
-  let description: Promise<AnsweredDocument> | undefined;
+export function createApiDescription(file: string, publicUrl: string | undefined): ApiDescription {
+  const descriptions = new Map<string, Promise<AnsweredDocument>>();
+
+  function describeAt(address: string): Promise<AnsweredDocument> {
+    const known = descriptions.get(address) ?? read(file, address);
+    if (descriptions.size >= MAX_ADDRESSES) descriptions.clear();
+    descriptions.set(address, known);
+    return known;
+  }
 
   async function send(
     request: IncomingMessage,
@@ -28,7 +41,7 @@ export function createApiDescription(file: string): ApiDescription {
     requestId: string,
   ): Promise<void> {
     const { headers, body } = await documentReply(
-      await (description ??= read(file)),
+      await describeAt(publicUrl ?? ownAddress(request)),
       request.headers,
     );
     const all = ["x-request-id", requestId, ...headers];
@@ -41,7 +54,7 @@ export function createApiDescription(file: string): ApiDescription {
     if ((request.url ?? "").replace(/\?.*/s, "") !== PATH) return false;
     if (request.method === "GET" || request.method === "HEAD") {
       send(request, response, requestId).catch(() => {
-        description = undefined;
+        descriptions.clear();
         const text = "The service cannot read its own description; report this.";
         sendRefusal(response, requestId, refuse("INTERNAL", text));
       });
@@ -52,8 +65,14 @@ export function createApiDescription(file: string): ApiDescription {
   };
 }
 
-async function read(file: string): Promise<AnsweredDocument> {
-  const body = await readFile(file);
+/** The address that a request came to; its host has been checked. HTTP/1.0 may go without one. */
+function ownAddress({ headers: { host } }: IncomingMessage): string {
+  return host === undefined ? "/" : `http://${host.toLowerCase()}`;
+}
+
+async function read(file: string, address: string): Promise<AnsweredDocument> {
+  const text = await readFile(file, "utf8");
+  const body = Buffer.from(text.replace(OWN_ADDRESS, () => JSON.stringify(address)));
   const etag = createHash("sha256").update(body).digest("base64url").slice(0, 22);
   const document: Document = {
     contentType: "application/json",

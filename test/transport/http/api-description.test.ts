@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { rawHttp } from "../../support/raw-http.ts";
 import { startUnprepared, type UnpreparedService } from "../../support/service.ts";
 
 let service: UnpreparedService;
@@ -14,6 +15,47 @@ afterAll(async () => {
 
 const FILE = readFileSync("gen/openapi/openapi.json", "utf8");
 
+/** The document of a server at an address. */
+function documentAt(address: string): string {
+  return FILE.replace('"url": "/"', `"url": ${JSON.stringify(address)}`);
+}
+
+test("the file says once where its server is", () => {
+  expect(FILE.match(/"url": "\/"/g)).toHaveLength(1);
+});
+
+test("the OpenAPI document says at which absolute address its server is", async () => {
+  const ask = async (headers: string) => {
+    const answer = await rawHttp(
+      service.httpUrl,
+      `GET /openapi.json HTTP/1.${headers === "" ? 0 : 1}\r\n${headers}\r\n`,
+    );
+    return { etag: answer.headers.get("etag"), servers: answer.body.servers };
+  };
+  const { description } = JSON.parse(FILE).servers[0];
+  const answers = [];
+  for (const [host, url] of [
+    ["Host: Example.org:8443\r\n", "http://example.org:8443"],
+    ["Host: [::1]:1\r\n", "http://[::1]:1"],
+    ["Host: $&.example\r\n", "http://$&.example"],
+    ["", "/"],
+  ] as const) {
+    const answer = await ask(host);
+    expect([host, answer.servers]).toEqual([host, [{ url, description }]]);
+    answers.push(answer);
+  }
+  expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length);
+  for (let i = 0; i < 20; i++) await ask(`Host: h${i}\r\n`);
+  expect(await ask("Host: example.org:8443\r\n")).toEqual(answers[0]);
+});
+
+test("with a public address, the OpenAPI document says that one whatever the host", async () => {
+  const own = await startUnprepared(undefined, "https://shipments.example.org");
+  const { body } = await own.request("/openapi.json");
+  expect(body.servers[0].url).toBe("https://shipments.example.org");
+  await own.app.close();
+});
+
 test("the OpenAPI document is served to everybody, also to browsers and before the database is there", async () => {
   for (const accept of ["*/*", "text/html"]) {
     const answer = await service.request("/openapi.json", { headers: { accept } });
@@ -21,7 +63,7 @@ test("the OpenAPI document is served to everybody, also to browsers and before t
     expect(answer.headers.get("content-type")).toBe("application/json");
     expect(answer.headers.get("cache-control")).toBe("public, no-cache");
     expect(answer.headers.get("x-request-id")).toMatch(/./);
-    expect(answer.text).toBe(FILE);
+    expect(answer.text).toBe(documentAt(service.httpUrl));
   }
 });
 
@@ -29,7 +71,9 @@ test("the OpenAPI document is not sent to a caller who has it", async () => {
   const headers = { "accept-encoding": "identity" };
   const first = await service.request("/openapi.json", { headers });
   const etag = first.headers.get("etag")!;
-  expect(first.headers.get("content-length")).toBe(String(Buffer.byteLength(FILE)));
+  expect(first.headers.get("content-length")).toBe(
+    String(Buffer.byteLength(documentAt(service.httpUrl))),
+  );
   const again = await service.request("/openapi.json", {
     headers: { ...headers, "if-none-match": etag },
   });

@@ -20,16 +20,22 @@ export declare const file_shipments_account_v1_account_service: GenFile;
  */
 export declare type Account = Message<"shipments.account.v1.Account"> & {
   /**
+   * Numbers the person; unique across workspaces.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * By which the person signs in.
+   *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
+   * What the person is called; empty when nobody has said.
+   *
    * @generated from field: string name = 3;
    */
   name: string;
@@ -64,16 +70,22 @@ export declare const AccountSchema: GenMessage<Account, {validType: AccountValid
  */
 export declare type AccountWorkspace = Message<"shipments.account.v1.AccountWorkspace"> & {
   /**
+   * Numbers the workspace.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What operators call the workspace.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * What the person may do in it.
+   *
    * @generated from field: shipments.v1.MemberRole role = 3;
    */
   role: MemberRole;
@@ -108,6 +120,8 @@ export declare type Session = Message<"shipments.account.v1.Session"> & {
   id: bigint;
 
   /**
+   * When the person signed in.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
@@ -155,6 +169,8 @@ export declare type SessionValid = Message<"shipments.account.v1.Session"> & {
   id: bigint;
 
   /**
+   * When the person signed in.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt: Timestamp;

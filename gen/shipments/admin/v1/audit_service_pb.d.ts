@@ -18,6 +18,8 @@ export declare const file_shipments_admin_v1_audit_service: GenFile;
  */
 export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   /**
+   * How the change came in.
+   *
    * @generated from field: shipments.admin.v1.AuditActorKind kind = 1;
    */
   kind: AuditActorKind;
@@ -53,16 +55,22 @@ export declare const AuditActorSchema: GenMessage<AuditActor, {validType: AuditA
  */
 export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   /**
+   * Numbers the entry.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * When the change was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Who made the change.
+   *
    * @generated from field: shipments.admin.v1.AuditActor actor = 3;
    */
   actor?: AuditActor | undefined;
@@ -110,16 +118,22 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
  */
 export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> & {
   /**
+   * Numbers the entry.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * When the change was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt: Timestamp;
 
   /**
+   * Who made the change.
+   *
    * @generated from field: shipments.admin.v1.AuditActor actor = 3;
    */
   actor: AuditActorValid;

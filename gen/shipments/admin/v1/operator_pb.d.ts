@@ -18,11 +18,15 @@ export declare const file_shipments_admin_v1_operator: GenFile;
  */
 export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   /**
+   * Numbers the operator.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What the operator is called.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -35,16 +39,22 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   email?: string | undefined;
 
   /**
+   * A person or a machine.
+   *
    * @generated from field: shipments.admin.v1.OperatorKind kind = 4;
    */
   kind: OperatorKind;
 
   /**
+   * What the operator may do.
+   *
    * @generated from field: shipments.admin.v1.OperatorRole role = 5;
    */
   role: OperatorRole;
 
   /**
+   * When the operator was added.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
@@ -71,11 +81,15 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
  */
 export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
   /**
+   * Numbers the operator.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What the operator is called.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -88,16 +102,22 @@ export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
   email?: string | undefined;
 
   /**
+   * A person or a machine.
+   *
    * @generated from field: shipments.admin.v1.OperatorKind kind = 4;
    */
   kind: OperatorKind;
 
   /**
+   * What the operator may do.
+   *
    * @generated from field: shipments.admin.v1.OperatorRole role = 5;
    */
   role: OperatorRole;
 
   /**
+   * When the operator was added.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt: Timestamp;
@@ -144,6 +164,8 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
   last4: string;
 
   /**
+   * When the key was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
@@ -184,6 +206,8 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
   last4: string;
 
   /**
+   * When the key was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt: Timestamp;

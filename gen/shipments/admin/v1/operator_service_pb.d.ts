@@ -193,6 +193,8 @@ export declare type CreateOperatorRequest = Message<"shipments.admin.v1.CreateOp
   name: string;
 
   /**
+   * A person, who can sign in, or a machine.
+   *
    * @generated from field: shipments.admin.v1.OperatorKind kind = 2;
    */
   kind: OperatorKind;
@@ -205,6 +207,8 @@ export declare type CreateOperatorRequest = Message<"shipments.admin.v1.CreateOp
   email?: string | undefined;
 
   /**
+   * What the operator may do.
+   *
    * @generated from field: shipments.admin.v1.OperatorRole role = 4;
    */
   role: OperatorRole;
@@ -222,6 +226,8 @@ export declare type CreateOperatorRequestValid = Message<"shipments.admin.v1.Cre
   name: string;
 
   /**
+   * A person, who can sign in, or a machine.
+   *
    * @generated from field: shipments.admin.v1.OperatorKind kind = 2;
    */
   kind: OperatorKind;
@@ -234,6 +240,8 @@ export declare type CreateOperatorRequestValid = Message<"shipments.admin.v1.Cre
   email?: string | undefined;
 
   /**
+   * What the operator may do.
+   *
    * @generated from field: shipments.admin.v1.OperatorRole role = 4;
    */
   role: OperatorRole;
@@ -311,6 +319,8 @@ export declare type UpdateOperatorRequest = Message<"shipments.admin.v1.UpdateOp
   email?: string | undefined;
 
   /**
+   * What the operator may do from now on.
+   *
    * @generated from field: optional shipments.admin.v1.OperatorRole role = 4;
    */
   role?: OperatorRole | undefined;
@@ -342,6 +352,8 @@ export declare type UpdateOperatorRequestValid = Message<"shipments.admin.v1.Upd
   email?: string | undefined;
 
   /**
+   * What the operator may do from now on.
+   *
    * @generated from field: optional shipments.admin.v1.OperatorRole role = 4;
    */
   role?: OperatorRole | undefined;

@@ -86,21 +86,29 @@ export declare const GetPlatformOverviewResponseSchema: GenMessage<GetPlatformOv
  */
 export declare type WorkspaceBookings = Message<"shipments.admin.v1.WorkspaceBookings"> & {
   /**
+   * The workspace's id.
+   *
    * @generated from field: int64 workspace = 1;
    */
   workspace: bigint;
 
   /**
+   * The workspace's name.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * How many shipments were booked.
+   *
    * @generated from field: int64 bookings = 3;
    */
   bookings: bigint;
 
   /**
+   * How many shipments were cancelled.
+   *
    * @generated from field: int64 cancellations = 4;
    */
   cancellations: bigint;
@@ -182,21 +190,29 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
   replicas: Replica[];
 
   /**
+   * How the database is.
+   *
    * @generated from field: shipments.admin.v1.DatabaseHealth database = 3;
    */
   database?: DatabaseHealth | undefined;
 
   /**
+   * Which tariff prices.
+   *
    * @generated from field: shipments.admin.v1.TariffHealth tariff = 4;
    */
   tariff?: TariffHealth | undefined;
 
   /**
+   * How the sending of events is.
+   *
    * @generated from field: shipments.admin.v1.WebhookHealth webhooks = 5;
    */
   webhooks?: WebhookHealth | undefined;
 
   /**
+   * How the feed of events is.
+   *
    * @generated from field: shipments.admin.v1.EventHealth events = 6;
    */
   events?: EventHealth | undefined;
@@ -223,21 +239,29 @@ export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHe
   replicas: ReplicaValid[];
 
   /**
+   * How the database is.
+   *
    * @generated from field: shipments.admin.v1.DatabaseHealth database = 3;
    */
   database: DatabaseHealthValid;
 
   /**
+   * Which tariff prices.
+   *
    * @generated from field: shipments.admin.v1.TariffHealth tariff = 4;
    */
   tariff: TariffHealthValid;
 
   /**
+   * How the sending of events is.
+   *
    * @generated from field: shipments.admin.v1.WebhookHealth webhooks = 5;
    */
   webhooks: WebhookHealthValid;
 
   /**
+   * How the feed of events is.
+   *
    * @generated from field: shipments.admin.v1.EventHealth events = 6;
    */
   events: EventHealthValid;
@@ -263,6 +287,8 @@ export declare type Replica = Message<"shipments.admin.v1.Replica"> & {
   id: string;
 
   /**
+   * The name of the machine or container that it runs on.
+   *
    * @generated from field: string host_name = 2;
    */
   hostName: string;
@@ -275,16 +301,22 @@ export declare type Replica = Message<"shipments.admin.v1.Replica"> & {
   version: string;
 
   /**
+   * The version of Node.js that it runs on.
+   *
    * @generated from field: string node_version = 4;
    */
   nodeVersion: string;
 
   /**
+   * When it was started.
+   *
    * @generated from field: google.protobuf.Timestamp started_at = 5;
    */
   startedAt?: Timestamp | undefined;
 
   /**
+   * When it last gave a sign of life.
+   *
    * @generated from field: google.protobuf.Timestamp seen_at = 6;
    */
   seenAt?: Timestamp | undefined;
@@ -311,6 +343,8 @@ export declare type ReplicaValid = Message<"shipments.admin.v1.Replica"> & {
   id: string;
 
   /**
+   * The name of the machine or container that it runs on.
+   *
    * @generated from field: string host_name = 2;
    */
   hostName: string;
@@ -323,16 +357,22 @@ export declare type ReplicaValid = Message<"shipments.admin.v1.Replica"> & {
   version: string;
 
   /**
+   * The version of Node.js that it runs on.
+   *
    * @generated from field: string node_version = 4;
    */
   nodeVersion: string;
 
   /**
+   * When it was started.
+   *
    * @generated from field: google.protobuf.Timestamp started_at = 5;
    */
   startedAt: Timestamp;
 
   /**
+   * When it last gave a sign of life.
+   *
    * @generated from field: google.protobuf.Timestamp seen_at = 6;
    */
   seenAt: Timestamp;
@@ -363,6 +403,8 @@ export declare type DatabaseHealth = Message<"shipments.admin.v1.DatabaseHealth"
   version: string;
 
   /**
+   * How much the database takes on disk, in bytes.
+   *
    * @generated from field: int64 size_bytes = 2;
    */
   sizeBytes: bigint;
@@ -387,6 +429,8 @@ export declare type DatabaseHealthValid = Message<"shipments.admin.v1.DatabaseHe
   version: string;
 
   /**
+   * How much the database takes on disk, in bytes.
+   *
    * @generated from field: int64 size_bytes = 2;
    */
   sizeBytes: bigint;
@@ -412,11 +456,15 @@ export declare const DatabaseHealthSchema: GenMessage<DatabaseHealth, {validType
  */
 export declare type AppliedMigration = Message<"shipments.admin.v1.AppliedMigration"> & {
   /**
+   * The name of the migration.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * When the migration was applied.
+   *
    * @generated from field: google.protobuf.Timestamp applied_at = 2;
    */
   appliedAt?: Timestamp | undefined;
@@ -429,11 +477,15 @@ export declare type AppliedMigration = Message<"shipments.admin.v1.AppliedMigrat
  */
 export declare type AppliedMigrationValid = Message<"shipments.admin.v1.AppliedMigration"> & {
   /**
+   * The name of the migration.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * When the migration was applied.
+   *
    * @generated from field: google.protobuf.Timestamp applied_at = 2;
    */
   appliedAt: Timestamp;

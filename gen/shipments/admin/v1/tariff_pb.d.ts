@@ -61,11 +61,15 @@ export declare const TariffFeesSchema: GenMessage<TariffFees, {validType: Tariff
  */
 export declare type TariffTier = Message<"shipments.admin.v1.TariffTier"> & {
   /**
+   * The tier is for weights above this, in kilograms.
+   *
    * @generated from field: double min_kg = 1;
    */
   minKg: number;
 
   /**
+   * The greatest weight of the tier, in kilograms.
+   *
    * @generated from field: double max_kg = 2;
    */
   maxKg: number;
@@ -100,11 +104,15 @@ export declare const TariffTierSchema: GenMessage<TariffTier, {validType: Tariff
  */
 export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   /**
+   * Numbers the draft.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What the draft is called.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -117,6 +125,8 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   author: string;
 
   /**
+   * What is charged with the draft.
+   *
    * @generated from field: shipments.admin.v1.TariffFees fees = 4;
    */
   fees?: TariffFees | undefined;
@@ -143,11 +153,15 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   etag: string;
 
   /**
+   * When the draft was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * When the draft was last changed.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 9;
    */
   updatedAt?: Timestamp | undefined;
@@ -160,11 +174,15 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
  */
 export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft"> & {
   /**
+   * Numbers the draft.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What the draft is called.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -177,6 +195,8 @@ export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft">
   author: string;
 
   /**
+   * What is charged with the draft.
+   *
    * @generated from field: shipments.admin.v1.TariffFees fees = 4;
    */
   fees: TariffFeesValid;
@@ -203,11 +223,15 @@ export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft">
   etag: string;
 
   /**
+   * When the draft was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt: Timestamp;
 
   /**
+   * When the draft was last changed.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 9;
    */
   updatedAt: Timestamp;
@@ -233,11 +257,15 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   version: number;
 
   /**
+   * Whether the version prices bookings now, did so or will.
+   *
    * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
    */
   state: TariffVersionState;
 
   /**
+   * What is charged with the version.
+   *
    * @generated from field: shipments.admin.v1.TariffFees fees = 3;
    */
   fees?: TariffFees | undefined;
@@ -278,11 +306,15 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   repeats?: number | undefined;
 
   /**
+   * When the version was published.
+   *
    * @generated from field: google.protobuf.Timestamp published_at = 9;
    */
   publishedAt?: Timestamp | undefined;
 
   /**
+   * When the version takes effect.
+   *
    * @generated from field: google.protobuf.Timestamp effective_at = 10;
    */
   effectiveAt?: Timestamp | undefined;
@@ -309,11 +341,15 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   version: number;
 
   /**
+   * Whether the version prices bookings now, did so or will.
+   *
    * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
    */
   state: TariffVersionState;
 
   /**
+   * What is charged with the version.
+   *
    * @generated from field: shipments.admin.v1.TariffFees fees = 3;
    */
   fees: TariffFeesValid;
@@ -354,11 +390,15 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   repeats?: number | undefined;
 
   /**
+   * When the version was published.
+   *
    * @generated from field: google.protobuf.Timestamp published_at = 9;
    */
   publishedAt: Timestamp;
 
   /**
+   * When the version takes effect.
+   *
    * @generated from field: google.protobuf.Timestamp effective_at = 10;
    */
   effectiveAt: Timestamp;

@@ -104,21 +104,29 @@ export declare const CreateTariffDraftResponseSchema: GenMessage<CreateTariffDra
  */
 export declare type NewTariffFees = Message<"shipments.admin.v1.NewTariffFees"> & {
   /**
+   * ISO 4217 code.
+   *
    * @generated from field: string currency = 1;
    */
   currency: string;
 
   /**
+   * The least that a delivery costs, as a decimal in major units, such as `5.00`.
+   *
    * @generated from field: string base_fee = 2;
    */
   baseFee: string;
 
   /**
+   * What a kilometre costs, as a decimal in major units, with up to six decimals.
+   *
    * @generated from field: string rate_per_km = 3;
    */
   ratePerKm: string;
 
   /**
+   * What weights cost, in order of their weight.
+   *
    * @generated from field: repeated shipments.admin.v1.NewTariffTier tiers = 4;
    */
   tiers: NewTariffTier[];
@@ -131,21 +139,29 @@ export declare type NewTariffFees = Message<"shipments.admin.v1.NewTariffFees"> 
  */
 export declare type NewTariffFeesValid = Message<"shipments.admin.v1.NewTariffFees"> & {
   /**
+   * ISO 4217 code.
+   *
    * @generated from field: string currency = 1;
    */
   currency: string;
 
   /**
+   * The least that a delivery costs, as a decimal in major units, such as `5.00`.
+   *
    * @generated from field: string base_fee = 2;
    */
   baseFee: string;
 
   /**
+   * What a kilometre costs, as a decimal in major units, with up to six decimals.
+   *
    * @generated from field: string rate_per_km = 3;
    */
   ratePerKm: string;
 
   /**
+   * What weights cost, in order of their weight.
+   *
    * @generated from field: repeated shipments.admin.v1.NewTariffTier tiers = 4;
    */
   tiers: NewTariffTierValid[];
@@ -162,21 +178,29 @@ export declare const NewTariffFeesSchema: GenMessage<NewTariffFees, {validType: 
  */
 export declare type NewTariffTier = Message<"shipments.admin.v1.NewTariffTier"> & {
   /**
+   * The tier is for weights above this, in kilograms.
+   *
    * @generated from field: optional double min_kg = 1;
    */
   minKg?: number | undefined;
 
   /**
+   * The greatest weight of the tier, in kilograms.
+   *
    * @generated from field: optional double max_kg = 2;
    */
   maxKg?: number | undefined;
 
   /**
+   * What any weight of the tier costs, as a decimal in major units.
+   *
    * @generated from field: string flat_fee = 3;
    */
   flatFee: string;
 
   /**
+   * What a kilogram costs besides, as a decimal in major units, with up to six decimals.
+   *
    * @generated from field: string rate_per_kg = 4;
    */
   ratePerKg: string;
@@ -187,21 +211,29 @@ export declare type NewTariffTier = Message<"shipments.admin.v1.NewTariffTier"> 
  */
 export declare type NewTariffTierValid = Message<"shipments.admin.v1.NewTariffTier"> & {
   /**
+   * The tier is for weights above this, in kilograms.
+   *
    * @generated from field: optional double min_kg = 1;
    */
   minKg: number;
 
   /**
+   * The greatest weight of the tier, in kilograms.
+   *
    * @generated from field: optional double max_kg = 2;
    */
   maxKg: number;
 
   /**
+   * What any weight of the tier costs, as a decimal in major units.
+   *
    * @generated from field: string flat_fee = 3;
    */
   flatFee: string;
 
   /**
+   * What a kilogram costs besides, as a decimal in major units, with up to six decimals.
+   *
    * @generated from field: string rate_per_kg = 4;
    */
   ratePerKg: string;
@@ -655,11 +687,15 @@ export declare type CheckTariffResponse = Message<"shipments.admin.v1.CheckTarif
   faults: TariffFault[];
 
   /**
+   * How many zones the document has.
+   *
    * @generated from field: int32 zones = 2;
    */
   zones: number;
 
   /**
+   * How many tiers the document has.
+   *
    * @generated from field: int32 tiers = 3;
    */
   tiers: number;
@@ -764,6 +800,8 @@ export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTar
   inForce: number;
 
   /**
+   * What the draft does to the prices of shipments.
+   *
    * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
    */
   shipments?: TariffReplay | undefined;
@@ -795,6 +833,8 @@ export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.Repl
   inForce: number;
 
   /**
+   * What the draft does to the prices of shipments.
+   *
    * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
    */
   shipments: TariffReplayValid;
@@ -855,6 +895,8 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   currencyInForce: string;
 
   /**
+   * That of the draft.
+   *
    * @generated from field: string currency_of_draft = 6;
    */
   currencyOfDraft: string;
@@ -867,6 +909,8 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   totalInForce: number;
 
   /**
+   * By the draft, in its currency.
+   *
    * @generated from field: double total_of_draft = 8;
    */
   totalOfDraft: number;
@@ -924,6 +968,8 @@ export declare type PriceChangeBucket = Message<"shipments.admin.v1.PriceChangeB
   upToPercent?: number | undefined;
 
   /**
+   * How many routes are in it.
+   *
    * @generated from field: int32 routes = 3;
    */
   routes: number;
@@ -944,6 +990,8 @@ export declare const PriceChangeBucketSchema: GenMessage<PriceChangeBucket, {val
  */
 export declare type PriceChange = Message<"shipments.admin.v1.PriceChange"> & {
   /**
+   * The id of the shipment's workspace.
+   *
    * @generated from field: int64 workspace = 1;
    */
   workspace: bigint;
@@ -992,11 +1040,15 @@ export declare const PriceChangeSchema: GenMessage<PriceChange, {validType: Pric
  */
 export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> & {
   /**
+   * The quote by the tariff in force.
+   *
    * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
    */
   inForce?: QuoteShipmentResponse | undefined;
 
   /**
+   * The quote by the draft.
+   *
    * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
    */
   draft?: QuoteShipmentResponse | undefined;
@@ -1009,11 +1061,15 @@ export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> 
  */
 export declare type ReplayedRouteValid = Message<"shipments.admin.v1.ReplayedRoute"> & {
   /**
+   * The quote by the tariff in force.
+   *
    * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
    */
   inForce: QuoteShipmentResponseValid;
 
   /**
+   * The quote by the draft.
+   *
    * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
    */
   draft: QuoteShipmentResponseValid;
@@ -1265,6 +1321,8 @@ export declare const ListTariffVersionsResponseSchema: GenMessage<ListTariffVers
  */
 export declare type GetTariffVersionRequest = Message<"shipments.admin.v1.GetTariffVersionRequest"> & {
   /**
+   * The number of the version.
+   *
    * @generated from field: optional int32 version = 1;
    */
   version?: number | undefined;
@@ -1275,6 +1333,8 @@ export declare type GetTariffVersionRequest = Message<"shipments.admin.v1.GetTar
  */
 export declare type GetTariffVersionRequestValid = Message<"shipments.admin.v1.GetTariffVersionRequest"> & {
   /**
+   * The number of the version.
+   *
    * @generated from field: optional int32 version = 1;
    */
   version: number;
@@ -1317,6 +1377,8 @@ export declare const GetTariffVersionResponseSchema: GenMessage<GetTariffVersion
  */
 export declare type GetTariffVersionZonesRequest = Message<"shipments.admin.v1.GetTariffVersionZonesRequest"> & {
   /**
+   * The number of the version.
+   *
    * @generated from field: optional int32 version = 1;
    */
   version?: number | undefined;
@@ -1327,6 +1389,8 @@ export declare type GetTariffVersionZonesRequest = Message<"shipments.admin.v1.G
  */
 export declare type GetTariffVersionZonesRequestValid = Message<"shipments.admin.v1.GetTariffVersionZonesRequest"> & {
   /**
+   * The number of the version.
+   *
    * @generated from field: optional int32 version = 1;
    */
   version: number;
@@ -1363,11 +1427,15 @@ export declare const GetTariffVersionZonesResponseSchema: GenMessage<GetTariffVe
  */
 export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
   /**
+   * The number of the version to compare with.
+   *
    * @generated from field: optional int32 from_version = 1;
    */
   fromVersion?: number | undefined;
 
   /**
+   * The number of the version that is compared.
+   *
    * @generated from field: optional int32 to_version = 2;
    */
   toVersion?: number | undefined;
@@ -1378,11 +1446,15 @@ export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.C
  */
 export declare type CompareTariffVersionsRequestValid = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
   /**
+   * The number of the version to compare with.
+   *
    * @generated from field: optional int32 from_version = 1;
    */
   fromVersion: number;
 
   /**
+   * The number of the version that is compared.
+   *
    * @generated from field: optional int32 to_version = 2;
    */
   toVersion: number;
@@ -1406,6 +1478,8 @@ export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.
   fees: FeeDifference[];
 
   /**
+   * How the zones differ.
+   *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones?: ZoneDifferences | undefined;
@@ -1423,6 +1497,8 @@ export declare type CompareTariffVersionsResponseValid = Message<"shipments.admi
   fees: FeeDifferenceValid[];
 
   /**
+   * How the zones differ.
+   *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones: ZoneDifferencesValid;
@@ -1479,11 +1555,15 @@ export declare const FeeDifferenceSchema: GenMessage<FeeDifference, {validType: 
  */
 export declare type ZoneDifferences = Message<"shipments.admin.v1.ZoneDifferences"> & {
   /**
+   * The names of new zones, the first of them.
+   *
    * @generated from field: repeated string added = 1;
    */
   added: string[];
 
   /**
+   * The names of zones that are gone, the first of them.
+   *
    * @generated from field: repeated string removed = 2;
    */
   removed: string[];
@@ -1503,16 +1583,22 @@ export declare type ZoneDifferences = Message<"shipments.admin.v1.ZoneDifference
   addedCount: number;
 
   /**
+   * How many zones are gone.
+   *
    * @generated from field: int32 removed_count = 5;
    */
   removedCount: number;
 
   /**
+   * How many zones have another shape.
+   *
    * @generated from field: int32 changed_count = 6;
    */
   changedCount: number;
 
   /**
+   * How many zones are as they were.
+   *
    * @generated from field: int32 unchanged_count = 7;
    */
   unchangedCount: number;
@@ -1629,6 +1715,8 @@ export declare const RollBackTariffResponseSchema: GenMessage<RollBackTariffResp
  */
 export declare type CallOffTariffRequest = Message<"shipments.admin.v1.CallOffTariffRequest"> & {
   /**
+   * The number of the scheduled version.
+   *
    * @generated from field: optional int32 version = 1;
    */
   version?: number | undefined;
@@ -1639,6 +1727,8 @@ export declare type CallOffTariffRequest = Message<"shipments.admin.v1.CallOffTa
  */
 export declare type CallOffTariffRequestValid = Message<"shipments.admin.v1.CallOffTariffRequest"> & {
   /**
+   * The number of the scheduled version.
+   *
    * @generated from field: optional int32 version = 1;
    */
   version: number;

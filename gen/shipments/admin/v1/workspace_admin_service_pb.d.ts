@@ -21,11 +21,15 @@ export declare const file_shipments_admin_v1_workspace_admin_service: GenFile;
  */
 export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"> & {
   /**
+   * Numbers the workspace.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What operators call the workspace.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -45,11 +49,15 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   suspendedAt?: Timestamp | undefined;
 
   /**
+   * When the workspace was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * How often the workspace may call.
+   *
    * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
    */
   limits?: WorkspaceRateLimits | undefined;
@@ -62,11 +70,15 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
  */
 export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorkspace"> & {
   /**
+   * Numbers the workspace.
+   *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
+   * What operators call the workspace.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -86,11 +98,15 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
   suspendedAt?: Timestamp | undefined;
 
   /**
+   * When the workspace was made.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt: Timestamp;
 
   /**
+   * How often the workspace may call.
+   *
    * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
    */
   limits: WorkspaceRateLimitsValid;
@@ -109,16 +125,22 @@ export declare const AdminWorkspaceSchema: GenMessage<AdminWorkspace, {validType
  */
 export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
+   * For calls that price.
+   *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote?: RateLimit | undefined;
 
   /**
+   * For calls that read.
+   *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read?: RateLimit | undefined;
 
   /**
+   * For calls that change something.
+   *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
   write?: RateLimit | undefined;
@@ -131,16 +153,22 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
  */
 export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
+   * For calls that price.
+   *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote: RateLimitValid;
 
   /**
+   * For calls that read.
+   *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read: RateLimitValid;
 
   /**
+   * For calls that change something.
+   *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
   write: RateLimitValid;
@@ -567,6 +595,8 @@ export declare type ConnectPaymentProviderRequest = Message<"shipments.admin.v1.
   workspace?: bigint | undefined;
 
   /**
+   * Who is asked whether payments were made.
+   *
    * @generated from field: string payment_provider = 2;
    */
   paymentProvider: string;
@@ -584,6 +614,8 @@ export declare type ConnectPaymentProviderRequestValid = Message<"shipments.admi
   workspace: bigint;
 
   /**
+   * Who is asked whether payments were made.
+   *
    * @generated from field: string payment_provider = 2;
    */
   paymentProvider: string;
@@ -689,16 +721,22 @@ export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.U
   workspace?: bigint | undefined;
 
   /**
+   * For calls that price.
+   *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
   quote?: NewRateLimit | undefined;
 
   /**
+   * For calls that read.
+   *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
   read?: NewRateLimit | undefined;
 
   /**
+   * For calls that change something.
+   *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
   write?: NewRateLimit | undefined;
@@ -716,16 +754,22 @@ export declare type UpdateWorkspaceLimitsRequestValid = Message<"shipments.admin
   workspace: bigint;
 
   /**
+   * For calls that price.
+   *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
   quote?: NewRateLimitValid | undefined;
 
   /**
+   * For calls that read.
+   *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
   read?: NewRateLimitValid | undefined;
 
   /**
+   * For calls that change something.
+   *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
   write?: NewRateLimitValid | undefined;
@@ -1123,6 +1167,8 @@ export declare type InviteWorkspaceMemberRequest = Message<"shipments.admin.v1.I
   workspace?: bigint | undefined;
 
   /**
+   * By which the person signs in.
+   *
    * @generated from field: string email = 2;
    */
   email: string;
@@ -1155,6 +1201,8 @@ export declare type InviteWorkspaceMemberRequestValid = Message<"shipments.admin
   workspace: bigint;
 
   /**
+   * By which the person signs in.
+   *
    * @generated from field: string email = 2;
    */
   email: string;
