@@ -47,11 +47,11 @@ function createOidcSignIn(deps: SignInDeps): OidcSignIn | undefined {
     name: client.name,
     attemptSeconds: ATTEMPT_SECONDS,
     begin: (returnTo, session) => client.begin({ returnTo, session }),
-    async finish(query, attempt, { userAgent }) {
+    async finish(query, attempt, browser) {
       const signedIn = await client.finish(query, attempt);
       if (signedIn === undefined) return undefined;
       const { email, purpose } = signedIn;
-      const session = await signInByEmail(em, email, { userAgent, session: purpose.session });
+      const session = await signInByEmail(em, email, { ...browser, session: purpose.session });
       if (session === undefined) {
         log.warn("sign-in refused by OIDC: no person or operator has the email");
         return undefined;

@@ -2,7 +2,7 @@ import type { RequiredEntityData } from "@mikro-orm/core";
 import { sql } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import type { AnyCall, Caller } from "../../pipeline/call.ts";
-import type { AUDITED_KINDS } from "./audited.ts";
+import { SIGN_IN, type AUDITED_KINDS } from "./audited.ts";
 import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.entity.ts";
 
 /** What a call has changed. */
@@ -15,8 +15,11 @@ export interface RecordedChange {
   readonly changes: readonly Change[];
 }
 
+/** An entry before it has its time. */
+type NewEntry = Omit<RequiredEntityData<AuditEntry>, "createdAt">;
+
 /** The entries of a transaction, which are written last. */
-const recorded = new WeakMap<EntityManager, Omit<RequiredEntityData<AuditEntry>, "createdAt">[]>();
+const recorded = new WeakMap<EntityManager, NewEntry[]>();
 
 /** Adds an administrative change to the audit log, in the transaction of the change. */
 export function recordChange(
@@ -24,10 +27,8 @@ export function recordChange(
   { caller, method, headers }: AnyCall,
   { subject, workspaceId, changes }: RecordedChange,
 ): void {
-  const entries = recorded.get(tx);
-  if (entries === undefined) throw new Error(`the entry of ${method} would not be written`);
   const actor = actorOf(caller);
-  entries.push({
+  add(tx, {
     ...actor,
     action: method!.slice(method!.indexOf("/") + 1),
     subject,
@@ -38,6 +39,44 @@ export function recordChange(
   });
 }
 
+/** Somebody who has signed in by a link that somebody else had made, and could have used. */
+export interface SignInByOthersLink {
+  readonly personId: number;
+  readonly email: string;
+  /** The only workspace that the session acts in; null for all, and the platform. */
+  readonly workspaceId: number | null;
+  /** As `whoMakes` tells it. */
+  readonly madeBy: string;
+  readonly requestId: string;
+}
+
+/** Adds a sign-in to the audit log, with who has made the link, in the transaction of the sign-in. */
+export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): void {
+  const { personId, email, workspaceId, madeBy, requestId } = signIn;
+  add(tx, {
+    actor: "person",
+    actorName: email,
+    operatorId: null,
+    action: SIGN_IN,
+    subject: `person/${personId}`,
+    workspaceId,
+    changes: changesBetween({}, { link_made_by: madeBy }),
+    requestId,
+  });
+}
+
+/** Who makes something by a call, in words: `operator Olga`. */
+export function whoMakes({ caller }: AnyCall): string {
+  const { actor, actorName } = actorOf(caller);
+  return `${actor.replace("_", " ")} ${actorName}`;
+}
+
+function add(tx: EntityManager, entry: NewEntry): void {
+  const entries = recorded.get(tx);
+  if (entries === undefined) throw new Error("an entry of the audit log would not be written");
+  entries.push(entry);
+}
+
 /**
  * Runs work in a transaction and then writes what it has recorded, one transaction at a time from here
  * to its commit: so entries can be followed, since none is committed before one that was placed
@@ -45,7 +84,7 @@ export function recordChange(
  * transactions wait for each other.
  */
 export async function recordingChanges<T>(tx: EntityManager, work: () => Promise<T>): Promise<T> {
-  const entries: Omit<RequiredEntityData<AuditEntry>, "createdAt">[] = [];
+  const entries: NewEntry[] = [];
   recorded.set(tx, entries);
   const result = await work();
   await tx.flush();

@@ -8,7 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
-import { recordChange } from "../audit/record-change.ts";
+import { recordChange, whoMakes } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { addSignInLink } from "../people/add-sign-in-link.ts";
 import { findOrAddPerson } from "../people/find-or-add-person.ts";
@@ -34,7 +34,9 @@ export async function createOperatorSignInLink(
     assertOwnOrOwner(call.caller, operator);
     if (operator.kind === "machine") throw machineError();
     const person = await findOrAddPerson(tx, operator.email!, operator.name);
-    const signInPath = await addSignInLink(tx, person.id, undefined);
+    const madeBy = call.caller.operatorId === operator.id ? null : whoMakes(call);
+    const link = { personId: person.id, workspaceId: null, madeBy };
+    const signInPath = await addSignInLink(tx, link);
     recordChange(tx, call, { subject: `operator/${operator.id}`, changes: [] });
     const data = await readOperator(tx, operator.id);
     return create(CreateOperatorSignInLinkResponseSchema, { data, signInPath });

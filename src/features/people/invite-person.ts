@@ -4,7 +4,7 @@ import { MAX_MEMBERS } from "../../domain/limits.ts";
 import type { MemberRole } from "../../domain/roles.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
-import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { changesBetween, recordChange, whoMakes } from "../audit/record-change.ts";
 import { addSignInLink } from "./add-sign-in-link.ts";
 import { assertAdminLeft } from "./assert-admin-left.ts";
 import { findOrAddPerson } from "./find-or-add-person.ts";
@@ -50,7 +50,10 @@ export async function invitePerson(
     workspaceId,
     changes: changesBetween(before, { role: membership.role }),
   });
-  const signInPath = await addSignInLink(tx, person.id, workspaceId);
+  const { caller } = call;
+  const isOwn = caller.audience === "workspace" && caller.member?.personId === person.id;
+  const madeBy = isOwn ? null : whoMakes(call);
+  const signInPath = await addSignInLink(tx, { personId: person.id, workspaceId, madeBy });
   return { data: memberMessage(membership, person), signInPath };
 }
 

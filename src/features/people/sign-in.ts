@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { hashKey } from "../../domain/secret-key.ts";
+import { recordingChanges, recordSignIn } from "../audit/record-change.ts";
 
 /** How much is kept of what a browser says of itself, in characters. */
 const MAX_USER_AGENT = 300;
@@ -23,18 +24,32 @@ export interface SigningIn {
 export async function signInByLink(
   em: EntityManager,
   token: string,
-  browser: SigningIn,
+  browser: SigningIn & { readonly requestId: string },
 ): Promise<string | undefined> {
-  return em.fork().transactional(async (tx) => {
-    const [link] = await runStatement<SessionBounds>(
+  const signIn = async (tx: EntityManager) => {
+    const [link] = await runStatement<UsedLink>(
       tx,
-      `delete from sign_in_link where hash = $1 and ends_at > now()
-       returning person_id::float8 as "personId", workspace_id::float8 as "workspaceId",
-         left_workspaces::text as "leftWorkspaces"`,
+      `with used as (
+         delete from sign_in_link where hash = $1 and ends_at > now()
+         returning person_id, workspace_id, left_workspaces, made_by)
+       select person_id::float8 as "personId", workspace_id::float8 as "workspaceId",
+         left_workspaces::text as "leftWorkspaces", made_by as "madeBy", person.email
+       from used join person on person.id = person_id`,
       [hashKey(token)],
     );
-    return link === undefined ? undefined : beginSession(tx, link, browser);
-  });
+    if (link === undefined) return undefined;
+    const { madeBy } = link;
+    if (madeBy !== null) recordSignIn(tx, { ...link, ...browser, madeBy });
+    return beginSession(tx, link, browser);
+  };
+  return em.fork().transactional((tx) => recordingChanges(tx, () => signIn(tx)));
+}
+
+/** A link that somebody signs in by. */
+interface UsedLink extends SessionBounds {
+  readonly email: string;
+  /** Null for the person themselves. */
+  readonly madeBy: string | null;
 }
 
 /** Whose session it is, and where it acts. */

@@ -11,16 +11,17 @@ export interface Browser {
   readonly userAgent: string;
   /** The session that it has; undefined for none. */
   readonly session: string | undefined;
+  readonly requestId: string;
 }
 
 /** Reads what is asked of browsers that sign in or out. */
 export function readBrowser(
   { headers }: IncomingMessage,
-  { cookie }: CallHeaders,
+  { cookie, requestId }: CallHeaders,
   isHttps: boolean,
 ): Browser {
   const session = readSessionCookie(cookie, isHttps);
-  return { userAgent: headers["user-agent"] ?? "", session };
+  return { userAgent: headers["user-agent"] ?? "", session, requestId };
 }
 
 /** The path of a page of this site; the first page when it is none. */

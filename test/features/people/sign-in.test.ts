@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
@@ -152,6 +153,16 @@ test("no more tokens are looked up than may fail, also when 400 come at once", a
   }
 });
 
+/** Sends calls, many at a time, until one has to wait; gives every status that there was. */
+async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Set<number>> {
+  const statuses = new Set<number>();
+  for (let i = 0; i < 5_000 && !statuses.has(429); i += 100) {
+    const some = await Promise.all(Array.from({ length: 100 }, (_, j) => send(i + j)));
+    for (const status of some) statuses.add(status);
+  }
+  return statuses;
+}
+
 test("a session goes on while others at its address guess, and can be ended", async () => {
   const own = await startService();
   try {
@@ -162,12 +173,7 @@ test("a session goes on while others at its address guess, and can be ended", as
       const cookie = `session=${String(i).padStart(43, "A")}`;
       return (await own.request("/v1/workspace", { headers: { ...headers, cookie } })).status;
     };
-    const statuses = new Set<number>();
-    for (let i = 0; i < 3_000 && !statuses.has(429); i += 50) {
-      const some = await Promise.all(Array.from({ length: 50 }, (_, j) => guess(i + j)));
-      for (const status of some) statuses.add(status);
-    }
-    expect(statuses).toEqual(new Set([401, 429]));
+    expect(await untilToldToWait(guess)).toEqual(new Set([401, 429]));
     expect((await person.request("/v1/workspace", { headers })).status).toBe(200);
     for (let i = 0; i < 25; i++) await postForm(own, "/sign-in", { token: `guess ${i}` });
     const form = { cookie: person.cookie, "sec-fetch-site": "same-origin" };
@@ -523,6 +529,72 @@ describe("a link that a workspace's admin has made for somebody", () => {
   });
 });
 
+describe("signing in by a link", () => {
+  /** What the audit log says of it. */
+  async function entryOf(path: string) {
+    const requestId = `sign-in-${randomUUID()}`;
+    const form = { "sec-fetch-site": "same-origin", "x-request-id": requestId };
+    const token = tokenOf(path);
+    expect((await postForm(service, "/sign-in", { token }, form)).status).toBe(303);
+    const { key } = await service.addOperator("viewer");
+    const { body } = await service.request("/admin/v1/audit_entries?action=SignIn", {
+      apiKey: key,
+    });
+    return body.data.find((it: { request_id: string }) => it.request_id === requestId);
+  }
+
+  const expected = (email: string, person: number, workspaceId: number | null, by: string) => ({
+    id: expect.any(Number),
+    created_at: expect.any(String),
+    actor: { kind: "person", name: email, operator: null },
+    action: "SignIn",
+    subject: `person/${person}`,
+    workspace: workspaceId,
+    changes: [{ field: "link_made_by", before: null, after: by }],
+    request_id: expect.any(String),
+  });
+  const invite = async (email: string, by: Pick<SignedIn, "request">) =>
+    (await by.request("/v1/members", { headers: inWorkspace(), body: { email } })).body;
+
+  test("that another member has made is in the audit log, with who made it", async () => {
+    const email = "audited@example.org";
+    const { data, sign_in_path: path } = await invite(email, admin);
+    const by = "person ada@example.org";
+    expect(await entryOf(path)).toEqual(expected(email, data.person, workspace.id, by));
+  });
+
+  test("that an API key has made is there too", async () => {
+    const { apiKey } = workspace;
+    const request: SignedIn["request"] = (path, options) =>
+      service.request(path, { ...options, apiKey });
+    const { data, sign_in_path: path } = await invite("ada@example.org", { request });
+    const by = `api key ${apiKey.slice(-4)}`;
+    expect(await entryOf(path)).toEqual(expected("ada@example.org", data.person, workspace.id, by));
+  });
+
+  test("that an operator has made is there, unless for themselves", async () => {
+    const { key } = await service.addOperator("owner");
+    const email = "olga@example.org";
+    const operator = { name: "Olga", kind: "person", email, role: "owner" };
+    const options = { apiKey: key };
+    const { body } = await service.request("/admin/v1/operators", { ...options, body: operator });
+    const link = `/admin/v1/operators/${body.data.id}/sign_in_link`;
+    const { body: made } = await service.request(link, { ...options, body: {} });
+    const { rows } = await database.query("select id from person where email = $1", [email]);
+    const by = "operator Test owner";
+    expect(await entryOf(made.sign_in_path)).toEqual(expected(email, Number(rows[0].id), null, by));
+    const { body: again } = await service.request(link, { ...options, body: {} });
+    const own = await signInByPath(service, again.sign_in_path);
+    const ownLink = (await own.request(link, { body: {} })).body.sign_in_path;
+    expect(await entryOf(ownLink)).toBeUndefined();
+  });
+
+  test("that the person has made for themselves is not", async () => {
+    const { sign_in_path: path } = await invite("ada@example.org", admin);
+    expect(await entryOf(path)).toBeUndefined();
+  });
+});
+
 test("an invitation again gives a member a new link and keeps the role", async () => {
   const path = await inviteLink("ada@example.org");
   const again = await signInByPath(service, path);
@@ -601,12 +673,11 @@ test("an address whose sessions open nothing of what they ask for has to wait", 
   try {
     const { apiKey } = await own.addWorkspace();
     const person = await signIn(own, apiKey, { email: "probe@example.org", role: "viewer" });
-    const statuses = new Set<number>();
-    for (let id = 1_000; id < 3_000 && !statuses.has(429); id++) {
-      const headers = { "x-workspace": String(id) };
-      statuses.add((await person.request("/v1/workspace", { headers })).status);
-    }
-    expect([...statuses]).toEqual([403, 429]);
+    const open = async (i: number) => {
+      const headers = inWorkspace(1_000 + i);
+      return (await person.request("/v1/workspace", { headers })).status;
+    };
+    expect(await untilToldToWait(open)).toEqual(new Set([403, 429]));
   } finally {
     await own.close();
   }

@@ -76,7 +76,8 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   actor?: AuditActor | undefined;
 
   /**
-   * The method that made the change, such as `PublishTariff`.
+   * The method that made the change, such as `PublishTariff`; `SignIn` when somebody has signed in by a link that
+   * somebody else had made, who stands in the change `link_made_by`.
    *
    * @generated from field: string action = 4;
    */
@@ -139,7 +140,8 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   actor: AuditActorValid;
 
   /**
-   * The method that made the change, such as `PublishTariff`.
+   * The method that made the change, such as `PublishTariff`; `SignIn` when somebody has signed in by a link that
+   * somebody else had made, who stands in the change `link_made_by`.
    *
    * @generated from field: string action = 4;
    */
