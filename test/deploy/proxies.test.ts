@@ -1,0 +1,294 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Agent as HttpsAgent } from "node:https";
+import type { LookupFunction } from "node:net";
+import { join } from "node:path";
+import { createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Agent, request } from "undici";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
+import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { readGuides } from "../docs/guide-blocks.ts";
+import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { startReplica, startService, startUnprepared } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import type { LogLine } from "../support/service-process.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const HTTP_NAME = "book.example.org";
+const GRPC_NAME = "grpc.book.example.org";
+/** Where the tests call from, so that it is no address of the proxy's own. */
+const CALLER = "127.0.0.2";
+
+const { blocks } = readGuides().find(({ name }) => name === "proxies.md")!;
+const blockWith = (text: string) => blocks.find((block) => block.text.includes(text))!.text;
+
+/** A proxy as the guide configures it, and how it is run in the foreground, with its files in a folder. */
+const PROXIES = [
+  {
+    name: "nginx",
+    grpcName: GRPC_NAME,
+    // Beside what the guide says, since the usual folders belong to another account.
+    config: (folder: string) =>
+      blockWith("upstream http_replicas")
+        .replaceAll("/etc/nginx/tls", folder)
+        .replace("http {", `http {\n  access_log off;\n${temporaryPaths(folder)}`),
+    args: (folder: string, file: string) => {
+      const own = `daemon off; pid ${folder}/nginx.pid;${process.getuid?.() === 0 ? " user root;" : ""}`;
+      return ["-p", folder, "-e", join(folder, "error.log"), "-c", file, "-g", own];
+    },
+  },
+  {
+    name: "haproxy",
+    grpcName: HTTP_NAME,
+    config: (folder: string) =>
+      blockWith("backend http_replicas")
+        .replace("/etc/haproxy/tls", folder)
+        // This machine may not allow as many open files.
+        .replace("maxconn 10000", "maxconn 100"),
+    args: (_: string, file: string) => ["-db", "-f", file],
+  },
+] as const;
+
+/** Where nginx keeps bodies for a while. */
+function temporaryPaths(folder: string): string {
+  return ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((kind) => `  ${kind}_temp_path ${folder}/${kind};`)
+    .join("\n");
+}
+
+/** Linux alone answers at `CALLER` unasked. */
+const isHere = (program: string) =>
+  process.platform === "linux" && spawnSync(program, ["-v"]).error === undefined;
+
+let folder: string;
+let ca: string;
+beforeAll(() => {
+  folder = makeTemporaryFolder("proxies");
+  const names = `subjectAltName=DNS:${HTTP_NAME},DNS:${GRPC_NAME}`;
+  const key = [
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-keyout",
+    "key.pem",
+  ];
+  const signed = ["-x509", "-out", "fullchain.pem", "-days", "2", "-subj", `/CN=${HTTP_NAME}`];
+  const options = ["req", ...key, ...signed, "-addext", names];
+  execFileSync("openssl", options, { cwd: folder, stdio: "ignore" });
+  ca = readFileSync(join(folder, "fullchain.pem"), "utf8");
+  writeFileSync(join(folder, "book.pem"), ca + readFileSync(join(folder, "key.pem"), "utf8"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The proxy's names stand for this machine. */
+const lookup: LookupFunction = (_, { all }, callback) => {
+  if (all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
+  else callback(null, "127.0.0.1", 4);
+};
+
+/** Starts a proxy before two replicas, until the test ends. */
+async function startProxy(
+  proxy: (typeof PROXIES)[number],
+  replicas: readonly Pick<TestService, "httpUrl" | "grpcUrl">[],
+) {
+  const port = await freePort();
+  let config = proxy
+    .config(folder)
+    .replaceAll(/(listen |bind :)443/g, (_, word: string) =>
+      word === "listen " ? `listen 127.0.0.1:${port}` : `bind 127.0.0.1:${port}`,
+    );
+  replicas.forEach(({ httpUrl, grpcUrl }, i) => {
+    config = config
+      .replaceAll(`10.0.0.1${i + 1}:8080`, new URL(httpUrl).host)
+      .replaceAll(`10.0.0.1${i + 1}:9090`, new URL(grpcUrl).host);
+  });
+  const file = join(folder, `${proxy.name}-${port}`);
+  writeFileSync(file, config);
+  const child = spawn(proxy.name, proxy.args(folder, file), {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(child, "exit");
+  let said = "";
+  child.stderr.on("data", (text) => (said += String(text)));
+  const agent = new Agent({ localAddress: CALLER, connect: { ca, lookup } });
+  onTestFinished(async () => {
+    await agent.close();
+    child.kill("SIGTERM");
+    await ended;
+  });
+
+  const urlOf = (name: string) => `https://${name}:${port}`;
+  const send = async (
+    path: string,
+    {
+      apiKey,
+      body,
+      headers = {},
+    }: { apiKey?: string; body?: object | string; headers?: object } = {},
+  ) => {
+    const answer = await request(urlOf(HTTP_NAME) + path, {
+      dispatcher: agent,
+      method: body === undefined ? "GET" : "POST",
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      headers: {
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        ...headers,
+      },
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+  };
+  await eventually(`${proxy.name} to answer`, () => {
+    if (child.exitCode !== null) throw new Error(said);
+    return send("/healthz").then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  });
+  const grpc = createGrpcTransport({
+    baseUrl: urlOf(proxy.grpcName),
+    nodeOptions: { ca, lookup } as object,
+  });
+  const connect = createConnectTransport({
+    baseUrl: urlOf(HTTP_NAME),
+    httpVersion: "1.1",
+    nodeOptions: { agent: new HttpsAgent({ ca, lookup }) },
+  });
+  return { origin: urlOf(HTTP_NAME), send, grpc, connect };
+}
+
+describe.each(PROXIES)("$name", (proxy) => {
+  describe.skipIf(!isHere(proxy.name) || !isHere("openssl"))("as the guide configures it", () => {
+    const logs: LogLine[][] = [[], []];
+    let service: TestService;
+    let second: TestService;
+    let apiKey: string;
+    beforeAll(async () => {
+      const options = { trustedProxies: ["127.0.0.1"], publicUrl: `https://${HTTP_NAME}` };
+      service = await startService({ ...options, logged: (line) => logs[0]!.push(line) });
+      second = await startReplica(service.databaseUrl, {
+        ...options,
+        logged: (line) => logs[1]!.push(line),
+      });
+      ({ apiKey } = await service.addWorkspace());
+    });
+    afterAll(async () => {
+      await second.close();
+      await service.close();
+    });
+
+    test("carries JSON, gRPC and streams by TLS, with the caller's address and the host", async () => {
+      const { origin, send, grpc, connect } = await startProxy(proxy, [service, second]);
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const forged = { "x-forwarded-for": "203.0.113.9", "x-request-id": `${proxy.name}-forged` };
+      const quoted = await send("/v1/shipments/quote", {
+        apiKey,
+        body: COVERED_ROUTE,
+        headers: forged,
+      });
+      expect([quoted.status, JSON.parse(quoted.text).covered]).toEqual([200, true]);
+      const line = await eventually("the call's line", () =>
+        logs.flat().find(({ requestId }) => requestId === forged["x-request-id"]),
+      );
+      expect(line.address).toBe(CALLER);
+
+      const listed = createClient(ShipmentService, grpc).listShipments({}, { headers });
+      expect((await listed).data).toEqual([]);
+      const watch = async (transport: Transport) => {
+        const stopping = new AbortController();
+        const { signal } = stopping;
+        const events = createClient(EventService, transport).watchEvents({}, { headers, signal });
+        const watching = events[Symbol.asyncIterator]();
+        // A heartbeat, since there are no events yet.
+        await watching.next();
+        return { next: () => watching.next(), stop: () => stopping.abort() };
+      };
+      const streams = [await watch(grpc), await watch(connect)];
+      const booked = await send("/v1/shipments", { apiKey, body: BOOKING });
+      expect(booked.status).toBe(201);
+      const { reference } = JSON.parse(booked.text).data;
+      for (const { next, stop } of streams) {
+        const { value } = await next();
+        expect(value?.data?.shipment).toBe(reference);
+        stop();
+      }
+
+      // A form of the page's own origin, which is told by the host.
+      const member = { email: `${proxy.name}@example.org`, role: "viewer" };
+      const invited = await send("/v1/members", { apiKey, body: member });
+      const [, token] = /#token=(.+)$/.exec(JSON.parse(invited.text).sign_in_path)!;
+      const form = { origin, "content-type": "application/x-www-form-urlencoded" };
+      const entered = await send("/sign-in", { body: `token=${token}`, headers: form });
+      expect(entered.status).toBe(303);
+    });
+
+    test("sends what may be sent twice to the replica that serves, and nothing else twice", async () => {
+      const refusing = await startUnprepared(service.databaseUrl);
+      onTestFinished(() => refusing.app.close());
+      const { send } = await startProxy(proxy, [service, refusing]);
+      const book = async (headers: object) =>
+        (await send("/v1/shipments", { apiKey, body: BOOKING, headers })).status;
+      const quote = async () =>
+        (await send("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE })).status;
+      const { length: before } = await stored();
+      const once: number[] = [];
+      const repeatable: number[] = [];
+      // Each of them in a row, since the replicas take turns.
+      for (let i = 0; i < 4; i++) once.push(await book({}));
+      for (let i = 0; i < 4; i++) {
+        repeatable.push(await book({ "idempotency-key": `${proxy.name}-${i}` }));
+      }
+      for (let i = 0; i < 4; i++) repeatable.push(await quote());
+      for (let i = 0; i < 4; i++) repeatable.push((await send("/v1/workspace", { apiKey })).status);
+      expect(new Set(repeatable)).toEqual(new Set([200, 201]));
+      // HAProxy may have found out by itself meanwhile.
+      if (proxy.name === "nginx") expect(once).toContain(503);
+      const acknowledged = [...once, ...repeatable].filter((status) => status === 201).length;
+      expect((await stored()).length - before).toBe(acknowledged);
+    });
+
+    const stored = () => service.app.em.execute("select from shipment");
+
+    test.runIf(proxy.name === "haproxy")(
+      "leaves a replica that ends before that refuses calls, and gives quotes when none is ready",
+      async () => {
+        const { send } = await startProxy(proxy, [service, second]);
+        const statuses = new Set<number>();
+        const quoteBy = async (id: string) => {
+          const headers = { "x-request-id": id };
+          const { status } = await send("/v1/shipments/quote", {
+            apiKey,
+            body: COVERED_ROUTE,
+            headers,
+          });
+          statuses.add(status);
+          return eventually(
+            "the call's line",
+            () =>
+              logs.findIndex((log) => log.some(({ requestId }) => requestId === id)) + 1 || false,
+          );
+        };
+        expect(second.app.leave()).toBe(true);
+        let round = 0;
+        await eventually("all calls to go to the first", async () => {
+          round++;
+          const took = [await quoteBy(`${round}a`), await quoteBy(`${round}b`)];
+          return took.every((replica) => replica === 1);
+        });
+        expect(service.app.leave()).toBe(true);
+        await eventually("calls to go to the second again", async () => {
+          round++;
+          return (await quoteBy(`${round}c`)) === 2;
+        });
+        expect([...statuses]).toEqual([200]);
+      },
+    );
+  });
+});
