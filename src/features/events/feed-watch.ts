@@ -50,7 +50,9 @@ export function createFeedWatch(em: EntityManager): FeedWatch {
 
   async function run(): Promise<void> {
     while (watched.size > 0) {
-      const isAnnounced = await wait(Math.min(waitMs, lookAtAllMs - performance.now()));
+      const isAnnounced = await wait(
+        Math.max(0, Math.min(waitMs, lookAtAllMs - performance.now())),
+      );
       waitMs = isAnnounced ? SHORTEST_WAIT_MS : Math.min(2 * waitMs, LONGEST_WAIT_MS);
       try {
         if (await look()) waitMs = SHORTEST_WAIT_MS;

@@ -63,7 +63,8 @@ export async function* watchEvents(
         yield create(WatchEventsResponseSchema, { cursor });
         lastSentMs = performance.now();
       }
-      mayHaveGrown = await subscription.wait(lastSentMs + HEARTBEAT_MS - performance.now(), signal);
+      const leftMs = Math.max(0, lastSentMs + HEARTBEAT_MS - performance.now());
+      mayHaveGrown = await subscription.wait(leftMs, signal);
     }
   } finally {
     subscription.close();
