@@ -4,6 +4,7 @@ import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
 import { createFaults, isObject, quoted } from "../faults.ts";
 import type { Fault, Faults } from "../faults.ts";
+import { createJsonScan } from "../json-scan.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
@@ -13,6 +14,33 @@ export const MAX_ZONES = 100_000;
 
 /** How many positions all zones of a tariff may have together. */
 export const MAX_POSITIONS = 5_000_000;
+
+const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} positions; simplify them`;
+
+/**
+ * How much memory zones may take, in bytes, when they are parsed: 5,000,000 positions fit, each corner
+ * of a triangle of its own.
+ */
+export const MAX_PARSED_BYTES = 576 * 1024 * 1024;
+
+/**
+ * Why zones cannot be read, found without reading them; undefined when they may be.
+ *
+ * @param pieces of their text, in order
+ */
+export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
+  const scan = createJsonScan();
+  for (const piece of pieces) {
+    scan.read(piece);
+    if (scan.positions() > MAX_POSITIONS) return TOO_MANY_POSITIONS;
+    if (scan.parsedBytes() > MAX_PARSED_BYTES) return TOO_MUCH_MEMORY;
+  }
+  return undefined;
+}
+
+/** Why zones are refused that need more memory than there is for them. */
+export const TOO_MUCH_MEMORY =
+  "the zones take too much memory; give them fewer properties, or simplify them";
 
 /**
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
@@ -44,7 +72,7 @@ export function readZones(
     tellIdentityFaults(index);
     positions += countPositions(feature);
     if (positions > MAX_POSITIONS) {
-      faults.add("zones", `the zones have more than ${MAX_POSITIONS} positions; simplify them`);
+      faults.add("zones", TOO_MANY_POSITIONS);
     }
     if (faults.full || positions > MAX_POSITIONS || visits.left <= 0) break;
     const polygons = readPolygons(feature, `zones[${index}]`, faults, visits);

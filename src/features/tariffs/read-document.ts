@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { oversizeOf } from "../../domain/coverage/read-zones.ts";
 import type { Fault } from "../../domain/faults.ts";
 import { VERSION_IN_FORCE } from "./version-in-force.ts";
 
@@ -54,12 +55,18 @@ export async function readDraftDocument(
   if (first === undefined) return undefined;
   const { fees, revision } = first;
   if (first.data === null) return { document: fees!, revision };
+  const pieces = rows.map(({ data }) => data!);
+  const faulty = (text: string) => ({
+    document: fees!,
+    revision,
+    zonesFault: { path: "zones", text },
+  });
+  const oversize = oversizeOf(pieces);
+  if (oversize !== undefined) return faulty(oversize);
   try {
-    const zones = parseJson(Buffer.concat(rows.map(({ data }) => data!)));
-    return { document: { ...fees, zones }, revision };
+    return { document: { ...fees, zones: parseJson(Buffer.concat(pieces)) }, revision };
   } catch (error) {
-    const text = `must be JSON text in UTF-8: ${(error as Error).message}; upload it again`;
-    return { document: fees!, revision, zonesFault: { path: "zones", text } };
+    return faulty(`must be JSON text in UTF-8: ${(error as Error).message}; upload it again`);
   }
 }
 

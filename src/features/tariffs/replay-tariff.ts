@@ -7,10 +7,11 @@ import {
 import { routeOf } from "../../domain/pricing/route-of.ts";
 import { readRecordId } from "../../domain/record-id.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
+import { TOO_LARGE } from "./check-stored-draft.ts";
 import { draftEtag } from "./draft-etag.ts";
 import { quoteMessage } from "./quote-message.ts";
 import { replayMessage } from "./replay-message.ts";
-import type { TariffTasks } from "./run-tariff-task.ts";
+import { TaskTooLargeError, type TariffTasks } from "./run-tariff-task.ts";
 import { draftNotFoundError, faultyTariffError, noTariffInForceError } from "./tariff-refusals.ts";
 
 /** How many shipments are replayed unless the request says. */
@@ -33,7 +34,11 @@ export async function replayTariff(
   if (draft === undefined) throw draftNotFoundError();
   const { shipments = DEFAULT_SHIPMENTS } = request;
   const routes = request.routes.map(routeOf);
-  const replayed = await tasks.run("replay", { draft, shipments, routes });
+  const replayed = await tasks
+    .run("replay", { draft, shipments, routes })
+    .catch((error: unknown) => {
+      throw error instanceof TaskTooLargeError ? faultyTariffError([TOO_LARGE]) : error;
+    });
   switch (replayed.outcome) {
     case "no_such_draft":
       throw draftNotFoundError();

@@ -1,0 +1,100 @@
+/**
+ * Looks through the bytes of a JSON text, piece by piece, without making anything of it: what a parser
+ * would need memory for can be refused before it is parsed. Takes any bytes; of those that are no JSON
+ * it says no more than that a parser would give up at least as early.
+ */
+export interface JsonScan {
+  /** Reads on. */
+  read(piece: Uint8Array): void;
+  /** How many positions are in lists called `coordinates`: lists that begin with a number. */
+  positions(): number;
+  /** About how much memory the parsed value takes, in bytes; what strange texts can take, too. */
+  parsedBytes(): number;
+}
+
+/*
+ * As V8 keeps them on a machine of 64 bits. An object is counted as one whose keys no other has, which
+ * is what many small ones can be made to be, and a comma as a slot that grew by doubling.
+ */
+const LIST_BYTES = 56;
+const OBJECT_BYTES = 200;
+const STRING_BYTES = 48;
+const COMMA_BYTES = 12;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const BEGIN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const END_LIST = 0x5d;
+const BEGIN_OBJECT = 0x7b;
+const END_OBJECT = 0x7d;
+const SPACE = 0x20;
+
+const COORDINATES = Buffer.from("coordinates");
+
+/** Builds a scan that has read nothing yet. */
+export function createJsonScan(): JsonScan {
+  let inString = false;
+  let isEscaped = false;
+  /** How much of `COORDINATES` the string is so far; -1 when it is another. */
+  let matched = -1;
+  let depth = 0;
+  /** How deep the list of coordinates is that this is in; 0 for none. */
+  let coordinatesDepth = 0;
+  /** The last byte outside of strings that is no white space; a quote for a whole string. */
+  let previous = 0;
+  let positions = 0;
+  let parsedBytes = 0;
+
+  function readInString(byte: number): void {
+    parsedBytes++;
+    if (isEscaped) isEscaped = false;
+    else if (byte === BACKSLASH) isEscaped = true;
+    else if (byte === QUOTE) {
+      inString = false;
+      previous = QUOTE;
+      return;
+    }
+    matched = matched >= 0 && byte === COORDINATES[matched] ? matched + 1 : -1;
+  }
+
+  function readOutside(byte: number): void {
+    if (byte === QUOTE) {
+      inString = true;
+      matched = 0;
+      parsedBytes += STRING_BYTES;
+    } else if (byte === BEGIN_LIST) {
+      depth++;
+      parsedBytes += LIST_BYTES;
+      const isNamed = previous === COLON && matched === COORDINATES.length;
+      if (isNamed && coordinatesDepth === 0) coordinatesDepth = depth;
+    } else if (byte === BEGIN_OBJECT) {
+      depth++;
+      parsedBytes += OBJECT_BYTES;
+    } else if (byte === END_LIST || byte === END_OBJECT) {
+      if (depth-- === coordinatesDepth) coordinatesDepth = 0;
+    } else if (byte === COMMA) parsedBytes += COMMA_BYTES;
+    else if (previous === BEGIN_LIST && coordinatesDepth > 0 && beginsNumber(byte)) positions++;
+    previous = byte;
+  }
+
+  return {
+    read(piece) {
+      for (let i = 0; i < piece.length; i++) {
+        const byte = piece[i]!;
+        if (inString) readInString(byte);
+        else if (byte > SPACE) readOutside(byte);
+      }
+    },
+    positions: () => positions,
+    parsedBytes: () => parsedBytes,
+  };
+}
+
+function beginsNumber(byte: number): boolean {
+  return byte === MINUS || (byte >= ZERO && byte <= NINE);
+}

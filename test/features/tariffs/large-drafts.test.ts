@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startServiceProcess } from "../../support/service-process.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startStatementLog } from "../../support/statement-log.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ key } = await service.addOperator("operator"));
+});
+afterAll(() => service.close());
+
+const MIB = 1024 * 1024;
+
+/** Zones of one ring that is made of so many MiB of the same. */
+const zonesOf = (item: string, mib: number) =>
+  `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{` +
+  `"type":"Polygon","coordinates":[[${item.repeat((mib * MIB) / item.length)}0]]}}]}`;
+
+/** What the kernel counted of a process's memory, in MiB. */
+const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) /
+  1024;
+
+test.for([
+  ["[0,0],", "the zones have more than 5000000 positions; simplify them"],
+  ["{},", "the zones take too much memory; give them fewer properties, or simplify them"],
+])("a draft of 51 MiB of %s is refused before it is parsed", async ([item, text]) => {
+  const { process, untilReady, ...endpoints } = await startServiceProcess({
+    DATABASE_URL: service.databaseUrl,
+  });
+  await untilReady();
+  const drafts = draftsOf(endpoints, key);
+  const draft = await drafts.begin(SAMPLE_TARIFF);
+  const put = await drafts.upload(draft.id, zonesOf(item!, 51));
+  // From here on the kernel counts the most anew.
+  writeFileSync(`/proc/${process.pid}/clear_refs`, "5");
+  const before = memoryOf(process.pid!, "VmRSS");
+  const checked = await drafts.call("POST", `tariff_drafts/${draft.id}/check`);
+  expect([checked.status, checked.body]).toEqual([
+    200,
+    {
+      faults: [{ path: "zones", text }],
+      zones: 0,
+      tiers: 0,
+      same_as_in_force: false,
+      etag: put.body.data.etag,
+    },
+  ]);
+  expect(memoryOf(process.pid!, "VmHWM") - before).toBeLessThan(400);
+});
+
+test("a large draft is read once however often its check is asked for, and again when it is changed", async () => {
+  const log = await startStatementLog(service.databaseUrl);
+  const replica = await startReplica(log.url);
+  const drafts = draftsOf(replica, key);
+  const draft = await drafts.begin(SAMPLE_TARIFF);
+  const broken = zonesOf("[0,0],", 1);
+  const READ = "left join tariff_draft_piece";
+  const reads = () => log.statements.filter((it) => it.includes(READ)).length;
+  const check = async () => (await drafts.call("POST", `tariff_drafts/${draft.id}/check`)).body;
+
+  await drafts.upload(draft.id, broken);
+  const before = reads();
+  const [first, second] = await Promise.all([check(), check()]);
+  expect(first.faults).toEqual([{ path: "zones[0].geometry", text: expect.any(String) }]);
+  expect([second, await check()]).toEqual([first, first]);
+  expect(reads()).toBe(before + 1);
+
+  await drafts.upload(draft.id, broken);
+  const { etag, ...same } = await check();
+  expect({ ...same, etag: first.etag }).toEqual(first);
+  expect(etag).not.toBe(first.etag);
+  expect(reads()).toBe(before + 2);
+  await replica.close();
+  await log.close();
+});
