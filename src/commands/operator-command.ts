@@ -6,23 +6,29 @@ import {
   type Operator,
 } from "../../gen/shipments/admin/v1/operator_pb.js";
 import {
+  CreateOperatorKeyRequestSchema,
   CreateOperatorRequestSchema,
   CreateOperatorSignInLinkRequestSchema,
+  GetOperatorRequestSchema,
   ListOperatorsRequestSchema,
   OperatorService,
+  RevokeOperatorKeyRequestSchema,
   RevokeOperatorRequestSchema,
   RotateOperatorKeyRequestSchema,
 } from "../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
 import { OPERATOR_ROLES } from "../domain/roles.ts";
+import { createOperatorKey } from "../features/operators/create-operator-key.ts";
 import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
+import { getOperator } from "../features/operators/get-operator.ts";
 import { listOperators } from "../features/operators/list-operators.ts";
+import { revokeOperatorKey } from "../features/operators/revoke-operator-key.ts";
 import { revokeOperator } from "../features/operators/revoke-operator.ts";
 import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
 import { commandLineCall } from "./command-line-call.ts";
-import { jsonOption, readWholeNumber } from "./options.ts";
+import { jsonOption, keyEndingIn, last4Option, readWholeNumber } from "./options.ts";
 import { readRequest } from "./read-request.ts";
 import { runCommand } from "./run-command.ts";
 import { signInLines } from "./sign-in-lines.ts";
@@ -32,13 +38,15 @@ const { method } = OperatorService;
 /** How long old keys can go on working after a rotation, in seconds: 7 days. */
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 
-/** `operator create`, `list`, `rotate`, `sign-in` and `revoke`. */
+/** `operator create`, `list`, `create-key`, `rotate`, `revoke-key`, `sign-in` and `revoke`. */
 export function operatorCommand(): Command {
   return new Command("operator")
     .description("those who run the platform")
     .addCommand(createCommand())
     .addCommand(listCommand())
+    .addCommand(createKeyCommand())
     .addCommand(rotateCommand())
+    .addCommand(revokeKeyCommand())
     .addCommand(signInCommand())
     .addCommand(revokeCommand());
 }
@@ -99,36 +107,97 @@ function listCommand(): Command {
     );
 }
 
-/** `operator rotate --operator ID [--overlap SECONDS]` */
+/** `operator create-key --operator ID --name NAME` */
+function createKeyCommand(): Command {
+  return new Command("create-key")
+    .description("make one more key, beside the operator's others")
+    .addOption(operatorOption())
+    .requiredOption("--name <name>", "what the key is for")
+    .addOption(jsonOption())
+    .action(({ operator, name, json }: { operator: number; name: string; json: boolean }) =>
+      runCommand(json, async (em) => {
+        const fields = { operator: BigInt(operator), name };
+        const request = readRequest(CreateOperatorKeyRequestSchema, fields);
+        const call = commandLineCall(method.createOperatorKey);
+        const { operatorKey } = await createOperatorKey(request, call, em);
+        return {
+          json: { operator_key: operatorKey },
+          lines: [`The new key, shown this once: ${operatorKey}`],
+        };
+      }),
+    );
+}
+
+/** `operator revoke-key --operator ID --last4 XXXX` */
+function revokeKeyCommand(): Command {
+  return new Command("revoke-key")
+    .description("end one key of an operator now")
+    .addOption(operatorOption())
+    .addOption(last4Option().makeOptionMandatory())
+    .addOption(jsonOption())
+    .action(({ operator, last4, json }: { operator: number; last4: string; json: boolean }) =>
+      runCommand(json, async (em) => {
+        const fields = { operator: BigInt(operator), key: await keyIdOf(em, operator, last4) };
+        const request = readRequest(RevokeOperatorKeyRequestSchema, fields);
+        const call = commandLineCall(method.revokeOperatorKey);
+        const { data } = await revokeOperatorKey(request, call, em);
+        return { json: { operator: asJson(data!) }, lines: [`Revoked ...${last4}.`] };
+      }),
+    );
+}
+
+/** The id of the key of an operator that ends in four characters. */
+async function keyIdOf(em: EntityManager, operator: number, last4: string): Promise<string> {
+  const request = readRequest(GetOperatorRequestSchema, { operator: BigInt(operator) });
+  const { data } = await getOperator(request, em);
+  return keyEndingIn(data!.keys, last4, `Operator ${operator}`).id;
+}
+
+/** `operator rotate --operator ID [--last4 XXXX] [--overlap SECONDS]` */
 function rotateCommand(): Command {
   return new Command("rotate")
-    .description("make a new key; the operator's others end after the overlap")
+    .description("make a new key; the one that it replaces, or all others, end after the overlap")
     .addOption(operatorOption())
+    .addOption(last4Option())
     .addOption(
-      new Option("--overlap <seconds>", "how long the other keys go on working")
+      new Option("--overlap <seconds>", "how long what is replaced goes on working")
         .argParser((text) => readWholeNumber(text, 0, MAX_OVERLAP_SECONDS))
         .default(0),
     )
     .addOption(jsonOption())
-    .action(({ operator, overlap, json }: { operator: number; overlap: number; json: boolean }) =>
+    .action(({ operator, last4, overlap, json }: RotateOptions) =>
       runCommand(json, async (em) => {
+        const key = last4 === undefined ? undefined : await keyIdOf(em, operator, last4);
         const request = readRequest(RotateOperatorKeyRequestSchema, {
           operator: BigInt(operator),
+          key,
           overlapSeconds: overlap,
         });
         const call = commandLineCall(method.rotateOperatorKey);
         const { operatorKey } = await rotateOperatorKey(request, call, em);
         return {
           json: { operator_key: operatorKey },
-          lines: [
-            `The new key, shown this once: ${operatorKey}`,
-            overlap === 0
-              ? "Every other key of the operator has stopped. With --overlap SECONDS they would go on for a while."
-              : `The other keys of the operator stop in ${overlap} seconds.`,
-          ],
+          lines: [`The new key, shown this once: ${operatorKey}`, endOfReplaced(last4, overlap)],
         };
       }),
     );
+}
+
+interface RotateOptions {
+  readonly operator: number;
+  readonly last4?: string;
+  readonly overlap: number;
+  readonly json: boolean;
+}
+
+function endOfReplaced(last4: string | undefined, overlap: number): string {
+  const isOne = last4 !== undefined;
+  if (overlap === 0) {
+    const which = isOne ? `The key ...${last4}` : "Every other key of the operator";
+    const pronoun = isOne ? "it" : "they";
+    return `${which} has stopped. With --overlap SECONDS ${pronoun} would go on for a while.`;
+  }
+  return `${isOne ? `The key ...${last4} stops` : "The other keys of the operator stop"} in ${overlap} seconds.`;
 }
 
 /** `operator sign-in --operator ID` */
@@ -207,7 +276,11 @@ function asJson({ id, name, email, kind, role, revokedAt, keys }: Operator) {
     kind: OperatorKind[kind].toLowerCase(),
     role: OperatorRole[role].toLowerCase(),
     revoked_at: timeText(revokedAt),
-    keys: keys.map(({ last4, endsAt }) => ({ last4, ends_at: timeText(endsAt) })),
+    keys: keys.map(({ name: of = null, last4, endsAt }) => ({
+      name: of,
+      last4,
+      ends_at: timeText(endsAt),
+    })),
   };
 }
 

@@ -154,14 +154,23 @@ function asJson({ workspace: { id, name, paymentProvider }, keys }: ListedWorksp
     id: Number(id),
     name,
     payment_provider: paymentProvider ?? null,
-    keys: keys.map(({ last4, endsAt }) => ({ last4, ends_at: endsAt })),
+    keys: keys.map(({ name: of, last4, isReadOnly, endsAt }) => ({
+      name: of,
+      last4,
+      scope: isReadOnly ? "read_only" : "full",
+      ends_at: endsAt,
+    })),
   };
 }
 
 function asLine({ workspace, keys }: ListedWorkspace): string {
   const { id, name, suspendedAt, paymentProvider = "no payment provider" } = workspace;
-  const listed = keys.map(({ last4, endsAt }) =>
-    endsAt === null ? `...${last4}` : `...${last4} until ${endsAt.toISOString()}`,
+  const listed = keys.map(({ last4, isReadOnly, endsAt }) =>
+    [
+      `...${last4}`,
+      ...(isReadOnly ? ["read-only"] : []),
+      ...(endsAt === null ? [] : [`until ${endsAt.toISOString()}`]),
+    ].join(" "),
   );
   const suspended =
     suspendedAt === undefined

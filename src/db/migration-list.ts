@@ -40,4 +40,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122103128-search-customers-by-name": async () =>
     (await import("./migrations/20261122103128-search-customers-by-name.ts"))
       .Migration20261122103128_search_customers_by_name,
+  "20261122110000-key-scopes": async () =>
+    (await import("./migrations/20261122110000-key-scopes.ts")).Migration20261122110000_key_scopes,
 };

@@ -10,6 +10,12 @@ export const MEMBER_ROLES = ["viewer", "member", "admin"] as const;
 /** What a member of a workspace may do. */
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
+/** What a workspace's key may be used for: to read and quote, or for all that there is. */
+export const KEY_SCOPES = ["read_only", "full"] as const;
+
+/** What a workspace's key may be used for. */
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
 /** Whether a role may do what needs another, of roles from the least to the most. */
 export function includesRole<Role>(roles: readonly Role[], role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);

@@ -16,6 +16,7 @@ type VaryingReason =
   | "FIELD_INVALID"
   | "CREDENTIAL_REFUSED"
   | "ROLE_INSUFFICIENT"
+  | "SCOPE_INSUFFICIENT"
   | "RATE_LIMITED"
   | "ETAG_STALE";
 
@@ -53,6 +54,8 @@ const VARYING: Readonly<Record<VaryingReason, (call: RefusedCall) => RefusalExam
   CREDENTIAL_REFUSED: ({ audience }) => says(credentialError("is missing", audience).message),
   ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) =>
     says(insufficientRole(name, operatorRole)),
+  SCOPE_INSUFFICIENT: ({ method: { name } }) =>
+    says(`${name} needs a key of the scope full; that of yours is read_only.`),
   RATE_LIMITED: ({ audience, limitClass }) =>
     says(`The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`),
   ETAG_STALE: ({ audience }) => {
@@ -125,7 +128,10 @@ const FIXED: Readonly<Record<Exclude<RefusalReason, VaryingReason>, RefusalExamp
     "api_key",
     `The workspace has ${MAX_API_KEYS} keys, and no more fit: revoke one first.`,
   ),
-  API_KEY_LAST: about("api_key", "This is the last key that works; create another first."),
+  API_KEY_LAST: about(
+    "api_key",
+    "This is the last key of full scope that works; create another first.",
+  ),
   MEMBER_NOT_FOUND: says("The workspace has no member with this id."),
   MEMBER_LIMIT: about("member", `The workspace has ${MAX_MEMBERS} members, and no more fit.`),
   MEMBER_LAST_ADMIN: about(

@@ -6,12 +6,13 @@ import type { Rpc, StreamRpc } from "./rpc.ts";
 /**
  * Checks whether a caller may call an RPC.
  *
- * @throws Refusal WORKSPACE_SUSPENDED, ROLE_INSUFFICIENT
+ * @throws Refusal WORKSPACE_SUSPENDED, ROLE_INSUFFICIENT, SCOPE_INSUFFICIENT
  */
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
     if (caller.suspended) throw suspendedError();
-    const { member } = caller;
+    const { member, keyScope } = caller;
+    if (keyScope === "read_only" && rpc.limitClass === "write") throw scopeError(rpc);
     const needed = rpc.minimumMemberRole;
     if (member !== undefined && !includesRole(MEMBER_ROLES, member.role, needed)) {
       throw roleError(rpc, needed, member.role);
@@ -27,6 +28,11 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
 function suspendedError(): Refusal {
   const text = "The workspace is suspended: its calls are refused until the platform resumes it.";
   return refuse("WORKSPACE_SUSPENDED", text);
+}
+
+function scopeError({ method }: Rpc | StreamRpc): Refusal {
+  const text = `${method.name} needs a key of the scope full; that of yours is read_only.`;
+  return refuse("SCOPE_INSUFFICIENT", text);
 }
 
 function roleError({ method }: Rpc | StreamRpc, needed: string, role: string): Refusal {

@@ -1,5 +1,5 @@
 import type { Code } from "@connectrpc/connect";
-import type { MemberRole, OperatorRole } from "../domain/roles.ts";
+import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Problem } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
@@ -34,6 +34,8 @@ export interface WorkspaceCaller {
   readonly keyId: string | undefined;
   /** What the key is called: its name, else its last four characters. */
   readonly keyName: string | undefined;
+  /** What the key may be used for; undefined for a person. */
+  readonly keyScope: KeyScope | undefined;
   /** The member who calls; undefined for a key. */
   readonly member: Member | undefined;
 }

@@ -14,7 +14,7 @@ const ANY_CALL: readonly RefusalReason[] = [
 
 /** Why a call of an audience may be refused. */
 const OF_AUDIENCE: Readonly<Record<Audience, readonly RefusalReason[]>> = {
-  workspace: ["WORKSPACE_SUSPENDED", "ROLE_INSUFFICIENT", "NOT_A_MEMBER"],
+  workspace: ["WORKSPACE_SUSPENDED", "ROLE_INSUFFICIENT", "SCOPE_INSUFFICIENT", "NOT_A_MEMBER"],
   operator: ["ROLE_INSUFFICIENT", "NOT_AN_OPERATOR"],
   person: [],
 };

@@ -19,6 +19,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, RefusalStatus>> = {
   CREDENTIAL_REFUSED: { code: Code.Unauthenticated, httpStatus: 401 },
   WORKSPACE_SUSPENDED: { code: Code.PermissionDenied, httpStatus: 403 },
   ROLE_INSUFFICIENT: { code: Code.PermissionDenied, httpStatus: 403 },
+  SCOPE_INSUFFICIENT: { code: Code.PermissionDenied, httpStatus: 403 },
   CROSS_SITE: { code: Code.PermissionDenied, httpStatus: 403 },
   SIGN_IN_REFUSED: { code: Code.PermissionDenied, httpStatus: 403 },
   SESSION_BOUND: { code: Code.PermissionDenied, httpStatus: 403 },

@@ -5,11 +5,13 @@ import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_rep
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
+import { createOperatorKey } from "../features/operators/create-operator-key.ts";
 import { createOperatorSignInLink } from "../features/operators/create-operator-sign-in-link.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
 import { getOperator } from "../features/operators/get-operator.ts";
 import { getSelf } from "../features/operators/get-self.ts";
 import { listOperators } from "../features/operators/list-operators.ts";
+import { revokeOperatorKey } from "../features/operators/revoke-operator-key.ts";
 import { revokeOperator } from "../features/operators/revoke-operator.ts";
 import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
 import { updateOperator } from "../features/operators/update-operator.ts";
@@ -50,6 +52,7 @@ import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts
 import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
 import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
 import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
+import { updateWorkspaceApiKey } from "../features/workspace-admin/update-workspace-api-key.ts";
 import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
 import type { OperatorCall } from "../pipeline/call.ts";
 import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
@@ -89,6 +92,8 @@ function operatorFunctions({
     getOperator: (request) => getOperator(request, em),
     createOperator: (request, call) => createOperator(request, call, em),
     updateOperator: (request, call) => updateOperator(request, call, em),
+    createOperatorKey: (request, call) => createOperatorKey(request, call, em),
+    revokeOperatorKey: (request, call) => revokeOperatorKey(request, call, em),
     rotateOperatorKey: (request, call) => rotateOperatorKey(request, call, em),
     createOperatorSignInLink: (request, call) => createOperatorSignInLink(request, call, em),
     revokeOperator: (request, call) => revokeOperator(request, call, em),
@@ -114,6 +119,7 @@ function workspaceFunctions({
     updateWorkspaceLimits: (request, call) => updateWorkspaceLimits(request, call, em),
     listWorkspaceApiKeys: (request) => listWorkspaceApiKeys(request, em),
     createWorkspaceApiKey: (request, call) => createWorkspaceApiKey(request, call, em),
+    updateWorkspaceApiKey: (request, call) => updateWorkspaceApiKey(request, call, em),
     rotateWorkspaceApiKeys: (request, call) => rotateWorkspaceApiKeys(request, call, em),
     revokeWorkspaceApiKey: (request, call) => revokeWorkspaceApiKey(request, call, em),
     inviteWorkspaceMember: (request, call) => inviteWorkspaceMember(request, call, em),

@@ -13,6 +13,7 @@ import { createApiKey } from "../features/api-keys/create-api-key.ts";
 import { listApiKeys } from "../features/api-keys/list-api-keys.ts";
 import { revokeApiKey } from "../features/api-keys/revoke-api-key.ts";
 import { rotateApiKey } from "../features/api-keys/rotate-api-key.ts";
+import { updateApiKey } from "../features/api-keys/update-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import { updateCustomer } from "../features/customers/update-customer.ts";
@@ -175,6 +176,7 @@ function apiKeyFunctions(em: EntityManager): ServiceFunctions<typeof ApiKeyServi
   return {
     listApiKeys: (_, call) => listApiKeys(call, em),
     createApiKey: (request, call) => createApiKey(request, call, em),
+    updateApiKey: (request, call) => updateApiKey(request, call, em),
     rotateApiKey: (request, call) => rotateApiKey(request, call, em),
     revokeApiKey: (request, call) => revokeApiKey(request, call, em),
   };

@@ -26,7 +26,7 @@ const create = (role: string) => json("operator", "create", ...OWNER, role);
 test("operator create prints the first key, which a running service takes", async () => {
   const { operator, operator_key: key } = await create("owner");
   expect(key).toMatch(KEY);
-  const keys = [{ last4: key.slice(-4), ends_at: null }];
+  const keys = [{ name: null, last4: key.slice(-4), ends_at: null }];
   expect(operator).toEqual({
     id: expect.any(Number),
     name: "Ada",
@@ -53,13 +53,31 @@ test("operator rotate and revoke end keys, and the list shows whom it is told to
   expect(second).toEqual({ operator_key: expect.stringMatching(KEY) });
   const [listed] = (await json("operator", "list")).operators;
   expect(listed.keys).toEqual([
-    { last4: first.operator_key.slice(-4), ends_at: TIME },
-    { last4: second.operator_key.slice(-4), ends_at: null },
+    { name: null, last4: first.operator_key.slice(-4), ends_at: TIME },
+    { name: null, last4: second.operator_key.slice(-4), ends_at: null },
   ]);
   const revoked = { ...first.operator, revoked_at: TIME, keys: [] };
   expect(await json("operator", "revoke", ...at)).toEqual({ operator: revoked });
   expect(await json("operator", "list")).toEqual({ operators: [] });
   expect(await json("operator", "list", "--all")).toEqual({ operators: [revoked] });
+});
+
+test("operator create-key, rotate and revoke-key change one key, and leave the others", async () => {
+  const first = await create("owner");
+  const at = ["--operator", String(first.operator.id)];
+  const last4Of = ({ operator_key: key }: { operator_key: string }) => key.slice(-4);
+  const second = await json("operator", "create-key", ...at, "--name", "Laptop");
+  expect(second).toEqual({ operator_key: expect.stringMatching(KEY) });
+  const third = await json("operator", "rotate", ...at, "--last4", last4Of(second));
+  const key = (name: string | null, last4: string) => ({ name, last4, ends_at: null });
+  const kept = key(null, last4Of(first));
+  const listed = async () => (await json("operator", "list")).operators[0].keys;
+  expect(await listed()).toEqual([kept, key("Laptop", last4Of(third))]);
+  const revoke = ["operator", "revoke-key", ...at, "--last4", last4Of(third)];
+  expect(await json(...revoke)).toEqual({ operator: { ...first.operator, keys: [kept] } });
+  expect(await runCommand(revoke, environment)).toEqual(
+    refused(`Operator ${first.operator.id} has no working key that ends in ${last4Of(third)}.\n`),
+  );
 });
 
 test("audit list says what the account of the command line did, newest first", async () => {

@@ -41,12 +41,12 @@ test("workspace list shows payment providers and working keys", async () => {
     {
       ...first.workspace,
       payment_provider: "manual",
-      keys: [{ last4: first.api_key.slice(-4), ends_at: null }],
+      keys: [{ name: null, last4: first.api_key.slice(-4), scope: "full", ends_at: null }],
     },
     {
       ...second.workspace,
       payment_provider: null,
-      keys: [{ last4: second.api_key.slice(-4), ends_at: null }],
+      keys: [{ name: null, last4: second.api_key.slice(-4), scope: "full", ends_at: null }],
     },
   ]);
 });
@@ -83,12 +83,40 @@ test("key rotate prints a new key and ends the others, at once or after the over
   const rotatedAt = Date.now();
   const { api_key: third } = await rotate("--overlap", String(7 * 24 * 60 * 60));
   const [{ keys }] = await list();
-  expect(keys).toEqual([
+  expect(keys).toMatchObject([
     { last4: second.slice(-4), ends_at: expect.any(String) },
     { last4: third.slice(-4), ends_at: null },
   ]);
   const overlapDays = (Date.parse(keys[0].ends_at) - rotatedAt) / (24 * 60 * 60 * 1000);
   expect(overlapDays).toBeCloseTo(7, 2);
+});
+
+test("key create makes a key of a scope beside the others, and key update changes its name and scope", async () => {
+  const { workspace } = await json("workspace", "create", "--name", "Acme");
+  const at = ["--workspace", String(workspace.id)];
+  const made = await json("key", "create", ...at, "--name", "Reports", "--scope", "read_only");
+  const last4 = made.api_key.slice(-4);
+  const key = {
+    id: expect.stringMatching(/^key_[0-9a-f]{24}$/),
+    name: "Reports",
+    last4,
+    scope: "read_only",
+  };
+  expect(made).toEqual({ key, api_key: expect.stringMatching(KEY) });
+  expect((await list())[0].keys[1]).toEqual({
+    name: "Reports",
+    last4,
+    scope: "read_only",
+    ends_at: null,
+  });
+  expect((await runCommand(["workspace", "list"], environment)).stdout).toContain(
+    `...${last4} read-only`,
+  );
+  const update = ["key", "update", ...at, "--last4", last4];
+  expect(await json(...update, "--name", "Shop", "--scope", "full")).toEqual({
+    key: { ...key, name: "Shop", scope: "full" },
+  });
+  expect((await runCommand(update, environment)).stdout).toBe(`Key ...${last4}: Shop, full\n`);
 });
 
 test("key revoke ends the working key with the given last characters, in the given workspace only", async () => {

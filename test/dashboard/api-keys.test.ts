@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { BOOKING } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
@@ -57,6 +58,29 @@ describeDashboard("Settings → API", (dashboard) => {
     const made = rows(page).filter({ hasText: "Web shop" });
     expect(await made.locator("code").innerText()).toBe(`shp_…${secret.slice(-4)}`);
     expect(await page.content()).not.toContain(secret);
+  });
+
+  test("a key is created read-only, is shown as such, and is given another name and scope", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open("admin", own);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("Reports");
+    await page.getByLabel("It may").selectOption("Read and quote only");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "The new key" }).waitFor();
+    const apiKey = await takeSecret(page);
+    const book = async () =>
+      (await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING })).status;
+    expect([await callWith(apiKey), await book()]).toEqual([200, 403]);
+    await rows(page).filter({ hasText: "Reports" }).getByText("Read-only").waitFor();
+    await page.getByRole("button", { name: "Edit: Reports" }).click();
+    await expectWellShown(page, "api-edit");
+    await page.getByLabel("Name").fill("Web shop");
+    await page.getByLabel("It may").selectOption("Everything");
+    await page.getByRole("button", { name: "Save" }).click();
+    await rows(page).filter({ hasText: "Web shop" }).waitFor();
+    expect(await page.getByText("Read-only").count()).toBe(0);
+    await eventually("the new scope", async () => (await book()) === 201);
   });
 
   test("a key is rotated: the new one works at once, and the old one until its overlap ends", async () => {

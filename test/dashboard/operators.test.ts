@@ -49,6 +49,23 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("heading", { name: "Deploy robot", level: 1 }).waitFor();
     expect(await page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
 
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await dialog(page).getByLabel("Name").fill("Laptop");
+    await press(page, "Create the key");
+    const laptop = await dialog(page).locator("pre").innerText();
+    await press(page, "Done");
+    await page.getByRole("button", { name: "Rotate Laptop" }).click();
+    await expectWellShown(page, "operator-key-rotate");
+    await press(page, "Make a new key");
+    const rotated = await dialog(page).locator("pre").innerText();
+    await press(page, "Done");
+    await expect.poll(async () => (await self(laptop)).status).toBe(401);
+    for (const key of [first, rotated]) expect((await self(key)).status).toBe(200);
+    await page.getByRole("button", { name: "Revoke Laptop" }).click();
+    await press(page, "Revoke the key");
+    await page.getByRole("button", { name: "Revoke Laptop" }).waitFor({ state: "hidden" });
+    expect((await self(first)).status).toBe(200);
+
     await page.getByRole("button", { name: "Rotate the key" }).click();
     await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
     await press(page, "Make a new key");
@@ -67,11 +84,11 @@ describeDashboard("the platform's operators", (dashboard) => {
     expect(new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
     await page.goBack();
     await page.getByRole("link", { name: "Show what was changed" }).click();
-    await page.getByRole("cell", { name: "CreateOperator" }).waitFor();
-    await page.getByRole("cell", { name: "RotateOperatorKey" }).waitFor();
+    await page.getByRole("cell", { name: "CreateOperator", exact: true }).waitFor();
+    await page.getByRole("cell", { name: "RotateOperatorKey" }).first().waitFor();
     await page.goBack();
 
-    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke", exact: true }).click();
     await dialog(page).getByText("This cannot be undone").waitFor();
     await expectWellShown(page, "operator-revoke");
     await press(page, "Revoke the operator");
@@ -136,13 +153,13 @@ describeDashboard("the platform's operators", (dashboard) => {
     const { id } = operators.find((it) => it.email === email)!;
     await page.goto(`/platform/operators/${id}`);
     await page.getByText("You", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke", exact: true }).click();
     await press(page, "Revoke the operator");
     await dialog(page).getByText("The operator is the last owner").waitFor();
     await expectWellShown(page, "operator-last-owner");
   });
 
-  test("a viewer is offered no changes, only a link to sign in by for themselves", async () => {
+  test("a viewer is offered no changes, only those of their own keys, and a link to sign in by", async () => {
     const page = await signedIn("viewer", "/platform/operators");
     await page.getByText("Owners create and change operators").waitFor();
     expect(await page.getByRole("button", { name: /create/i }).count()).toBe(0);
@@ -154,6 +171,9 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("heading", { name: "Keys" }).waitFor();
     expect(await page.getByRole("main").getByRole("button").allTextContents()).toEqual([
       "Sign-in link",
+      "Create a key",
+      "Rotate",
+      "Revoke",
     ]);
   });
 

@@ -319,6 +319,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
     { hash: "i".repeat(43), id: "key_2", workspace_id: 2 },
   ],
   ["api_key_hash_form", "api_key", { hash: "shp_0123456789abcdefghijABCDEFGHIJ012345" }],
+  ["api_key_scope", "api_key", { hash: "i".repeat(43), id: "key_2", scope: "all" }],
   ["shipment_pkey", "shipment", {}],
   ["shipment_workspace_id_foreign", "shipment", { workspace_id: 2 }],
   ["shipment_workspace_id_customer_id_foreign", "shipment", other({ customer_id: 2 })],

@@ -97,6 +97,7 @@ test("the answers on a workspace are as the OpenAPI document says", async () => 
   await call("overview?from_date=2026-01-01&to_date=2026-01-03");
   const made = (await call("api_keys", { body: { name: "Shop" } })).data;
   await call("api_keys");
+  await call(`api_keys/${made.id}`, { method: "PATCH", body: { scope: "read_only" } });
   await call(`api_keys/${made.id}/rotate`, { body: { overlap_seconds: 60 } });
   await call(`api_keys/${made.id}/revoke`, { body: {} });
   const member = { email: "ada@example.org", role: "admin" };
@@ -199,6 +200,7 @@ test("the answers on the platform are as the OpenAPI document says", async () =>
   await admin(`${at}/payment_provider`, { method: "DELETE" });
   await admin(`${at}/limits`, { method: "PATCH", body: { quote: { rate: 5 } } });
   const { data: key } = await admin(`${at}/api_keys`, { body: { name: "Till" } });
+  await admin(`${at}/api_keys/${key.id}`, { method: "PATCH", body: { name: "Kiosk" } });
   await admin(`${at}/api_keys/${key.id}/revoke`, { body: {} });
   await admin(`${at}/api_keys/rotate`, { body: {} });
   await admin(`${at}/api_keys`);
@@ -217,6 +219,8 @@ test("the answers on operators are as the OpenAPI document says", async () => {
   await admin("operators?include_revoked=true");
   await admin(`operators/${id}`);
   await admin(`operators/${id}`, { method: "PATCH", body: { role: "viewer" } });
+  const { data } = await admin(`operators/${id}/keys`, { body: { name: "Laptop" } });
+  await admin(`operators/${id}/keys/${data.keys[1].id}/revoke`, { body: {} });
   await admin(`operators/${id}/rotate_key`, { body: { overlap_seconds: 10 } });
   await admin(`operators/${id}/sign_in_link`, { body: {} });
   await admin(`operators/${id}/revoke`, { body: {} });

@@ -105,6 +105,23 @@ const CASES: Readonly<Record<string, Case>> = {
       changes: { name: ["Deployer", "Robot"], role: ["viewer", "operator"] },
     }),
   },
+  "OperatorService/CreateOperatorKey": {
+    fields: async () => ({ ...(await addOperator()), name: "Laptop" }),
+    entry: ({ operator }, { data }) => ({
+      subject: `operator/${operator}`,
+      changes: { key: [null, data.keys.at(-1).id], "key.name": [null, "Laptop"] },
+    }),
+  },
+  "OperatorService/RevokeOperatorKey": {
+    fields: async () => {
+      const { data } = await admin("/operators", MACHINE);
+      return { operator: data.id, key: data.keys[0].id };
+    },
+    entry: ({ operator, key }) => ({
+      subject: `operator/${operator}`,
+      changes: { key: [key, null] },
+    }),
+  },
   "OperatorService/RotateOperatorKey": {
     fields: async () => ({ ...(await addOperator()), overlap_seconds: 60 }),
     entry: ({ operator }, { data }) => ({
@@ -169,7 +186,19 @@ const CASES: Readonly<Record<string, Case>> = {
     entry: ({ workspace }, { data }) => ({
       subject: `api_key/${data.id}`,
       workspace,
-      changes: { name: [null, "Shop"], last4: [null, data.last4] },
+      changes: { name: [null, "Shop"], scope: [null, "full"], last4: [null, data.last4] },
+    }),
+  },
+  "WorkspaceAdminService/UpdateWorkspaceApiKey": {
+    fields: async () => {
+      const { workspace } = await addWorkspace();
+      const [{ id: key } = { id: "" }] = await keysOf(workspace);
+      return { workspace, key, name: "Shop", scope: "read_only" };
+    },
+    entry: ({ workspace, key }) => ({
+      subject: `api_key/${key}`,
+      workspace,
+      changes: { name: [null, "Shop"], scope: ["full", "read_only"] },
     }),
   },
   "WorkspaceAdminService/RotateWorkspaceApiKeys": onWorkspace(
@@ -211,7 +240,18 @@ const CASES: Readonly<Record<string, Case>> = {
     entry: (_, { data }) => ({
       subject: `api_key/${data.id}`,
       workspace: caller.id,
-      changes: { name: [null, "Shop"], last4: [null, data.last4] },
+      changes: { name: [null, "Shop"], scope: [null, "full"], last4: [null, data.last4] },
+    }),
+  },
+  "ApiKeyService/UpdateApiKey": {
+    fields: async () => {
+      const { data } = await admin(`/workspaces/${caller.id}/api_keys`, { name: "Old" });
+      return { key: data.id, name: "New", scope: "read_only" };
+    },
+    entry: ({ key }) => ({
+      subject: `api_key/${key}`,
+      workspace: caller.id,
+      changes: { name: ["Old", "New"], scope: ["full", "read_only"] },
     }),
   },
   "ApiKeyService/RotateApiKey": {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
+import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/roles.ts";
 import { mintKey } from "../../src/domain/secret-key.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
@@ -17,6 +18,7 @@ const OF_WORKSPACES = await describedMethods("workspace");
 let service: TestService;
 let keyOf: Readonly<Record<Role, string>>;
 let workspaceKey: string;
+let readOnlyKey: string;
 beforeAll(async () => {
   service = await startService();
   const keys = await Promise.all(
@@ -24,6 +26,9 @@ beforeAll(async () => {
   );
   keyOf = Object.fromEntries(keys) as Record<Role, string>;
   workspaceKey = (await service.addWorkspace()).apiKey;
+  const body = { name: "Reports", scope: "read_only" };
+  const made = await service.request("/v1/api_keys", { apiKey: workspaceKey, body });
+  readOnlyKey = made.body.api_key;
 });
 afterAll(() => service.close());
 
@@ -114,6 +119,40 @@ describe("an admin method takes a workspace's key for an unknown one", () => {
     expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
     expect(grpc.code).toBe("Unauthenticated");
   });
+});
+
+describe("a workspace's key that is read-only", () => {
+  const writes = (method: DescMethod) =>
+    method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
+    !/Quote/.test(method.name);
+
+  test.each(named(OF_WORKSPACES.filter(writes)))("is refused %s", async (_, method) => {
+    const message = `${method.name} needs a key of the scope full; that of yours is read_only.`;
+    const { json, grpc } = await answersTo(method, readOnlyKey);
+    expect(json.length).toBeGreaterThan(0);
+    for (const { status, body } of json) {
+      expect({ status, body }).toEqual({ status: 403, body: { message, errors: {} } });
+    }
+    expect(grpc).toEqual({
+      code: "PermissionDenied",
+      message,
+      details: { ErrorInfo: { reason: "SCOPE_INSUFFICIENT", domain: "shipments.v1" } },
+    });
+  });
+
+  test.each(named(OF_WORKSPACES.filter((method) => !writes(method))))(
+    "may call %s",
+    async (_, method) => {
+      if (method.methodKind !== "unary") {
+        const client = service.grpcClient(readOnlyKey, EventService);
+        expect(await take(1, client.watchEvents({ fromNow: true }))).toHaveLength(1);
+        return;
+      }
+      for (const { status } of await byJson(method, readOnlyKey)) {
+        expect([401, 403, 500]).not.toContain(status);
+      }
+    },
+  );
 });
 
 describe("a workspace's method takes an operator's key for an unknown one", () => {

@@ -69,6 +69,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "event",
     "kept_answer",
     "operator",
+    "operator_key",
     "operator_stored_response",
     "person",
     "shipment",

@@ -246,7 +246,12 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     plain: [],
   },
   "ApiKeyService/ListApiKeys": { names: {}, pairs: {}, plain: [] },
-  "ApiKeyService/CreateApiKey": { names: {}, pairs: {}, plain: ["name"] },
+  "ApiKeyService/CreateApiKey": { names: {}, pairs: {}, plain: ["name", "scope"] },
+  "ApiKeyService/UpdateApiKey": {
+    names: { key: (key) => ({ key, name: "Mine now" }) },
+    pairs: { key: "apiKey" },
+    plain: ["name", "scope"],
+  },
   "ApiKeyService/RotateApiKey": {
     names: { key: (key) => ({ key, overlap_seconds: 0 }) },
     pairs: { key: "apiKey" },

@@ -14,6 +14,7 @@ export function callOf(workspaceId: number): Call {
       suspended: false,
       keyId: "key_000000000000000000000000",
       keyName: "a test",
+      keyScope: "full",
       member: undefined,
     },
     rateLimit: {

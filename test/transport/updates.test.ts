@@ -11,6 +11,8 @@ import { field as fieldRules } from "../../gen/buf/validate/validate_pb.js";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
@@ -31,6 +33,8 @@ interface Update {
   readonly method: DescMethodUnary;
   /** The field that names what is updated. */
   readonly name: string;
+  /** The workspace that it is in, where the call names that too. */
+  readonly workspace?: () => number;
   /** Makes something to update, always alike, with all it can have; gives its name. */
   readonly make: () => Promise<string | number>;
   /** A new value for each field that a caller may leave, clear or set. */
@@ -41,10 +45,11 @@ interface Update {
 
 let service: TestService;
 let apiKey: string;
+let workspaceId: number;
 let operatorKey: string;
 beforeAll(async () => {
   service = await startService();
-  ({ apiKey } = await service.addWorkspace());
+  ({ apiKey, id: workspaceId } = await service.addWorkspace());
   operatorKey = (await service.addOperator()).key;
 });
 afterAll(() => service.close());
@@ -57,6 +62,19 @@ const admin = async (path: string, body: object) => {
 
 let made = 0;
 const webhooks: string[] = [];
+
+const keys: string[] = [];
+
+/** A workspace has few keys, of which two are updated at a time. */
+async function makeKey(): Promise<string> {
+  const old = keys.length < 2 ? undefined : keys.shift();
+  if (old !== undefined) {
+    await service.request(`/v1/api_keys/${old}/revoke`, { apiKey, body: {} });
+  }
+  const { body } = await service.request("/v1/api_keys", { apiKey, body: { name: "Shop" } });
+  keys.push(body.data.id);
+  return body.data.id;
+}
 
 const UPDATES: readonly Update[] = [
   {
@@ -96,6 +114,21 @@ const UPDATES: readonly Update[] = [
     },
     values: { url: "https://example.org/other", types: ["shipment.delivered"] },
     cleared: { types: ["*"] },
+  },
+  {
+    method: ApiKeyService.method.updateApiKey,
+    name: "key",
+    make: makeKey,
+    values: { name: "Reports" },
+    cleared: {},
+  },
+  {
+    method: WorkspaceAdminService.method.updateWorkspaceApiKey,
+    name: "key",
+    workspace: () => workspaceId,
+    make: makeKey,
+    values: { name: "Reports" },
+    cleared: {},
   },
   {
     method: OperatorService.method.updateOperator,
@@ -271,7 +304,12 @@ async function updateByJson(update: Update, name: string | number, step: Step): 
   const fields = Object.entries(step)
     .filter(([, saying]) => saying !== "absent")
     .map(([field, saying]) => [field, valueOf(update, field, saying)]);
-  const [call] = httpCalls(update.method, { [update.name]: name, ...Object.fromEntries(fields) });
+  const within = update.workspace && { workspace: update.workspace() };
+  const [call] = httpCalls(update.method, {
+    [update.name]: name,
+    ...within,
+    ...Object.fromEntries(fields),
+  });
   const { path, ...options } = call!;
   const { status, body, code } = await service.request(path, {
     apiKey: keyFor(update),
@@ -290,6 +328,7 @@ async function updateByRpc(
   const client = rpcClient(method.parent, PROTOCOLS[protocol], service, keyFor(update)) as any;
   const request: Record<string, unknown> = {
     [update.name]: typeof name === "number" ? BigInt(name) : name,
+    ...(update.workspace && { workspace: BigInt(update.workspace()) }),
   };
   const clear: string[] = [];
   for (const [field, saying] of Object.entries(step)) {
@@ -316,7 +355,7 @@ function keyFor({ method }: Update): string {
 }
 
 /** What no other thing of its kind shows. */
-const OWN = /^(id|reference|created_at|updated_at|etag|customer|keys)$/;
+const OWN = /^(id|last4|reference|created_at|updated_at|etag|customer|keys)$/;
 
 /** What a thing shows that its twin shows too. */
 function withoutOwn(data: object): Record<string, unknown> {

@@ -2,7 +2,7 @@
 // @generated from file shipments/v1/api_key.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -65,6 +65,13 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
    * @generated from field: bool current = 7;
    */
   current: boolean;
+
+  /**
+   * What it may be used for.
+   *
+   * @generated from field: shipments.v1.ApiKeyScope scope = 8;
+   */
+  scope: ApiKeyScope;
 };
 
 /**
@@ -121,6 +128,13 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
    * @generated from field: bool current = 7;
    */
   current: boolean;
+
+  /**
+   * What it may be used for.
+   *
+   * @generated from field: shipments.v1.ApiKeyScope scope = 8;
+   */
+  scope: ApiKeyScope;
 };
 
 /**
@@ -128,4 +142,35 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export declare const ApiKeySchema: GenMessage<ApiKey, {validType: ApiKeyValid}>;
+
+/**
+ * What a key may be used for.
+ *
+ * @generated from enum shipments.v1.ApiKeyScope
+ */
+export enum ApiKeyScope {
+  /**
+   * @generated from enum value: API_KEY_SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * To read and to quote, and for nothing that changes something.
+   *
+   * @generated from enum value: API_KEY_SCOPE_READ_ONLY = 1;
+   */
+  READ_ONLY = 1,
+
+  /**
+   * For all methods.
+   *
+   * @generated from enum value: API_KEY_SCOPE_FULL = 2;
+   */
+  FULL = 2,
+}
+
+/**
+ * Describes the enum shipments.v1.ApiKeyScope.
+ */
+export declare const ApiKeyScopeSchema: GenEnum<ApiKeyScope>;
 

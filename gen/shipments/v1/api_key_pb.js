@@ -2,7 +2,7 @@
 // @generated from file shipments/v1/api_key.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -10,7 +10,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file shipments/v1/api_key.proto.
  */
 export const file_shipments_v1_api_key = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvYXBpX2tleS5wcm90bxIMc2hpcG1lbnRzLnYxIucBCgZBcGlLZXkSCgoCaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEg0KBWxhc3Q0GAMgASgJEjYKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESMAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdlbmRzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAcgASgIQgcKBV9uYW1lYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvYXBpX2tleS5wcm90bxIMc2hpcG1lbnRzLnYxIpECCgZBcGlLZXkSCgoCaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEg0KBWxhc3Q0GAMgASgJEjYKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESMAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdlbmRzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAcgASgIEigKBXNjb3BlGAggASgOMhkuc2hpcG1lbnRzLnYxLkFwaUtleVNjb3BlQgcKBV9uYW1lKmEKC0FwaUtleVNjb3BlEh0KGUFQSV9LRVlfU0NPUEVfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX1NDT1BFX1JFQURfT05MWRABEhYKEkFQSV9LRVlfU0NPUEVfRlVMTBACYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message shipments.v1.ApiKey.
@@ -18,4 +18,18 @@ export const file_shipments_v1_api_key = /*@__PURE__*/
  */
 export const ApiKeySchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_api_key, 0);
+
+/**
+ * Describes the enum shipments.v1.ApiKeyScope.
+ */
+export const ApiKeyScopeSchema = /*@__PURE__*/
+  enumDesc(file_shipments_v1_api_key, 0);
+
+/**
+ * What a key may be used for.
+ *
+ * @generated from enum shipments.v1.ApiKeyScope
+ */
+export const ApiKeyScope = /*@__PURE__*/
+  tsEnum(ApiKeyScopeSchema);
 

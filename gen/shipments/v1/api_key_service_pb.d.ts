@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { ApiKey, ApiKeyValid } from "./api_key_pb.js";
+import type { ApiKey, ApiKeyScope, ApiKeyValid } from "./api_key_pb.js";
 
 /**
  * Describes the file shipments/v1/api_key_service.proto.
@@ -75,6 +75,13 @@ export declare type CreateApiKeyRequest = Message<"shipments.v1.CreateApiKeyRequ
    * @generated from field: string name = 1;
    */
   name: string;
+
+  /**
+   * FULL when not given.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 2;
+   */
+  scope?: ApiKeyScope | undefined;
 };
 
 /**
@@ -87,6 +94,13 @@ export declare type CreateApiKeyRequestValid = Message<"shipments.v1.CreateApiKe
    * @generated from field: string name = 1;
    */
   name: string;
+
+  /**
+   * FULL when not given.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 2;
+   */
+  scope?: ApiKeyScope | undefined;
 };
 
 /**
@@ -134,6 +148,90 @@ export declare type CreateApiKeyResponseValid = Message<"shipments.v1.CreateApiK
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export declare const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse, {validType: CreateApiKeyResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.UpdateApiKeyRequest
+ */
+export declare type UpdateApiKeyRequest = Message<"shipments.v1.UpdateApiKeyRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * 1 to 100 characters.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * What it may be used for from now on.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
+   */
+  scope?: ApiKeyScope | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.UpdateApiKeyRequest
+ */
+export declare type UpdateApiKeyRequestValid = Message<"shipments.v1.UpdateApiKeyRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * 1 to 100 characters.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * What it may be used for from now on.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
+   */
+  scope?: ApiKeyScope | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.UpdateApiKeyRequest.
+ * Use `create(UpdateApiKeyRequestSchema)` to create a new message.
+ */
+export declare const UpdateApiKeyRequestSchema: GenMessage<UpdateApiKeyRequest, {validType: UpdateApiKeyRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.UpdateApiKeyResponse
+ */
+export declare type UpdateApiKeyResponse = Message<"shipments.v1.UpdateApiKeyResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKey | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.UpdateApiKeyResponse
+ */
+export declare type UpdateApiKeyResponseValid = Message<"shipments.v1.UpdateApiKeyResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKeyValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.UpdateApiKeyResponse.
+ * Use `create(UpdateApiKeyResponseSchema)` to create a new message.
+ */
+export declare const UpdateApiKeyResponseSchema: GenMessage<UpdateApiKeyResponse, {validType: UpdateApiKeyResponseValid}>;
 
 /**
  * @generated from message shipments.v1.RotateApiKeyRequest
@@ -297,7 +395,17 @@ export declare const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Replaces a key by a new one of the same name, whose secret is shown in this answer and never again. The old key ends
+   * Changes what is given of a key and leaves the rest. The last key of full scope stays one.
+   *
+   * @generated from rpc shipments.v1.ApiKeyService.UpdateApiKey
+   */
+  updateApiKey: {
+    methodKind: "unary";
+    input: typeof UpdateApiKeyRequestSchema;
+    output: typeof UpdateApiKeyResponseSchema;
+  },
+  /**
+   * Replaces a key by a new one of the same name and scope, whose secret is shown in this answer and never again. The old key ends
    * after the overlap, or when it was to end anyway, whichever is sooner. At most 20 keys work in all, with those that
    * are to end.
    *
@@ -309,7 +417,7 @@ export declare const ApiKeyService: GenService<{
     output: typeof RotateApiKeyResponseSchema;
   },
   /**
-   * Ends a key now. Refused for the last one that works, and for the last one that is not to end.
+   * Ends a key now. Refused for the last one of full scope that works, and for the last such one that is not to end.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RevokeApiKey
    */

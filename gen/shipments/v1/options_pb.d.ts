@@ -72,7 +72,7 @@ export declare const max_request_bytes: GenExtension<MethodOptions, number>;
 
 /**
  * The least role of a member that may call the method; when not set, VIEWER for methods without side effects, else
- * MEMBER. API keys may call every method.
+ * MEMBER. API keys of full scope may call every method, others those that read and that quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */

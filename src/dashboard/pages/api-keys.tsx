@@ -8,8 +8,9 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { numberOf, TextField, textOf } from "../parts/form.tsx";
+import { numberOf } from "../parts/form.tsx";
 import { KEY_COLUMNS, keyTitle } from "../parts/key-columns.tsx";
+import { KeyFields, keyFieldsIn } from "../parts/key-fields.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { Page } from "../parts/page.tsx";
@@ -23,7 +24,7 @@ import { ApiUsage } from "./api-usage.tsx";
 /** What is asked for in a dialog. */
 type Asked =
   | { readonly what: "create" }
-  | { readonly what: "rotate" | "revoke"; readonly key: ApiKey }
+  | { readonly what: "edit" | "rotate" | "revoke"; readonly key: ApiKey }
   | { readonly what: "copy"; readonly secret: string };
 
 /** The keys of a workspace, how to call with them, and how much it calls. */
@@ -84,6 +85,14 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
+          aria-label={`Edit: ${keyTitle(key)}`}
+          onClick={() => ask({ what: "edit", key })}
+        >
+          Edit
+        </button>
+        <button
+          type="button"
+          class="button"
           aria-label={`Rotate: ${keyTitle(key)}`}
           onClick={() => ask({ what: "rotate", key })}
         >
@@ -118,6 +127,8 @@ function KeyDialog(props: {
       return null;
     case "create":
       return <CreateDialog close={close} done={done} />;
+    case "edit":
+      return <EditDialog apiKey={asked.key} close={close} done={done} />;
     case "rotate":
       return <RotateDialog apiKey={asked.key} close={close} done={done} />;
     case "revoke":
@@ -144,12 +155,27 @@ function CreateDialog({ close, done }: DialogProps) {
   const keys = useClient(ApiKeyService);
   const once = useIdempotency();
   const create = useAction(async (form: FormData) => {
-    const { apiKey } = await keys.createApiKey({ name: textOf(form, "name") }, once);
+    const { apiKey } = await keys.createApiKey(keyFieldsIn(form), once);
     done(apiKey);
   });
   return (
     <FormDialog title="Create a key" action={create} submit="Create the key" close={close}>
-      <TextField name="name" label="Name" hint="The program that it is for, such as “Web shop”." />
+      <KeyFields />
+    </FormDialog>
+  );
+}
+
+function EditDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
+  const { apiKey, close, done } = props;
+  const keys = useClient(ApiKeyService);
+  const edit = useAction(async (form: FormData) => {
+    await keys.updateApiKey({ key: apiKey.id, ...keyFieldsIn(form) });
+    toast("The key is changed.");
+    done();
+  });
+  return (
+    <FormDialog title={`Edit ${keyTitle(apiKey)}`} action={edit} submit="Save" close={close}>
+      <KeyFields apiKey={apiKey} />
     </FormDialog>
   );
 }
@@ -171,7 +197,7 @@ function RotateDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
       close={close}
     >
       <p>
-        A new key of the same name takes the place of <code>shp_…{key.last4}</code>.
+        A new key of the same name and scope takes the place of <code>shp_…{key.last4}</code>.
       </p>
       <OverlapField
         label="The old key ends"

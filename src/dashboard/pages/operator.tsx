@@ -3,7 +3,7 @@ import {
   AuditService,
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
-import type { Operator, OperatorKey } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import type { Operator } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount } from "../api/session.ts";
@@ -16,10 +16,10 @@ import { Loaded } from "../parts/loaded.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "../parts/operator-state.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { RecentChanges } from "../parts/recent-changes.tsx";
-import { Table, type Column } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { paths } from "../paths.ts";
 import { OperatorActions } from "./operator-actions.tsx";
+import { OperatorKeys } from "./operator-keys.tsx";
 
 /** One operator, with its keys and what it changed. */
 export function OperatorPage(props: { readonly operator: string }) {
@@ -45,7 +45,7 @@ export function OperatorPage(props: { readonly operator: string }) {
       actions={operator && <OperatorActions operator={operator} changed={changed} />}
     >
       <Loaded query={query}>
-        {({ data }) => data && <Content operator={data} changes={changes} />}
+        {({ data }) => data && <Content operator={data} changes={changes} changed={changed} />}
       </Loaded>
     </Page>
   );
@@ -73,13 +73,14 @@ function Note({ operator }: { readonly operator: Operator }) {
 function Content(props: {
   readonly operator: Operator;
   readonly changes: Query<ListAuditEntriesResponse>;
+  readonly changed: () => void;
 }) {
-  const { operator, changes } = props;
+  const { operator, changes, changed } = props;
   const { id, name, kind, role, email, createdAt, revokedAt } = operator;
   return (
     <div class="stack">
       <div class="columns">
-        <Keys operator={operator} />
+        <OperatorKeys operator={operator} changed={changed} />
         <Section
           title="About it"
           actions={
@@ -104,38 +105,6 @@ function Content(props: {
         href={paths.auditLog({}, { operator: String(id) })}
       />
     </div>
-  );
-}
-
-const KEY_COLUMNS: readonly Column<OperatorKey>[] = [
-  { header: "Key", selfEvident: true, cell: ({ last4 }) => <code>sho_…{last4}</code> },
-  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    header: "Last used",
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),
-  },
-  {
-    header: "Ends",
-    cell: ({ endsAt }) =>
-      endsAt ? (
-        <Badge tone="attention">
-          <Time at={endsAt} />
-        </Badge>
-      ) : (
-        "—"
-      ),
-  },
-];
-
-function Keys({ operator: { keys } }: { readonly operator: Operator }) {
-  return (
-    <Section title="Keys">
-      {keys.length === 0 ? (
-        <p class="minor">No key works.</p>
-      ) : (
-        <Table label="Keys" columns={KEY_COLUMNS} rows={keys} keyOf={({ id }) => id} />
-      )}
-    </Section>
   );
 }
 

@@ -8,8 +8,9 @@ import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
-import { numberOf, TextField, textOf } from "../parts/form.tsx";
+import { numberOf } from "../parts/form.tsx";
 import { KEY_COLUMNS, keyTitle } from "../parts/key-columns.tsx";
+import { KeyFields, keyFieldsIn } from "../parts/key-fields.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { Section } from "../parts/page.tsx";
@@ -21,7 +22,7 @@ import { toast } from "../parts/toast.tsx";
 /** What is asked for in a dialog. */
 type Asked =
   | { readonly what: "create" | "rotate" }
-  | { readonly what: "revoke"; readonly key: ApiKey }
+  | { readonly what: "edit" | "revoke"; readonly key: ApiKey }
   | { readonly what: "copy"; readonly secret: string };
 
 /** The keys of a workspace, as operators see and change them. */
@@ -82,6 +83,14 @@ function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
         <button
           type="button"
           class="button"
+          aria-label={`Edit ${keyTitle(key)}`}
+          onClick={() => ask({ what: "edit", key })}
+        >
+          Edit
+        </button>
+        <button
+          type="button"
+          class="button"
           aria-label={`Revoke ${keyTitle(key)}`}
           onClick={() => ask({ what: "revoke", key })}
         >
@@ -119,6 +128,8 @@ function KeyDialog(props: {
       return <CreateDialog {...dialog} />;
     case "rotate":
       return <RotateDialog {...dialog} />;
+    case "edit":
+      return <EditDialog {...dialog} apiKey={asked.key} />;
     case "revoke":
       return <RevokeDialog {...dialog} apiKey={asked.key} />;
     case "copy":
@@ -134,13 +145,29 @@ function CreateDialog({ workspace, close, done }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
   const once = useIdempotency();
   const create = useAction(async (form: FormData) => {
-    const name = textOf(form, "name");
-    const { apiKey } = await workspaces.createWorkspaceApiKey({ workspace, name }, once);
+    const fields = { workspace, ...keyFieldsIn(form) };
+    const { apiKey } = await workspaces.createWorkspaceApiKey(fields, once);
     done(apiKey);
   });
   return (
     <FormDialog title="Create a key" action={create} submit="Create the key" close={close}>
-      <TextField name="name" label="Name" hint="The program that it is for, such as “Web shop”." />
+      <KeyFields />
+    </FormDialog>
+  );
+}
+
+function EditDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
+  const { workspace, apiKey, close, done } = props;
+  const workspaces = useClient(WorkspaceAdminService);
+  const edit = useAction(async (form: FormData) => {
+    const fields = { workspace, key: apiKey.id, ...keyFieldsIn(form) };
+    await workspaces.updateWorkspaceApiKey(fields);
+    toast("The key is changed.");
+    done();
+  });
+  return (
+    <FormDialog title={`Edit ${keyTitle(apiKey)}`} action={edit} submit="Save" close={close}>
+      <KeyFields apiKey={apiKey} />
     </FormDialog>
   );
 }

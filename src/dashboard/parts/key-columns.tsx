@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
+import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { Badge } from "./badge.tsx";
 import type { Column } from "./table.tsx";
 import { Time } from "./time.tsx";
@@ -8,9 +8,10 @@ export const KEY_COLUMNS: readonly Column<ApiKey>[] = [
   {
     header: "Name",
     selfEvident: true,
-    cell: ({ name, endsAt }) => (
+    cell: ({ name, scope, endsAt }) => (
       <>
         <strong>{name ?? "Unnamed"}</strong>{" "}
+        {scope === ApiKeyScope.READ_ONLY && <Badge>Read-only</Badge>}{" "}
         {endsAt && (
           <Badge tone="attention">
             Ends <Time at={endsAt} />

@@ -1,4 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
+import type { KeyScope } from "../../domain/roles.ts";
 import { newKey } from "../credentials/change-keys.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
@@ -16,9 +17,9 @@ export interface AddedKey {
 export async function addKey(
   tx: EntityManager,
   workspaceId: number,
-  name: string | null,
+  { name, scope }: { readonly name: string | null; readonly scope: KeyScope },
 ): Promise<AddedKey> {
   const { secret, stored } = newKey("shp_");
-  await tx.insert(ApiKey, { ...stored, workspace: workspaceId, name });
+  await tx.insert(ApiKey, { ...stored, workspace: workspaceId, name, scope });
   return { key: await tx.findOneOrFail(ApiKey, stored.hash), secret };
 }

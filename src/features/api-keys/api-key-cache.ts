@@ -1,4 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
+import type { KeyScope } from "../../domain/roles.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { createKeyCache, type FoundKey, type KeyCache } from "../credentials/key-cache.ts";
 import { isWorking } from "../credentials/is-working.ts";
@@ -20,7 +21,7 @@ async function readKey(
 ): Promise<FoundKey<WorkspaceCaller> | undefined> {
   const key = await em.findOne(ApiKey, { hash, ...isWorking() });
   if (key === null) return undefined;
-  const { workspace, id, name, last4, changedAt } = key;
+  const { workspace, id, name, last4, scope, changedAt } = key;
   const { suspendedAt } = await em.findOneOrFail(Workspace, workspace);
   const caller: WorkspaceCaller = {
     audience: "workspace",
@@ -30,6 +31,7 @@ async function readKey(
     suspended: suspendedAt !== null && suspendedAt !== undefined,
     keyId: id,
     keyName: name ?? last4,
+    keyScope: scope as KeyScope,
     member: undefined,
   };
   return { caller, endsAt: key.endsAt ?? null, changedAt };

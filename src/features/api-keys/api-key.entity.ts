@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { KEY_SCOPES, type KeyScope } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** For keys that an earlier release makes while it runs beside this one. */
@@ -19,19 +20,26 @@ export const ApiKey = defineEntity({
     id: p.text().defaultRaw(RANDOM_ID).unique("api_key_id_unique"),
     /** What it is for. */
     name: p.text().nullable(),
+    scope: p.text().$type<KeyScope>().default("full"),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
     /** When it stops working; null for no end. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
     /**
-     * When `endsAt` or the workspace's limits or suspension last changed, by the database's clock; replicas poll
-     * it.
+     * When `endsAt`, the name, the scope, or the workspace's limits or suspension last changed, by the
+     * database's clock; replicas poll it.
      */
     changedAt: p.datetime(3).index("api_key_by_change"),
     /** When a call last came with it, to within some seconds; null when none has. */
     lastUsedAt: p.datetime(3).nullable(),
   },
-  checks: [{ name: "api_key_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],
+  checks: [
+    { name: "api_key_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" },
+    {
+      name: "api_key_scope",
+      expression: `scope in (${KEY_SCOPES.map((it) => `'${it}'`).join(", ")})`,
+    },
+  ],
 });
 
 export type ApiKey = InferEntity<typeof ApiKey>;

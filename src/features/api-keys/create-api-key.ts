@@ -26,7 +26,7 @@ export async function createApiKey(
   const { workspaceId } = call.caller;
   return withIdempotency(em, ApiKeyService.method.createApiKey, request, call, async (tx) => {
     await lockWorkspace(tx, workspaceId);
-    const { key, secret } = await makeKey(tx, call, workspaceId, request.name);
+    const { key, secret } = await makeKey(tx, call, workspaceId, request);
     return create(CreateApiKeyResponseSchema, { data: apiKeyMessage(key), apiKey: secret });
   });
 }

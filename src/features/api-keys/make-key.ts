@@ -1,6 +1,8 @@
+import type { ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { scopeOf } from "./api-key-message.ts";
 import { addKey, type AddedKey } from "./add-key.ts";
 import { assertRoomForKey } from "./assert-room-for-key.ts";
 import { findWorkingKeys } from "./working-keys.ts";
@@ -14,12 +16,14 @@ export async function makeKey(
   tx: EntityManager,
   call: AnyCall,
   workspaceId: number,
-  name: string,
+  request: { readonly name: string; readonly scope?: ApiKeyScope | undefined },
 ): Promise<AddedKey> {
   assertRoomForKey(await findWorkingKeys(tx, workspaceId));
-  const added = await addKey(tx, workspaceId, name);
+  const { name } = request;
+  const scope = scopeOf(request.scope) ?? "full";
+  const added = await addKey(tx, workspaceId, { name, scope });
   const { id, last4 } = added.key;
-  const changes = changesBetween({}, { name, last4 });
+  const changes = changesBetween({}, { name, scope, last4 });
   recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
   return added;
 }

@@ -6,18 +6,18 @@ import {
   type RevokeApiKeyResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockWorkspace } from "../workspaces/lock-workspace.ts";
-import type { ApiKey } from "./api-key.entity.ts";
+import { assertNotLast } from "./assert-not-last.ts";
 import { revokeKey } from "./revoke-key.ts";
 import { findWorkingKeys, pickKey } from "./working-keys.ts";
 
 /**
  * Ends a key of the workspace at once, which may be the one that the call came with.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST for the last one that works, or that is not to end
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST for the last one of full scope that works, or that is
+ * not to end
  */
 export async function revokeApiKey(
   request: RevokeApiKeyRequestValid,
@@ -33,16 +33,4 @@ export async function revokeApiKey(
     await revokeKey(tx, call, key);
     return create(RevokeApiKeyResponseSchema);
   });
-}
-
-/** Without a key that works a workspace could not make another, nor for long without one that lasts. */
-function assertNotLast(key: ApiKey, working: readonly ApiKey[]): void {
-  const others = working.filter((other) => other !== key);
-  if (key.endsAt && others.length === 0) throw lastKeyError("works");
-  if (!key.endsAt && others.every(({ endsAt }) => endsAt)) throw lastKeyError("is not to end");
-}
-
-function lastKeyError(which: string): Refusal {
-  const text = `This is the last key that ${which}; create another first.`;
-  return refuse("API_KEY_LAST", text, { subject: "api_key" });
 }

@@ -6,6 +6,7 @@ import {
   type RotateApiKeyResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import type { KeyScope } from "../../domain/roles.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
@@ -23,7 +24,7 @@ import { findWorkingKeys, pickKey } from "./working-keys.ts";
 const OVERLAP_OF_CURRENT_SECONDS = 600;
 
 /**
- * Replaces a key of the workspace by a new one of the same name. The old one ends after the overlap,
+ * Replaces a key of the workspace by a new one of the same name and scope. The old one ends after the overlap,
  * or when it was to end anyway, whichever is sooner.
  *
  * @returns the new key, and its secret, which no other call shows
@@ -44,7 +45,10 @@ export async function rotateApiKey(
     const [ended] = await endApiKeys(tx, [old], overlapSeconds);
     // Those read before, of which `old` has its new end by now.
     assertRoomForKey(overlapSeconds > 0 ? working : working.filter((key) => key !== old));
-    const { key, secret } = await addKey(tx, workspaceId, old.name ?? null);
+    const { key, secret } = await addKey(tx, workspaceId, {
+      name: old.name ?? null,
+      scope: old.scope as KeyScope,
+    });
     const { id, before, endsAt } = ended!;
     recordChange(tx, call, {
       subject: `api_key/${id}`,

@@ -7,13 +7,13 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
+import type { OperatorCall } from "../../pipeline/call.ts";
 import { recordChange, whoMakes } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { addSignInLink } from "../people/add-sign-in-link.ts";
 import { findOrAddPerson } from "../people/find-or-add-person.ts";
+import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
 import { findToChange } from "./find-operator.ts";
-import type { Operator } from "./operator.entity.ts";
 import { readOperator } from "./read-operator.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function createOperatorSignInLink(
   const method = OperatorService.method.createOperatorSignInLink;
   return withIdempotency(em, method, request, call, async (tx) => {
     const operator = await findToChange(tx, request.operator);
-    assertOwnOrOwner(call.caller, operator);
+    assertOwnOrOwner(call.caller, operator, "Links for");
     if (operator.kind === "machine") throw machineError();
     const person = await findOrAddPerson(tx, operator.email!, operator.name);
     const madeBy = call.caller.operatorId === operator.id ? null : whoMakes(call);
@@ -41,12 +41,6 @@ export async function createOperatorSignInLink(
     const data = await readOperator(tx, operator.id);
     return create(CreateOperatorSignInLinkResponseSchema, { data, signInPath });
   });
-}
-
-function assertOwnOrOwner({ role, operatorId }: OperatorCaller, { id }: Operator): void {
-  if (role === "owner" || operatorId === id) return;
-  const text = `Links for other operators need the role owner; yours is ${role}.`;
-  throw refuse("ROLE_INSUFFICIENT", text);
 }
 
 function machineError() {

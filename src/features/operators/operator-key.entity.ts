@@ -10,6 +10,8 @@ export const OperatorKey = defineEntity({
     operator: () => p.manyToOne(Operator).mapToPk().index("operator_key_of_operator"),
     /** `key_` and 24 characters, by which it is named. */
     id: p.text().unique("operator_key_id_unique"),
+    /** What it is for. */
+    name: p.text().nullable(),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
     /** When it stops working; null for no end. */

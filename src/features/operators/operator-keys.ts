@@ -1,4 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { endKeys, newKey } from "../credentials/change-keys.ts";
 import { isWorking } from "../credentials/is-working.ts";
 import { OperatorKey } from "./operator-key.entity.ts";
@@ -13,10 +14,18 @@ export interface NewOperatorKey {
   readonly id: string;
 }
 
-/** Gives an operator a new key, in the caller's transaction. */
-export async function addOperatorKey(tx: EntityManager, operator: number): Promise<NewOperatorKey> {
+/**
+ * Gives an operator a new key, in the caller's transaction.
+ *
+ * @param name what it is for; null when nobody says
+ */
+export async function addOperatorKey(
+  tx: EntityManager,
+  operator: number,
+  name: string | null = null,
+): Promise<NewOperatorKey> {
   const { secret, stored } = newKey("sho_");
-  await tx.insert(OperatorKey, { ...stored, operator });
+  await tx.insert(OperatorKey, { ...stored, operator, name });
   return { secret, id: stored.id };
 }
 
@@ -46,4 +55,15 @@ export function endOperatorKeys(
 ): Promise<void> {
   const hashes = keys.map(({ hash }) => hash);
   return endKeys(tx, "operator_key", hashes, afterSeconds);
+}
+
+/**
+ * The key of an id among the working keys of an operator.
+ *
+ * @throws Refusal API_KEY_NOT_FOUND, the same for an unknown key, one that has ended and another's
+ */
+export function pickOperatorKey(working: readonly OperatorKey[], id: string): OperatorKey {
+  const found = working.find((key) => key.id === id);
+  if (found === undefined) throw refuse("API_KEY_NOT_FOUND", "There is no such key.");
+  return found;
 }

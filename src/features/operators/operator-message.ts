@@ -51,9 +51,17 @@ export function operatorMessage(
   });
 }
 
-function keyMessage({ id, last4, createdAt, lastUsedAt, endsAt }: OperatorKey): OperatorKeyMessage {
+function keyMessage({
+  id,
+  name,
+  last4,
+  createdAt,
+  lastUsedAt,
+  endsAt,
+}: OperatorKey): OperatorKeyMessage {
   return create(OperatorKeySchema, {
     id,
+    name: name ?? undefined,
     last4,
     createdAt: timestampFromDate(createdAt),
     lastUsedAt: lastUsedAt ? timestampFromDate(lastUsedAt) : undefined,

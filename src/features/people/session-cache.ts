@@ -85,6 +85,7 @@ async function findCaller(
     suspended: found.suspended,
     keyId: undefined,
     keyName: undefined,
+    keyScope: undefined,
     member: { ...person, role: found.memberRole },
   };
 }

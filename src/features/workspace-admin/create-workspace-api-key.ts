@@ -26,7 +26,7 @@ export async function createWorkspaceApiKey(
   const method = WorkspaceAdminService.method.createWorkspaceApiKey;
   return withIdempotency(em, method, request, call, async (tx) => {
     const { id } = await findWorkspace(tx, request.workspace, "lock");
-    const { key, secret } = await makeKey(tx, call, id, request.name);
+    const { key, secret } = await makeKey(tx, call, id, request);
     const data = apiKeyMessage(key);
     return create(CreateWorkspaceApiKeyResponseSchema, { data, apiKey: secret });
   });

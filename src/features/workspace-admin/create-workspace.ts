@@ -38,7 +38,7 @@ export async function createWorkspace(
       const provider = paymentProvider as PaymentProviderName;
       await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
     }
-    const { key, secret } = await addKey(tx, id, null);
+    const { key, secret } = await addKey(tx, id, { name: null, scope: "full" });
     const created = { name, payment_provider: paymentProvider, api_key: key.id };
     recordChange(tx, call, {
       subject: `workspace/${id}`,

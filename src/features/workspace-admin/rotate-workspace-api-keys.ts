@@ -17,7 +17,7 @@ import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findWorkspace } from "./find-workspace.ts";
 
 /**
- * Gives a workspace a new key at once. Every other key ends after the overlap, or when it was to end
+ * Gives a workspace a new key of full scope at once. Every other key ends after the overlap, or when it was to end
  * anyway, whichever is sooner.
  *
  * @returns the new key, and its secret, which no other call shows
@@ -35,7 +35,7 @@ export async function rotateWorkspaceApiKeys(
     const others = await findWorkingKeys(tx, workspaceId);
     const ended = await endApiKeys(tx, others, overlapSeconds);
     assertRoomForKey(overlapSeconds > 0 ? others : []);
-    const { key, secret } = await addKey(tx, workspaceId, null);
+    const { key, secret } = await addKey(tx, workspaceId, { name: null, scope: "full" });
     const ends = (end: (it: (typeof ended)[number]) => Date | null) =>
       Object.fromEntries(ended.map((it) => [`api_key/${it.id}.ends_at`, end(it)]));
     recordChange(tx, call, {

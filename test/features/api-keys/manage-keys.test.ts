@@ -6,7 +6,7 @@ import {
   RotateApiKeyResponseSchema,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { auditEntriesOf } from "../../support/audit.ts";
-import { ANY_TIME } from "../../support/bookings.ts";
+import { ANY_TIME, COVERED_ROUTE } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -17,10 +17,8 @@ const ANY_ID = expect.stringMatching(/^key_[0-9a-f]{24}$/);
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
 const NO_KEY = `key_${"0".repeat(24)}`;
 const NOT_FOUND = { message: "There is no such key.", errors: {} };
-const LAST = {
-  message: "This is the last key that is not to end; create another first.",
-  errors: { api_key: ["This is the last key that is not to end; create another first."] },
-};
+const LAST_TEXT = "This is the last key of full scope that is not to end; create another first.";
+const LAST = { message: LAST_TEXT, errors: { api_key: [LAST_TEXT] } };
 const TEN = "The workspace has 10 keys, and no more fit: revoke one first.";
 const TWENTY =
   "The workspace has 20 keys that work, with those that are to end, and no more fit: revoke one first.";
@@ -36,7 +34,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A key as callers see it, with no name, use or end unless given. */
+/** A key as callers see it, of full scope, with no name, use or end unless given. */
 const keyWith = (fields: object) => ({
   id: ANY_ID,
   name: null,
@@ -45,11 +43,17 @@ const keyWith = (fields: object) => ({
   last_used_at: null,
   ends_at: null,
   current: false,
+  scope: "full",
   ...fields,
 });
 
 const post = async (apiKey: string, path: string, body: object = {}, headers = {}) => {
   const answer = await service.request(`/v1/api_keys${path}`, { apiKey, body, headers });
+  return { status: answer.status, body: answer.body };
+};
+const update = async (apiKey: string, id: string, body: object) => {
+  const request = { apiKey, method: "PATCH", body };
+  const answer = await service.request(`/v1/api_keys/${id}`, request);
   return { status: answer.status, body: answer.body };
 };
 const create = async (apiKey: string, name: string) => {
@@ -193,6 +197,88 @@ test("a key that replaces itself works for 10 minutes more, in which the lost an
   expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["idempotency_key"]]);
 });
 
+describe("a read-only key", () => {
+  const SHORT = (method: string) => ({
+    status: 403,
+    body: {
+      message: `${method} needs a key of the scope full; that of yours is read_only.`,
+      errors: {},
+    },
+  });
+
+  test("reads and quotes, and is refused whatever changes something, saying what is missing", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const made = await post(apiKey, "", { name: "reports", scope: "read_only" });
+    const key = keyWith({ name: "reports", scope: "read_only" });
+    expect(made).toEqual({ status: 201, body: { data: key, api_key: ANY_SECRET } });
+    const { api_key: secret } = made.body;
+    expect((await list(secret)).at(-1)).toEqual({ ...made.body.data, current: true });
+    const quoted = await service.request("/v1/shipments/quote", {
+      apiKey: secret,
+      body: COVERED_ROUTE,
+    });
+    expect([quoted.status, await statusOn(service, secret)]).toEqual([200, 200]);
+    expect(await post(secret, "", { name: "more" })).toEqual(SHORT("CreateApiKey"));
+    const grpc = service.grpcClient(secret, ApiKeyService);
+    expect(await rpcError(grpc.createApiKey({ name: "more" }))).toEqual({
+      code: "PermissionDenied",
+      message: SHORT("CreateApiKey").body.message,
+      details: { ErrorInfo: { reason: "SCOPE_INSUFFICIENT", domain: "shipments.v1" } },
+    });
+  });
+
+  test("stays one when it is rotated", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const { body } = await post(apiKey, "", { name: "reports", scope: "read_only" });
+    const rotated = await post(apiKey, `/${body.data.id}/rotate`);
+    const key = keyWith({ name: "reports", scope: "read_only" });
+    expect(rotated.body).toEqual({ data: key, api_key: ANY_SECRET });
+    expect(await post(rotated.body.api_key, "", {})).toEqual(SHORT("CreateApiKey"));
+  });
+
+  test("does not count as another key when the last one of full scope is to end, or to be read-only", async () => {
+    const { apiKey } = await service.addWorkspace();
+    const own = await ownId(apiKey);
+    const { body } = await post(apiKey, "", { name: "reports", scope: "read_only" });
+    for (const refused of [
+      await post(apiKey, `/${own}/revoke`),
+      await update(apiKey, own, { scope: "read_only" }),
+    ]) {
+      expect(refused).toEqual({ status: 422, body: LAST });
+    }
+    expect((await post(apiKey, `/${body.data.id}/revoke`)).status).toBe(200);
+  });
+});
+
+test("a key is renamed and given another scope, which soon holds everywhere", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { data, api_key: secret } = await create(apiKey, "shop");
+  for (const on of [service, replica]) expect(await statusOn(on, secret)).toBe(200);
+  const changed = { ...data, name: "reports", scope: "read_only" };
+  const request = { name: " reports ", scope: "read_only" };
+  expect(await update(apiKey, data.id, request)).toEqual({ status: 200, body: { data: changed } });
+  expect(await update(apiKey, data.id, {})).toEqual({ status: 200, body: { data: changed } });
+  for (const on of [service, replica]) {
+    await eventually("the new scope", async () => {
+      const { status } = await on.request("/v1/api_keys", { apiKey: secret, body: {} });
+      return status === 403;
+    });
+  }
+  const renamed = await update(apiKey, data.id, { name: "shop" });
+  expect(renamed.body).toEqual({ data: { ...changed, name: "shop" } });
+  const [, , ...entries] = await auditEntriesOf(service, id);
+  expect(entries.map(({ action, changes }) => [action, changes])).toEqual([
+    [
+      "UpdateApiKey",
+      [
+        { field: "name", before: "shop", after: "reports" },
+        { field: "scope", before: "full", after: "read_only" },
+      ],
+    ],
+    ["UpdateApiKey", [{ field: "name", before: "reports", after: "shop" }]],
+  ]);
+});
+
 describe("the last key that is not to end", () => {
   test("cannot be revoked, whatever other keys are to end", async () => {
     const { apiKey } = await service.addWorkspace();
@@ -219,7 +305,7 @@ describe("the last key that is not to end", () => {
       });
     const rotated = await asOperator("/rotate", { overlap_seconds: 3_600 });
     expect((await asOperator(`/${rotated.body.data.id}/revoke`, {})).status).toBe(200);
-    const text = "This is the last key that works; create another first.";
+    const text = "This is the last key of full scope that works; create another first.";
     expect(await post(apiKey, `/${own}/revoke`)).toEqual({
       status: 422,
       body: { message: text, errors: { api_key: [text] } },
@@ -282,17 +368,24 @@ describe("a workspace has", () => {
 });
 
 describe("there is no key", () => {
-  test.each(["rotate", "revoke"])("to %s that is unknown, foreign or has ended", async (verb) => {
-    const { apiKey } = await service.addWorkspace();
-    const other = await service.addWorkspace();
-    const foreign = await ownId(other.apiKey);
-    const { data: ended } = await create(apiKey, "ended");
-    await post(apiKey, `/${ended.id}/revoke`);
-    for (const id of [NO_KEY, foreign, ended.id]) {
-      expect(await post(apiKey, `/${id}/${verb}`)).toEqual({ status: 404, body: NOT_FOUND });
-    }
-    expect(await list(other.apiKey)).toEqual([keyWith({ id: foreign, current: true })]);
-  });
+  test.each(["rotate", "revoke", "update"])(
+    "to %s that is unknown, foreign or has ended",
+    async (verb) => {
+      const { apiKey } = await service.addWorkspace();
+      const other = await service.addWorkspace();
+      const foreign = await ownId(other.apiKey);
+      const { data: ended } = await create(apiKey, "ended");
+      await post(apiKey, `/${ended.id}/revoke`);
+      for (const id of [NO_KEY, foreign, ended.id]) {
+        const answer =
+          verb === "update"
+            ? await update(apiKey, id, { name: "mine now" })
+            : await post(apiKey, `/${id}/${verb}`);
+        expect(answer).toEqual({ status: 404, body: NOT_FOUND });
+      }
+      expect(await list(other.apiKey)).toEqual([keyWith({ id: foreign, current: true })]);
+    },
+  );
 });
 
 test("requests that break a rule of a field are refused by its name", async () => {
@@ -351,6 +444,7 @@ test("each change is recorded once, by the name of the key that made it, without
       subject: `api_key/${named.data.id}`,
       changes: [
         { field: "name", before: null, after: "shop" },
+        { field: "scope", before: null, after: "full" },
         { field: "last4", before: null, after: named.api_key.slice(-4) },
       ],
       request_id: expect.any(String),

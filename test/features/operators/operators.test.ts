@@ -85,6 +85,7 @@ test("an operator is created with a key that works, and is got and listed withou
       keys: [
         {
           id: expect.stringMatching(/^key_[0-9a-f]{24}$/),
+          name: null,
           last4: body.operator_key.slice(-4),
           created_at: TIME,
           last_used_at: null,
@@ -289,6 +290,95 @@ test("a rotation ends the other keys at once, or after the overlap, or when they
   const last = (await rotate(id)).body;
   expect(last.data.keys).toHaveLength(1);
   expect(last.data.keys[0].last4).toBe(last.operator_key.slice(-4));
+});
+
+describe("one key of several", () => {
+  const keyCall = (id: number, path: string, key: string, body: object = {}, headers = {}) =>
+    call(`/operators/${id}${path}`, body, { key, headers });
+  const ids = async (id: number) =>
+    (await call(`/operators/${id}`)).body.data.keys.map((key: { id: string }) => key.id);
+
+  test("is created, rotated and revoked by its operator, whatever its role, and the others go on", async () => {
+    const { data, operator_key: first } = (await create({ ...MACHINE, role: "viewer" })).body;
+    const { id, keys } = data;
+    const made = await keyCall(id, "/keys", first, { name: " Laptop " });
+    const second = made.body.data.keys[1];
+    const used = { ...keys[0], last_used_at: made.body.data.keys[0].last_used_at };
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        data: { ...data, keys: [used, second] },
+        operator_key: expect.stringMatching(KEY),
+      },
+    ]);
+    expect(second).toMatchObject({ name: "Laptop", last4: made.body.operator_key.slice(-4) });
+
+    const rotated = (await keyCall(id, "/rotate_key", first, { key: second.id })).body;
+    const third = rotated.data.keys[1];
+    expect(third).toMatchObject({ name: "Laptop", last4: rotated.operator_key.slice(-4) });
+    expect(await ids(id)).toEqual([keys[0].id, third.id]);
+
+    expect((await keyCall(id, `/keys/${third.id}/revoke`, first)).status).toBe(200);
+    expect(await ids(id)).toEqual([keys[0].id]);
+    await eventually(
+      "the end of the key",
+      async () => (await selfOn(other, rotated.operator_key)).status === 401,
+    );
+    expect((await selfOn(other, first)).status).toBe(200);
+  });
+
+  test("that the call comes with goes on for 10 minutes, in which the lost answer can be had again", async () => {
+    const { data, operator_key: key } = (await create(MACHINE)).body;
+    const own = data.keys[0].id;
+    const rotateOwn = () =>
+      keyCall(data.id, "/rotate_key", key, { key: own }, { "idempotency-key": "own" });
+    const rotatedAt = Date.now();
+    const first = await rotateOwn();
+    expect(first.status).toBe(200);
+    expect((await rotateOwn()).text).toBe(first.text);
+    const [old] = first.body.data.keys;
+    expect([old.id, await ids(data.id)]).toEqual([own, [own, first.body.data.keys[1].id]]);
+    expect((Date.parse(old.ends_at) - rotatedAt) / 60_000).toBeCloseTo(10, 0);
+  });
+
+  test("of another operator is for owners to change", async () => {
+    const { data } = (await create(MACHINE)).body;
+    const { key } = await service.addOperator("operator");
+    const message = "Keys of other operators need the role owner; yours is operator.";
+    const at = `/keys/${data.keys[0].id}/revoke`;
+    for (const [path, body] of [
+      ["/keys", { name: "Mine" }],
+      ["/rotate_key", {}],
+      [at, {}],
+    ] as const) {
+      expect(brief(await keyCall(data.id, path, key, body))).toEqual(
+        refusal(403, undefined, message),
+      );
+    }
+    expect((await keyCall(data.id, at, owner.key)).status).toBe(200);
+    expect(await ids(data.id)).toEqual([]);
+  });
+
+  test("is the last one that a machine can end, and has to be the operator's own", async () => {
+    const { data, operator_key: key } = (await create(MACHINE)).body;
+    const last = "This is the last key of yours that works; create another first.";
+    const revoked = await keyCall(data.id, `/keys/${data.keys[0].id}/revoke`, key);
+    expect(brief(revoked)).toEqual(refusal(422, "api_key", last));
+    const foreign = (await create(MACHINE)).body.data.keys[0].id;
+    const none = refusal(404, undefined, "There is no such key.");
+    for (const id of [foreign, `key_${"0".repeat(24)}`]) {
+      expect(brief(await keyCall(data.id, `/keys/${id}/revoke`, key))).toEqual(none);
+      expect(brief(await keyCall(data.id, "/rotate_key", key, { key: id }))).toEqual(none);
+    }
+  });
+
+  test("is not created beyond 20 that work", async () => {
+    const { data } = (await create(MACHINE)).body;
+    const make = () => keyCall(data.id, "/keys", owner.key, { name: "One more" });
+    for (let i = 0; i < 19; i++) expect((await make()).status).toBe(201);
+    const text = "The operator has 20 keys that work, and no more fit: revoke one first.";
+    expect(brief(await make())).toEqual(refusal(422, "api_key", text));
+  });
 });
 
 test("at most 20 keys of an operator work: the oldest end first", async () => {

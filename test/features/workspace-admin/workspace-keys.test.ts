@@ -12,11 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const ask = async (id: number, path: string, body?: object, headers = {}) => {
+const ask = async (id: number, path: string, body?: object, { headers = {}, method = "" } = {}) => {
   const answer = await service.request(`/admin/v1/workspaces/${id}/api_keys${path}`, {
     apiKey: operator.key,
     headers,
     ...(body === undefined ? {} : { body }),
+    ...(method === "" ? {} : { method }),
   });
   return { status: answer.status, body: answer.body };
 };
@@ -44,6 +45,7 @@ test("an operator lists a workspace's working keys without their secrets, and ad
         last_used_at: null,
         ends_at: null,
         current: false,
+        scope: "full",
       },
       api_key: expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/),
     },
@@ -61,10 +63,23 @@ test("an operator lists a workspace's working keys without their secrets, and ad
       `api_key/${body.data.id}`,
       [
         { field: "name", before: null, after: "for support" },
+        { field: "scope", before: null, after: "full" },
         { field: "last4", before: null, after: body.data.last4 },
       ],
     ],
   ]);
+});
+
+test("an operator names a workspace's key and makes it read-only, even if it is the last", async () => {
+  const { id } = await service.addWorkspace();
+  const [key] = (await ask(id, "")).body.data;
+  const changed = { ...key, name: "reports", scope: "read_only" };
+  const fields = { name: "reports", scope: "read_only" };
+  const { status, body } = await ask(id, `/${key.id}`, fields, { method: "PATCH" });
+  expect({ status, body }).toEqual({ status: 200, body: { data: changed } });
+  expect((await ask(id, "")).body.data).toEqual([changed]);
+  const { status: missing } = await ask(id, `/key_${"0".repeat(24)}`, fields, { method: "PATCH" });
+  expect(missing).toBe(404);
 });
 
 test("an operator adds no more than 10 keys that are not to end", async () => {
@@ -140,7 +155,7 @@ test("an operator revokes even the last key, of the workspace that is named alon
   expect(await statusWith(apiKey)).toBe(200);
   const headers = { "idempotency-key": "revoke-it" };
   for (let i = 0; i < 2; i++) {
-    expect(await ask(id, `/${key}/revoke`, {}, headers)).toEqual({ status: 200, body: {} });
+    expect(await ask(id, `/${key}/revoke`, {}, { headers })).toEqual({ status: 200, body: {} });
   }
   expect(await ask(id, `/${key}/revoke`, {})).toEqual(gone);
   await refused(apiKey);

@@ -183,6 +183,13 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
   endsAt?: Timestamp | undefined;
+
+  /**
+   * What it is for, as its maker calls it; unset when nobody named it.
+   *
+   * @generated from field: optional string name = 6;
+   */
+  name?: string | undefined;
 };
 
 /**
@@ -225,6 +232,13 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
   endsAt?: Timestamp | undefined;
+
+  /**
+   * What it is for, as its maker calls it; unset when nobody named it.
+   *
+   * @generated from field: optional string name = 6;
+   */
+  name?: string | undefined;
 };
 
 /**

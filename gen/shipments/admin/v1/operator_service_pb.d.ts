@@ -392,6 +392,160 @@ export declare type UpdateOperatorResponseValid = Message<"shipments.admin.v1.Up
 export declare const UpdateOperatorResponseSchema: GenMessage<UpdateOperatorResponse, {validType: UpdateOperatorResponseValid}>;
 
 /**
+ * @generated from message shipments.admin.v1.CreateOperatorKeyRequest
+ */
+export declare type CreateOperatorKeyRequest = Message<"shipments.admin.v1.CreateOperatorKeyRequest"> & {
+  /**
+   * The operator's id.
+   *
+   * @generated from field: optional int64 operator = 1;
+   */
+  operator?: bigint | undefined;
+
+  /**
+   * What it is for, in 1 to 100 characters.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorKeyRequest
+ */
+export declare type CreateOperatorKeyRequestValid = Message<"shipments.admin.v1.CreateOperatorKeyRequest"> & {
+  /**
+   * The operator's id.
+   *
+   * @generated from field: optional int64 operator = 1;
+   */
+  operator: bigint;
+
+  /**
+   * What it is for, in 1 to 100 characters.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message shipments.admin.v1.CreateOperatorKeyRequest.
+ * Use `create(CreateOperatorKeyRequestSchema)` to create a new message.
+ */
+export declare const CreateOperatorKeyRequestSchema: GenMessage<CreateOperatorKeyRequest, {validType: CreateOperatorKeyRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorKeyResponse
+ */
+export declare type CreateOperatorKeyResponse = Message<"shipments.admin.v1.CreateOperatorKeyResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: Operator | undefined;
+
+  /**
+   * `sho_` and 36 characters.
+   *
+   * @generated from field: string operator_key = 2;
+   */
+  operatorKey: string;
+};
+
+/**
+ * @generated from message shipments.admin.v1.CreateOperatorKeyResponse
+ */
+export declare type CreateOperatorKeyResponseValid = Message<"shipments.admin.v1.CreateOperatorKeyResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+
+  /**
+   * `sho_` and 36 characters.
+   *
+   * @generated from field: string operator_key = 2;
+   */
+  operatorKey: string;
+};
+
+/**
+ * Describes the message shipments.admin.v1.CreateOperatorKeyResponse.
+ * Use `create(CreateOperatorKeyResponseSchema)` to create a new message.
+ */
+export declare const CreateOperatorKeyResponseSchema: GenMessage<CreateOperatorKeyResponse, {validType: CreateOperatorKeyResponseValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.RevokeOperatorKeyRequest
+ */
+export declare type RevokeOperatorKeyRequest = Message<"shipments.admin.v1.RevokeOperatorKeyRequest"> & {
+  /**
+   * The operator's id.
+   *
+   * @generated from field: optional int64 operator = 1;
+   */
+  operator?: bigint | undefined;
+
+  /**
+   * The key's id.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+};
+
+/**
+ * @generated from message shipments.admin.v1.RevokeOperatorKeyRequest
+ */
+export declare type RevokeOperatorKeyRequestValid = Message<"shipments.admin.v1.RevokeOperatorKeyRequest"> & {
+  /**
+   * The operator's id.
+   *
+   * @generated from field: optional int64 operator = 1;
+   */
+  operator: bigint;
+
+  /**
+   * The key's id.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message shipments.admin.v1.RevokeOperatorKeyRequest.
+ * Use `create(RevokeOperatorKeyRequestSchema)` to create a new message.
+ */
+export declare const RevokeOperatorKeyRequestSchema: GenMessage<RevokeOperatorKeyRequest, {validType: RevokeOperatorKeyRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.RevokeOperatorKeyResponse
+ */
+export declare type RevokeOperatorKeyResponse = Message<"shipments.admin.v1.RevokeOperatorKeyResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: Operator | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.RevokeOperatorKeyResponse
+ */
+export declare type RevokeOperatorKeyResponseValid = Message<"shipments.admin.v1.RevokeOperatorKeyResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.Operator data = 1;
+   */
+  data?: OperatorValid | undefined;
+};
+
+/**
+ * Describes the message shipments.admin.v1.RevokeOperatorKeyResponse.
+ * Use `create(RevokeOperatorKeyResponseSchema)` to create a new message.
+ */
+export declare const RevokeOperatorKeyResponseSchema: GenMessage<RevokeOperatorKeyResponse, {validType: RevokeOperatorKeyResponseValid}>;
+
+/**
  * @generated from message shipments.admin.v1.RotateOperatorKeyRequest
  */
 export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.RotateOperatorKeyRequest"> & {
@@ -403,11 +557,19 @@ export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.Rotat
   operator?: bigint | undefined;
 
   /**
-   * For how many seconds the other keys go on working, 0 to 604800 (7 days); 0 when not given.
+   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for a `key`
+   * that the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
+
+  /**
+   * The id of the only key to replace, by one of the same name; all when not given.
+   *
+   * @generated from field: optional string key = 3;
+   */
+  key?: string | undefined;
 };
 
 /**
@@ -422,11 +584,19 @@ export declare type RotateOperatorKeyRequestValid = Message<"shipments.admin.v1.
   operator: bigint;
 
   /**
-   * For how many seconds the other keys go on working, 0 to 604800 (7 days); 0 when not given.
+   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for a `key`
+   * that the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
+
+  /**
+   * The id of the only key to replace, by one of the same name; all when not given.
+   *
+   * @generated from field: optional string key = 3;
+   */
+  key?: string | undefined;
 };
 
 /**
@@ -658,8 +828,29 @@ export declare const OperatorService: GenService<{
     output: typeof UpdateOperatorResponseSchema;
   },
   /**
-   * Gives an operator a new key, shown in this answer and never again. The others end after the overlap, or when they
-   * were to end anyway, whichever is sooner. At most 20 keys work at the same time: beyond that the oldest end at once.
+   * Adds a key beside the others, shown in this answer and never again; at most 20 work. Only owners do so for others.
+   *
+   * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorKey
+   */
+  createOperatorKey: {
+    methodKind: "unary";
+    input: typeof CreateOperatorKeyRequestSchema;
+    output: typeof CreateOperatorKeyResponseSchema;
+  },
+  /**
+   * Ends one key of an operator now. Only owners do so for others; a machine cannot end its own last key.
+   *
+   * @generated from rpc shipments.admin.v1.OperatorService.RevokeOperatorKey
+   */
+  revokeOperatorKey: {
+    methodKind: "unary";
+    input: typeof RevokeOperatorKeyRequestSchema;
+    output: typeof RevokeOperatorKeyResponseSchema;
+  },
+  /**
+   * Gives an operator a new key, shown in this answer and never again. The one that it replaces, or all others, end
+   * after the overlap, or when they were to end anyway, whichever is sooner. At most 20 keys work at the same time:
+   * beyond that the oldest end at once. Only owners do so for others.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RotateOperatorKey
    */

@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RateLimit, RateLimitValid } from "../../v1/workspace_service_pb.js";
-import type { ApiKey, ApiKeyValid } from "../../v1/api_key_pb.js";
+import type { ApiKey, ApiKeyScope, ApiKeyValid } from "../../v1/api_key_pb.js";
 import type { Member, MemberRole, MemberValid } from "../../v1/member_pb.js";
 
 /**
@@ -942,6 +942,13 @@ export declare type CreateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.C
    * @generated from field: string name = 2;
    */
   name: string;
+
+  /**
+   * FULL when not given.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
+   */
+  scope?: ApiKeyScope | undefined;
 };
 
 /**
@@ -961,6 +968,13 @@ export declare type CreateWorkspaceApiKeyRequestValid = Message<"shipments.admin
    * @generated from field: string name = 2;
    */
   name: string;
+
+  /**
+   * FULL when not given.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
+   */
+  scope?: ApiKeyScope | undefined;
 };
 
 /**
@@ -1008,6 +1022,104 @@ export declare type CreateWorkspaceApiKeyResponseValid = Message<"shipments.admi
  * Use `create(CreateWorkspaceApiKeyResponseSchema)` to create a new message.
  */
 export declare const CreateWorkspaceApiKeyResponseSchema: GenMessage<CreateWorkspaceApiKeyResponse, {validType: CreateWorkspaceApiKeyResponseValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceApiKeyRequest
+ */
+export declare type UpdateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.UpdateWorkspaceApiKeyRequest"> & {
+  /**
+   * The workspace's id.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace?: bigint | undefined;
+
+  /**
+   * The key's id.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * 1 to 100 characters.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * What it may be used for from now on.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 4;
+   */
+  scope?: ApiKeyScope | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceApiKeyRequest
+ */
+export declare type UpdateWorkspaceApiKeyRequestValid = Message<"shipments.admin.v1.UpdateWorkspaceApiKeyRequest"> & {
+  /**
+   * The workspace's id.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace: bigint;
+
+  /**
+   * The key's id.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * 1 to 100 characters.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * What it may be used for from now on.
+   *
+   * @generated from field: optional shipments.v1.ApiKeyScope scope = 4;
+   */
+  scope?: ApiKeyScope | undefined;
+};
+
+/**
+ * Describes the message shipments.admin.v1.UpdateWorkspaceApiKeyRequest.
+ * Use `create(UpdateWorkspaceApiKeyRequestSchema)` to create a new message.
+ */
+export declare const UpdateWorkspaceApiKeyRequestSchema: GenMessage<UpdateWorkspaceApiKeyRequest, {validType: UpdateWorkspaceApiKeyRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceApiKeyResponse
+ */
+export declare type UpdateWorkspaceApiKeyResponse = Message<"shipments.admin.v1.UpdateWorkspaceApiKeyResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKey | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceApiKeyResponse
+ */
+export declare type UpdateWorkspaceApiKeyResponseValid = Message<"shipments.admin.v1.UpdateWorkspaceApiKeyResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ApiKey data = 1;
+   */
+  data?: ApiKeyValid | undefined;
+};
+
+/**
+ * Describes the message shipments.admin.v1.UpdateWorkspaceApiKeyResponse.
+ * Use `create(UpdateWorkspaceApiKeyResponseSchema)` to create a new message.
+ */
+export declare const UpdateWorkspaceApiKeyResponseSchema: GenMessage<UpdateWorkspaceApiKeyResponse, {validType: UpdateWorkspaceApiKeyResponseValid}>;
 
 /**
  * @generated from message shipments.admin.v1.RotateWorkspaceApiKeysRequest
@@ -1387,7 +1499,17 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof CreateWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Makes a new key, shown in this answer and never again, in the place of all others: they end after the overlap, or
+   * Changes what is given of a key and leaves the rest.
+   *
+   * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceApiKey
+   */
+  updateWorkspaceApiKey: {
+    methodKind: "unary";
+    input: typeof UpdateWorkspaceApiKeyRequestSchema;
+    output: typeof UpdateWorkspaceApiKeyResponseSchema;
+  },
+  /**
+   * Makes a new key of full scope, shown in this answer and never again, in the place of all others: they end after the overlap, or
    * when they were to end anyway, whichever is sooner. With an overlap, at most 20 keys work in all.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.RotateWorkspaceApiKeys
