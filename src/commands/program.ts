@@ -26,6 +26,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   const program = new Command("shipments")
     .description("Runs and operates the shipment booking service.")
     .version(manifest.version, "-V, --version", "print the version")
+    // Else it would take the `--version N` of `tariff roll-back` for its own.
+    .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError();
   const name = argv[2] ?? "";

@@ -100,8 +100,8 @@ test("tariff publish names every fault with its path, and publishes nothing", as
   expect(paths).toEqual([
     "base_fee",
     "rate_per_km",
-    "tiers[1].max_kg",
     "tiers[1].min_kg",
+    "tiers[1].max_kg",
     expect.stringMatching(/^zones\[0\]\.geometry/),
   ]);
   expect(await query("select from tariff_version")).toEqual([]);
