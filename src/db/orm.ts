@@ -104,6 +104,9 @@ function ormOptions(
     // No relation here has two sides to keep in step, and the accessors that MikroORM would otherwise
     // define on every property of every row cost a third of a list.
     propagationOnPrototype: false,
+    // One statement for several rows names them as alternatives, which no single index scan finds, and
+    // has a text for each number of them.
+    useBatchUpdates: false,
     colors: false,
     logger: (message: string) => log?.debug(message),
   };

@@ -33,7 +33,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
        9.532, 1144, 125, 500, 1269, 1269,
        'USD', 1, at, at, case when ${status} = 'cancelled' then at end,
        ${bulk.externalReference ?? "null"}
-     from generate_series(1, ${bulk.count}) i, lateral (select ${bulk.createdAt ?? "now()"} as at)
+     from generate_series(1, ${bulk.count}) i, lateral (select ${bulk.createdAt ?? "now()"} as at) as booked
      order by i
      returning reference`,
   );
