@@ -1,5 +1,27 @@
 import { Migration } from "@mikro-orm/migrations";
 
+const EVENT_DELIVER_FN = `create or replace function "event_deliver_fn"() returns trigger as \$\$ begin declare
+  webhook record;   delivered record; begin
+  if new.type <> 'webhook.test' then
+    for webhook in
+      select * from webhook as candidate
+      where candidate.workspace_id = new.workspace_id and candidate.disabled_reason is null
+        and candidate.id <> new.subject
+        and (candidate.types @> array['*'] or candidate.types @> array[new.type])
+      order by candidate.id
+    loop
+      insert into webhook_delivery
+        (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
+      values
+        (new.workspace_id, webhook.id, new.subject, new.number, new.type, new.created_at, new.created_at)
+      returning *, null::timestamptz as run_at into delivered;       perform graphile_worker.add_job(
+  'deliver_webhook',
+  json_build_object('workspace', delivered.workspace_id, 'delivery', delivered.id,
+                    'attempt', delivered.attempts + 1),
+  queue_name := case when webhook.failing_since is null then 'webhook ' || webhook.id || ' ' || (hashtext(delivered.subject) & 3) else 'webhook ' || webhook.id end,
+  priority := case when webhook.failing_since is null then 0 else 10 end,
+  run_at := delivered.run_at);     end loop;   end if;   return null; end; end; \$\$ language plpgsql;`;
+
 export class Migration20261121083749_events_and_webhooks extends Migration {
   override name = "Migration20261121083749_events_and_webhooks";
 
@@ -68,27 +90,7 @@ export class Migration20261121083749_events_and_webhooks extends Migration {
     this.addSql(
       `alter table "event" add constraint "event_number_counts_from_one" check (number >= 1);`,
     );
-    this.addSql(`create or replace function "event_deliver_fn"() returns trigger as \$\$ begin declare
-  webhook record;   delivered record; begin
-  if new.type <> 'webhook.test' then
-    for webhook in
-      select * from webhook as candidate
-      where candidate.workspace_id = new.workspace_id and candidate.disabled_reason is null
-        and candidate.id <> new.subject
-        and (candidate.types @> array['*'] or candidate.types @> array[new.type])
-      order by candidate.id
-    loop
-      insert into webhook_delivery
-        (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
-      values
-        (new.workspace_id, webhook.id, new.subject, new.number, new.type, new.created_at, new.created_at)
-      returning *, null::timestamptz as run_at into delivered;       perform graphile_worker.add_job(
-  'deliver_webhook',
-  json_build_object('workspace', delivered.workspace_id, 'delivery', delivered.id,
-                    'attempt', delivered.attempts + 1),
-  queue_name := case when webhook.failing_since is null then 'webhook ' || webhook.id || ' ' || (hashtext(delivered.subject) & 3) else 'webhook ' || webhook.id end,
-  priority := case when webhook.failing_since is null then 0 else 10 end,
-  run_at := delivered.run_at);     end loop;   end if;   return null; end; end; \$\$ language plpgsql;`);
+    this.addSql(EVENT_DELIVER_FN);
     this.addSql(
       `create trigger "deliver" AFTER INSERT on "event" for each ROW execute function "event_deliver_fn"();`,
     );
