@@ -5,10 +5,10 @@ const SHOWN_CHARACTERS = 100;
 
 /** A map's key as a step of a field's path, as in `metadata["colour"]`: short whatever its size. */
 export function mapKey(key: string): string {
-  return `[${JSON.stringify(shownName(key))}]`;
+  return `[${JSON.stringify(clip(key, SHOWN_CHARACTERS))}]`;
 }
 
-/** A name that a caller made up, as a path shows it: short whatever its size. */
+/** A name that a caller made up, as a path shows it: never empty, and short whatever its size. */
 export function shownName(name: string): string {
-  return clip(name, SHOWN_CHARACTERS);
+  return clip(name, SHOWN_CHARACTERS) || '""';
 }

@@ -86,9 +86,12 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
+/** How many problems a refusal tells: a small request can have thousands, each with a long text. */
+const MAX_PROBLEMS = 100;
+
 /**
- * A call that is refused, with everything that is wrong. The first problem gives the reason; the
- * message is its text, and how many more there are.
+ * A call that is refused, with everything that is wrong, as far as that is not too much. The first
+ * problem gives the reason; the message is its text, and how many more there are.
  */
 export class Refusal extends Error {
   readonly problems: readonly Problem[];
@@ -103,7 +106,7 @@ export class Refusal extends Error {
   constructor(problems: readonly [Problem, ...Problem[]], options: RefusalOptions = {}) {
     super(summarize(problems[0].text, problems.length).toWellFormed(), { cause: options.cause });
     this.name = "Refusal";
-    this.problems = problems.map(wellFormed);
+    this.problems = problems.slice(0, MAX_PROBLEMS).map(wellFormed);
     this.reason = problems[0].reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};

@@ -77,7 +77,7 @@ function faultOf(audience: Audience, sent: Sent): Fault {
   const mistyped = faults.find((it) => it !== undefined);
   if (mistyped !== undefined) return mistyped;
   if (sent.readOnly || audience === "person") {
-    const text = "page_size is no parameter of this call's query; there are none.";
+    const text = "page_size is no query parameter of this call; it takes none.";
     return { subject: "page_size", text };
   }
   return {

@@ -49,6 +49,14 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("heading", { name: "Deploy robot", level: 1 }).waitFor();
     expect(await page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
 
+    for (const email of ["robots@example.org", ""]) {
+      await page.getByRole("button", { name: "Edit" }).click();
+      await dialog(page).getByLabel("Email").fill(email);
+      await press(page, "Save");
+      await dialog(page).waitFor({ state: "hidden" });
+      expect((await self(first)).body.data.email).toBe(email || null);
+    }
+
     await page.getByRole("button", { name: "Create a key" }).click();
     await dialog(page).getByLabel("Name").fill("Laptop");
     await press(page, "Create the key");

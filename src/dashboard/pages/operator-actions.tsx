@@ -11,7 +11,7 @@ import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { FormDialog } from "../parts/dialog.tsx";
-import { numberOf, optionalTextOf, TextField, textOf } from "../parts/form.tsx";
+import { numberOf, TextField, textOf } from "../parts/form.tsx";
 import { OperatorRoleField } from "../parts/operator-fields.tsx";
 import { isSelf } from "../parts/operator-state.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
@@ -87,7 +87,7 @@ function EditDialog({ operator, changed, close }: DialogProps) {
     await operators.updateOperator({
       operator: operator.id,
       name: textOf(form, "name"),
-      email: optionalTextOf(form, "email"),
+      email: textOf(form, "email"),
       role: numberOf(form, "role"),
     });
     toast("The operator is changed.");

@@ -45,7 +45,8 @@ export function compileJsonRoute(route: Route): JsonRoute {
       throw new Error(`${route.rpc.name} binds {${name}}, which is no scalar field of its request`);
     }
   }
-  const isQueried = (field: DescField) => route.body !== "json" && field !== route.body;
+  const isQueried = (field: DescField) =>
+    route.body !== "json" && field !== route.body && !bound.has(field.name);
   return {
     ...route,
     decodePath: compileDecodeParameters(input.fields),

@@ -25,7 +25,7 @@ const MAX_UNKNOWN = 20;
  */
 export function compileDecodeParameters(declared: readonly DescField[]): DecodeParameters {
   const fields = new Map(declared.map((field) => [field.name, field]));
-  const known = fields.size === 0 ? "there are none" : `there are ${[...fields.keys()].join(", ")}`;
+  const known = [...fields.keys()].join(", ") || "none";
   return (parameters, unknown) => {
     const json: Record<string, unknown> = {};
     for (const [name, text] of parameters) {
@@ -45,7 +45,7 @@ export function compileDecodeParameters(declared: readonly DescField[]): DecodeP
 
 function unknownParameter(name: string, known: string): Problem {
   const subject = shownName(name);
-  const text = `${subject} is no parameter of this call's query; ${known}.`;
+  const text = `${subject} is no query parameter of this call; it takes ${known}.`;
   return { reason: "FIELD_INVALID", subject, text };
 }
 

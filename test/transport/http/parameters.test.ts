@@ -65,7 +65,7 @@ test("unknown query parameters are named, of many the first, and of long ones th
     "smallCount",
   ]);
   const [{ text }] = unknown as [Problem];
-  expect(text).toMatch(/^flags is no parameter of this call's query; there are number, maybe, /);
+  expect(text).toMatch(/^flags is no query parameter of this call; it takes number, maybe, /);
 
   const many: Problem[] = [];
   compiled(
