@@ -95,6 +95,10 @@ describeDashboard("shipments", (dashboard) => {
       ]);
       expect(await page.getByLabel("Payment").inputValue()).toBe("1");
       await expectWellShown(page, "shipments-left-out");
+      await page.goto(`/w/${workspace.id}/shipments?status=pending&payment_status=PAID`);
+      await page.getByText("No shipments match").waitFor();
+      expect(await page.getByLabel("Status").inputValue()).toBe("1");
+      expect(await page.getByLabel("Payment").inputValue()).toBe("2");
       await page.goto(`/w/${workspace.id}/shipments?page_token=x`);
       await page.getByText("The list has no such page with these filters.").waitFor();
       await page.getByRole("button", { name: "Show the first page" }).click();

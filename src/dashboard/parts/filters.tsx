@@ -25,7 +25,7 @@ export function filterValues<F extends FilterFields>(
 ): { readonly [Name in keyof F]: string | undefined } {
   const values = Object.entries(fields).map(([name, filter]) => {
     const value = query.get(name);
-    return [name, value !== null && canBe(filter, value) ? value : undefined] as const;
+    return [name, value === null ? undefined : valueOf(filter, value)] as const;
   });
   return Object.fromEntries(values) as { readonly [Name in keyof F]: string | undefined };
 }
@@ -33,13 +33,20 @@ export function filterValues<F extends FilterFields>(
 /** A day as `2026-11-01`, if the calendar has it. */
 const DAY = /^2\d{3}-\d\d-\d\d$/;
 
-function canBe({ of, choices }: Filter, value: string): boolean {
-  if (of === "number") return recordIdOf(value) !== undefined;
+/** The value of a filter that the address gives; a choice by what the API calls it too. */
+function valueOf({ of, choices }: Filter, value: string): string | undefined {
+  if (of === "number") return recordIdOf(value) === undefined ? undefined : value;
   if (of === "day") {
     const ms = DAY.test(value) ? Date.parse(`${value}T00:00Z`) : NaN;
-    return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value);
+    const isDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value);
+    return isDay ? value : undefined;
   }
-  return value === "" || choices === undefined || choices.some(([one]) => one === value);
+  if (value === "" || choices === undefined) return value;
+  const word = value.toLowerCase();
+  const chosen = choices.find(
+    ([one, label]) => one === value || label.toLowerCase().replaceAll(" ", "_") === word,
+  );
+  return chosen?.[0];
 }
 
 /** Says what of the address is left out, and what can be chosen. */
