@@ -120,7 +120,7 @@ const FAILURES: ReadonlySet<number> = new Set([
 function commonAttributes({ caller, headers }: ReceivedCall): Attributes {
   return {
     ...serverAttributes(headers.host),
-    "shipments.request_id": cutKeys(headers.requestId),
+    "shipments.request_id": headers.requestId,
     ...(caller?.audience === "workspace" ? { "shipments.workspace": caller.workspaceId } : {}),
   };
 }

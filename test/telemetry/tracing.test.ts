@@ -80,7 +80,7 @@ const rpcAttributes = (requestId: string, url: string, method: string) => ({
 
 test("a booking by JSON is a span of its route, with its transaction below", async () => {
   const headers = { "x-request-id": "json-booking", "x-forwarded-for": "203.0.113.7" };
-  const { status } = await service.request("/v1/shipments?x=1", { apiKey, body: BOOKING, headers });
+  const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
   expect(status).toBe(201);
   expect(await otlp.treeOf("json-booking", 2)).toEqual({
     name: "POST /v1/shipments",
@@ -232,9 +232,9 @@ test("a path that leads nowhere is not recorded, since anything may be in it", a
 });
 
 test("neither a key nor an email in a path or a request id is recorded", async () => {
-  const path = `/v1/shipments/ada@example.org/events`;
-  await service.request(path, { apiKey, headers: { "x-request-id": apiKey } });
-  const span = await otlp.spanOf(`shp_...${apiKey.slice(-4)}`);
+  const path = `/v1/shipments/ada@example.org/events?page_size=1`;
+  const { headers } = await service.request(path, { apiKey, headers: { "x-request-id": apiKey } });
+  const span = await otlp.spanOf(headers.get("x-request-id")!);
   expect(span.attributes).toMatchObject({ "url.path": "/v1/shipments/REDACTED/events" });
   expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).not.toContain(apiKey);
 });
@@ -272,9 +272,9 @@ test("a call joins the trace that its caller names, with its state, on every ser
     body: COVERED_ROUTE,
     headers: headers("joins-json"),
   });
-  for (const [name, transport] of Object.entries(PROTOCOLS)) {
+  for (const [i, transport] of Object.values(PROTOCOLS).entries()) {
     const client = rpcClient(ShipmentService, transport, service, apiKey);
-    const requestId = `joins-${name.replaceAll(" ", "-")}`;
+    const requestId = `joins-${i}`;
     requestIds.push(requestId);
     await client.quoteShipment(rpcRoute(), { headers: headers(requestId) });
   }
