@@ -10,15 +10,16 @@ export interface EndedKey {
   readonly endsAt: Date;
 }
 
-/** Ends keys of workspaces as `endKeys` does, and tells how. */
+/** Ends keys of workspaces as `endKeys` does, and tells how, in the order given. */
 export async function endApiKeys(
   tx: EntityManager,
   keys: readonly ApiKey[],
   afterSeconds: number,
 ): Promise<EndedKey[]> {
-  const before = new Map(keys.map(({ id, endsAt }) => [id, endsAt ?? null]));
   const hashes = keys.map(({ hash }) => hash);
+  const before = keys.map(({ endsAt }) => endsAt ?? null);
   await endKeys(tx, "api_key", hashes, afterSeconds);
   const ended = await tx.find(ApiKey, { hash: { $in: hashes } }, { refresh: true });
-  return ended.map(({ id, endsAt }) => ({ id, before: before.get(id)!, endsAt: endsAt! }));
+  const endsAt = new Map(ended.map((key) => [key.id, key.endsAt!]));
+  return keys.map(({ id }, i) => ({ id, before: before[i]!, endsAt: endsAt.get(id)! }));
 }
