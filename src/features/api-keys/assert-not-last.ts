@@ -1,20 +1,19 @@
-import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { lastKeyThat } from "../credentials/last-key.ts";
 import type { ApiKey } from "./api-key.entity.ts";
 
 /**
- * Checks that a workspace can do without a key of full scope: without one that works it could not make
- * another, nor for long without one that lasts.
+ * Checks that a workspace can do without a key of full scope.
  *
  * @throws Refusal API_KEY_LAST
  */
 export function assertNotLast(key: ApiKey, working: readonly ApiKey[]): void {
   if (key.scope !== "full") return;
-  const others = working.filter((other) => other !== key && other.scope === "full");
-  if (key.endsAt && others.length === 0) throw lastKeyError("works");
-  if (!key.endsAt && others.every(({ endsAt }) => endsAt)) throw lastKeyError("is not to end");
-}
-
-function lastKeyError(which: string): Refusal {
+  const which = lastKeyThat(
+    key,
+    working.filter(({ scope }) => scope === "full"),
+  );
+  if (which === undefined) return;
   const text = `This is the last key of full scope that ${which}; create another first.`;
-  return refuse("API_KEY_LAST", text, { subject: "api_key" });
+  throw refuse("API_KEY_LAST", text, { subject: "api_key" });
 }

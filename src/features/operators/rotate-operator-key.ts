@@ -11,6 +11,7 @@ import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
 import { findToChange } from "./find-operator.ts";
+import type { OperatorKey } from "./operator-key.entity.ts";
 import {
   addOperatorKey,
   endOperatorKeys,
@@ -25,8 +26,8 @@ const OVERLAP_OF_CURRENT_SECONDS = 600;
 
 /**
  * Gives an operator a new key at once, in the place of one or of all. What it replaces ends after the
- * overlap, or when it was to end anyway, whichever is sooner; the oldest end at once where there would
- * be more than `MAX_OPERATOR_KEYS`.
+ * overlap, or when it was to end anyway, whichever is sooner. Where there would be more than
+ * `MAX_OPERATOR_KEYS`, those that were to end first end at once.
  *
  * @returns the operator, and the new key, which no other call shows
  * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, ROLE_INSUFFICIENT when it is for another
@@ -38,25 +39,31 @@ export async function rotateOperatorKey(
   em: EntityManager,
 ): Promise<RotateOperatorKeyResponse> {
   const { rotateOperatorKey: method } = OperatorService.method;
-  const isCurrent = request.key !== undefined && request.key === call.caller.keyId;
-  const { overlapSeconds = isCurrent ? OVERLAP_OF_CURRENT_SECONDS : 0 } = request;
+  const overlapOf = ({ id }: OperatorKey) =>
+    request.overlapSeconds ?? (id === call.caller.keyId ? OVERLAP_OF_CURRENT_SECONDS : 0);
   return withIdempotency(em, method, request, call, async (tx) => {
     const operator = await findToChange(tx, request.operator);
     assertOwnOrOwner(call.caller, operator, "Keys of");
     const { id } = operator;
     const working = await workingKeysOf(tx, id);
     const old = request.key === undefined ? undefined : pickOperatorKey(working, request.key);
-    await endOperatorKeys(tx, old === undefined ? working : [old], overlapSeconds);
-    const goingOn = await workingKeysOf(tx, id);
+    const replaced = Map.groupBy(old === undefined ? working : [old], overlapOf);
+    for (const [seconds, keys] of replaced) await endOperatorKeys(tx, keys, seconds);
+    const goingOn = (await workingKeysOf(tx, id)).toSorted((a, b) => endMs(a) - endMs(b));
     const surplus = goingOn.slice(0, Math.max(0, goingOn.length - (MAX_OPERATOR_KEYS - 1)));
     await endOperatorKeys(tx, surplus, 0);
     const key = await addOperatorKey(tx, id, old?.name ?? null);
     const changes = changesBetween(
       { key: old?.id },
-      { key: key.id, overlap_seconds: overlapSeconds },
+      { key: key.id, overlap_seconds: Math.max(0, ...replaced.keys()) },
     );
     recordChange(tx, call, { subject: `operator/${id}`, changes });
     const data = await readOperator(tx, id);
     return create(RotateOperatorKeyResponseSchema, { data, operatorKey: key.secret });
   });
+}
+
+/** When a key ends, in milliseconds since the epoch; of those that do not, the last moment there is. */
+function endMs({ endsAt }: OperatorKey): number {
+  return endsAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }

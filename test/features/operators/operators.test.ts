@@ -327,19 +327,25 @@ describe("one key of several", () => {
     expect((await selfOn(other, first)).status).toBe(200);
   });
 
-  test("that the call comes with goes on for 10 minutes, in which the lost answer can be had again", async () => {
-    const { data, operator_key: key } = (await create(MACHINE)).body;
-    const own = data.keys[0].id;
-    const rotateOwn = () =>
-      keyCall(data.id, "/rotate_key", key, { key: own }, { "idempotency-key": "own" });
-    const rotatedAt = Date.now();
-    const first = await rotateOwn();
-    expect(first.status).toBe(200);
-    expect((await rotateOwn()).text).toBe(first.text);
-    const [old] = first.body.data.keys;
-    expect([old.id, await ids(data.id)]).toEqual([own, [own, first.body.data.keys[1].id]]);
-    expect((Date.parse(old.ends_at) - rotatedAt) / 60_000).toBeCloseTo(10, 0);
-  });
+  test.each([
+    ["alone", (own: string) => ({ key: own })],
+    ["with all others", () => ({})],
+  ])(
+    "that the call comes with, replaced %s, goes on for 10 minutes, in which the lost answer can be had again",
+    async (_, fields) => {
+      const { data, operator_key: key } = (await create(MACHINE)).body;
+      const own = data.keys[0].id;
+      const rotateOwn = () =>
+        keyCall(data.id, "/rotate_key", key, fields(own), { "idempotency-key": "own" });
+      const rotatedAt = Date.now();
+      const first = await rotateOwn();
+      expect(first.status).toBe(200);
+      expect((await rotateOwn()).text).toBe(first.text);
+      const [old] = first.body.data.keys;
+      expect([old.id, await ids(data.id)]).toEqual([own, [own, first.body.data.keys[1].id]]);
+      expect((Date.parse(old.ends_at) - rotatedAt) / 60_000).toBeCloseTo(10, 0);
+    },
+  );
 
   test("of another operator is for owners to change", async () => {
     const { data } = (await create(MACHINE)).body;
@@ -361,9 +367,16 @@ describe("one key of several", () => {
 
   test("is the last one that a machine can end, and has to be the operator's own", async () => {
     const { data, operator_key: key } = (await create(MACHINE)).body;
-    const last = "This is the last key of yours that works; create another first.";
-    const revoked = await keyCall(data.id, `/keys/${data.keys[0].id}/revoke`, key);
-    expect(brief(revoked)).toEqual(refusal(422, "api_key", last));
+    const tell = (which: string) =>
+      refusal(422, "api_key", `This is the last key of yours that ${which}; create another first.`);
+    const revokeOwn = async (own: string) =>
+      brief(await keyCall(data.id, `/keys/${own}/revoke`, key));
+    expect(await revokeOwn(data.keys[0].id)).toEqual(tell("is not to end"));
+    const rotated = (await keyCall(data.id, "/rotate_key", key, { overlap_seconds: 3_600 })).body;
+    const newest = rotated.data.keys[1].id;
+    expect(await revokeOwn(newest)).toEqual(tell("is not to end"));
+    await keyCall(data.id, `/keys/${newest}/revoke`, owner.key);
+    expect(await revokeOwn(data.keys[0].id)).toEqual(tell("works"));
     const foreign = (await create(MACHINE)).body.data.keys[0].id;
     const none = refusal(404, undefined, "There is no such key.");
     for (const id of [foreign, `key_${"0".repeat(24)}`]) {
@@ -379,6 +392,16 @@ describe("one key of several", () => {
     const text = "The operator has 20 keys that work, and no more fit: revoke one first.";
     expect(brief(await make())).toEqual(refusal(422, "api_key", text));
   });
+});
+
+test("a rotation of one key among 20 ends it, and no other, which has no end", async () => {
+  const { data } = (await create(MACHINE)).body;
+  for (let i = 0; i < 19; i++) await call(`/operators/${data.id}/keys`, { name: `Program ${i}` });
+  const keys = (await call(`/operators/${data.id}`)).body.data.keys;
+  const [replaced] = keys.splice(7, 1);
+  const { body } = await rotate(data.id, { key: replaced.id, overlap_seconds: 3_600 });
+  expect(body.data.keys.slice(0, -1)).toEqual(keys);
+  expect(body.data.keys.at(-1)).toMatchObject({ name: replaced.name, ends_at: null });
 });
 
 test("at most 20 keys of an operator work: the oldest end first", async () => {

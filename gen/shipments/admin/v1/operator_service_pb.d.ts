@@ -557,7 +557,7 @@ export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.Rotat
   operator?: bigint | undefined;
 
   /**
-   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for a `key`
+   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key
    * that the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
@@ -584,7 +584,7 @@ export declare type RotateOperatorKeyRequestValid = Message<"shipments.admin.v1.
   operator: bigint;
 
   /**
-   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for a `key`
+   * For how many seconds what is replaced goes on working, 0 to 604800 (7 days). When not given, 0, or 600 for the key
    * that the call comes with: it alone can repeat the call, under an idempotency key, if the answer is lost.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
@@ -838,7 +838,8 @@ export declare const OperatorService: GenService<{
     output: typeof CreateOperatorKeyResponseSchema;
   },
   /**
-   * Ends one key of an operator now. Only owners do so for others; a machine cannot end its own last key.
+   * Ends one key of an operator now. Only owners do so for others. A machine cannot end the last one of its own
+   * that works, or that is not to end.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RevokeOperatorKey
    */
@@ -850,7 +851,7 @@ export declare const OperatorService: GenService<{
   /**
    * Gives an operator a new key, shown in this answer and never again. The one that it replaces, or all others, end
    * after the overlap, or when they were to end anyway, whichever is sooner. At most 20 keys work at the same time:
-   * beyond that the oldest end at once. Only owners do so for others.
+   * beyond that those that were to end first end at once. Only owners do so for others.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RotateOperatorKey
    */
