@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse } from "../../domain/refusal.ts";
 import type { Document } from "../../pipeline/answer.ts";
-import { documentReply, type AnsweredDocument } from "./document-reply.ts";
+import { documentReply, type AnsweredDocument, type DocumentReply } from "./document-reply.ts";
 import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 
 /** Answers a request for the OpenAPI document; false when it is for something else. */
@@ -17,22 +17,28 @@ const PATH = "/openapi.json";
 
 /** What the file says the address of the server is. */
 const OWN_ADDRESS = /(?<="servers": \[\s*\{\s*"url": )"\/"/;
-/** For how many addresses the document is kept: callers name them. */
+/**
+ * For how many addresses the document is kept and may be compressed: callers name them, without a key,
+ * and compressing it takes 20 ms of a core.
+ */
 const MAX_ADDRESSES = 8;
 
 /**
  * Serves the OpenAPI document in a file as `/openapi.json`, by GET or HEAD, to everybody. It says at
  * which address the server is, for tools that keep the document: `publicUrl`, or the host that it was
- * asked for at. The file is read when it is first asked for, and then kept in memory, also compressed.
+ * asked for at. The file is read when it is first asked for, and then kept in memory.
  */
 export function createApiDescription(file: string, publicUrl: string | undefined): ApiDescription {
-  const descriptions = new Map<string, Promise<AnsweredDocument>>();
+  let template: Promise<string> | undefined;
+  const kept = new Map<string, AnsweredDocument>();
 
-  function describeAt(address: string): Promise<AnsweredDocument> {
-    const known = descriptions.get(address) ?? read(file, address);
-    if (descriptions.size >= MAX_ADDRESSES) descriptions.clear();
-    descriptions.set(address, known);
-    return known;
+  async function reply(request: IncomingMessage): Promise<DocumentReply> {
+    const address = publicUrl ?? ownAddress(request);
+    const description =
+      kept.get(address) ?? describe(await (template ??= readFile(file, "utf8")), address);
+    if (kept.size < MAX_ADDRESSES) kept.set(address, description);
+    if (kept.has(address)) return documentReply(description, request.headers);
+    return documentReply(description, { ...request.headers, "accept-encoding": "identity" });
   }
 
   async function send(
@@ -40,10 +46,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     response: ServerResponse,
     requestId: string,
   ): Promise<void> {
-    const { headers, body } = await documentReply(
-      await describeAt(publicUrl ?? ownAddress(request)),
-      request.headers,
-    );
+    const { headers, body } = await reply(request);
     const all = ["x-request-id", requestId, ...headers];
     if (body === undefined) return void response.writeHead(304, all).end();
     // Node sends no body in answer to HEAD.
@@ -54,7 +57,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     if ((request.url ?? "").replace(/\?.*/s, "") !== PATH) return false;
     if (request.method === "GET" || request.method === "HEAD") {
       send(request, response, requestId).catch(() => {
-        descriptions.clear();
+        template = undefined;
         const text = "The service cannot read its own description; report this.";
         sendRefusal(response, requestId, refuse("INTERNAL", text));
       });
@@ -70,9 +73,8 @@ function ownAddress({ headers: { host } }: IncomingMessage): string {
   return host === undefined ? "/" : `http://${host.toLowerCase()}`;
 }
 
-async function read(file: string, address: string): Promise<AnsweredDocument> {
-  const text = await readFile(file, "utf8");
-  const body = Buffer.from(text.replace(OWN_ADDRESS, () => JSON.stringify(address)));
+function describe(template: string, address: string): AnsweredDocument {
+  const body = Buffer.from(template.replace(OWN_ADDRESS, () => JSON.stringify(address)));
   const etag = createHash("sha256").update(body).digest("base64url").slice(0, 22);
   const document: Document = {
     contentType: "application/json",

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rawHttp } from "../../support/raw-http.ts";
+import { openSocket, rawHttp } from "../../support/raw-http.ts";
 import { startUnprepared, type UnpreparedService } from "../../support/service.ts";
 
 let service: UnpreparedService;
@@ -47,6 +48,21 @@ test("the OpenAPI document says at which absolute address its server is", async 
   expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length);
   for (let i = 0; i < 20; i++) await ask(`Host: h${i}\r\n`);
   expect(await ask("Host: example.org:8443\r\n")).toEqual(answers[0]);
+});
+
+test("the OpenAPI document is compressed for few addresses, since callers make them up", async () => {
+  const own = await startUnprepared();
+  const encodings: (string | null)[] = [];
+  for (const host of [...Array.from({ length: 10 }, (_, i) => `h${i}`), "h7", "h9"]) {
+    const head = `HEAD /openapi.json HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip\r\n\r\n`;
+    const socket = openSocket(own.httpUrl);
+    socket.write(head);
+    const [answer] = await once(socket, "data");
+    encodings.push(/content-encoding: (\w+)/i.exec(String(answer))?.[1] ?? null);
+    socket.destroy();
+  }
+  expect(encodings).toEqual([...Array(8).fill("gzip"), null, null, "gzip", null]);
+  await own.app.close();
 });
 
 test("with a public address, the OpenAPI document says that one whatever the host", async () => {
