@@ -1,5 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { LRUCache } from "lru-cache";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkStoredDraft } from "../../../src/features/tariffs/check-stored-draft.ts";
+import { TaskTooLargeError } from "../../../src/features/tariffs/run-tariff-task.ts";
+import type { TariffDeps } from "../../../src/features/tariffs/tariff-deps.ts";
+import type { TariffDraft } from "../../../src/features/tariffs/tariff-draft.entity.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";
@@ -29,6 +34,7 @@ const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
 test.for([
   ["[0,0],", "the zones have more than 5000000 positions; simplify them"],
   ["{},", "the zones take too much memory; give them fewer properties, or simplify them"],
+  ['"a":0,', "the zones take too much memory; give them fewer properties, or simplify them"],
 ])("a draft of 51 MiB of %s is refused before it is parsed", async ([item, text]) => {
   const { process, untilReady, ...endpoints } = await startServiceProcess({
     DATABASE_URL: service.databaseUrl,
@@ -78,4 +84,22 @@ test("a large draft is read once however often its check is asked for, and again
   expect(reads()).toBe(before + 2);
   await replica.close();
   await log.close();
+});
+
+test("a draft that took too much memory to be checked is not tried again until it is changed", async () => {
+  const draft = { id: 1, revision: 1, zonesBytes: MIB, fees: {} } as TariffDraft;
+  let runs = 0;
+  const run = async () => {
+    runs++;
+    throw new TaskTooLargeError("check");
+  };
+  const tasks = { run, runAtOnce: run, checks: new LRUCache({ max: 1 }) };
+  const check = (revision: number) =>
+    checkStoredDraft({ tasks } as unknown as TariffDeps, { ...draft, revision });
+  const text = "the zones take too much memory; give them fewer properties, or simplify them";
+  const found = { faults: [{ path: "zones", text }], zones: 0, tiers: 0, digest: undefined };
+  expect([await check(1), await check(1)]).toEqual(Array(2).fill({ ...found, revision: 1 }));
+  expect(runs).toBe(1);
+  expect(await check(2)).toEqual({ ...found, revision: 2 });
+  expect(runs).toBe(2);
 });
