@@ -38,17 +38,28 @@ async function checkLarge(
   tasks: TariffTasks,
   draft: TariffDraft,
 ): Promise<CheckedDraft | undefined> {
-  const { id, revision } = draft;
   const etag = draftEtag(draft);
-  const checking = tasks.checks.get(etag) ?? tasks.run("check", { draft: id });
+  const checking = tasks.checks.get(etag) ?? checkInThread(tasks, draft);
   tasks.checks.set(etag, checking);
   try {
     const checked = await checking;
     // It was changed, or removed, before it was read.
-    if (checked?.revision !== revision) tasks.checks.delete(etag);
+    if (checked?.revision !== draft.revision) tasks.checks.delete(etag);
     return checked;
   } catch (error) {
     tasks.checks.delete(etag);
+    throw error;
+  }
+}
+
+/** That it takes too much memory is what was found, too: it would take as much the next time. */
+async function checkInThread(
+  tasks: TariffTasks,
+  { id, revision }: TariffDraft,
+): Promise<CheckedDraft | undefined> {
+  try {
+    return await tasks.run("check", { draft: id });
+  } catch (error) {
     if (!(error instanceof TaskTooLargeError)) throw error;
     return { revision, faults: [TOO_LARGE], zones: 0, tiers: 0, digest: undefined };
   }
