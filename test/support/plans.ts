@@ -6,6 +6,8 @@ export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
+  /** Whether it is of a kind that is off and was taken for want of another; PostgreSQL tells from 18 on. */
+  readonly Disabled?: boolean;
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;
   readonly "Rows Removed by Filter"?: number;
