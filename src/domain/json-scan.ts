@@ -15,12 +15,14 @@ export interface JsonScan {
 /*
  * As V8 keeps them on a machine of 64 bits. An object is counted as one whose keys no other has, which
  * is what many small ones can be made to be, a comma as a slot that grew by doubling, and a key as one of
- * very many: their table is made anew, twice as large, while the one before is still there.
+ * very many: their table is made anew, twice as large, while the one before is still there. Numbers are
+ * kept apart from a list that holds something else, too; those of a position are not.
  */
 const LIST_BYTES = 56;
 const OBJECT_BYTES = 200;
 const STRING_BYTES = 48;
 const COMMA_BYTES = 12;
+const NUMBER_BYTES = 16;
 const KEY_BYTES = 150;
 
 const QUOTE = 0x22;
@@ -38,6 +40,9 @@ const SPACE = 0x20;
 
 const COORDINATES = Buffer.from("coordinates");
 
+/** How many commas a position has at most, with an altitude. */
+const POSITION_COMMAS = 2;
+
 /** Builds a scan that has read nothing yet. */
 export function createJsonScan(): JsonScan {
   let inString = false;
@@ -45,6 +50,8 @@ export function createJsonScan(): JsonScan {
   /** How much of `COORDINATES` the string is so far; -1 when it is another. */
   let matched = -1;
   let depth = 0;
+  /** Since the last bracket. */
+  let commas = 0;
   /** How deep the list of coordinates is that this is in; 0 for none. */
   let coordinatesDepth = 0;
   /** The last byte outside of strings that is no white space; a quote for a whole string. */
@@ -71,16 +78,20 @@ export function createJsonScan(): JsonScan {
       parsedBytes += STRING_BYTES;
     } else if (byte === BEGIN_LIST) {
       depth++;
+      commas = 0;
       parsedBytes += LIST_BYTES;
       const isNamed = previous === COLON && matched === COORDINATES.length;
       if (isNamed && coordinatesDepth === 0) coordinatesDepth = depth;
     } else if (byte === BEGIN_OBJECT) {
       depth++;
+      commas = 0;
       parsedBytes += OBJECT_BYTES;
     } else if (byte === END_LIST || byte === END_OBJECT) {
       if (depth-- === coordinatesDepth) coordinatesDepth = 0;
-    } else if (byte === COMMA) parsedBytes += COMMA_BYTES;
-    else if (byte === COLON) parsedBytes += KEY_BYTES;
+      commas = 0;
+    } else if (byte === COMMA) {
+      parsedBytes += ++commas > POSITION_COMMAS ? COMMA_BYTES + NUMBER_BYTES : COMMA_BYTES;
+    } else if (byte === COLON) parsedBytes += KEY_BYTES;
     else if (previous === BEGIN_LIST && coordinatesDepth > 0 && beginsNumber(byte)) positions++;
     previous = byte;
   }

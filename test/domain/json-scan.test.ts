@@ -54,6 +54,19 @@ test("brackets, commas and quotes in texts count for nothing but their length", 
   expect(plain.positions).toBe(1);
 });
 
+test.for([
+  ["[0.1,1],", 80],
+  ["[[0.5]],", 120],
+  ["0,", 24],
+  ["[],0,0,", 88],
+  ['"a":0,', 150],
+] as const)(
+  "each %s counts for the memory that it may take among many, %i bytes",
+  ([item, bytes]) => {
+    expect(scanned(`[${item.repeat(1_000)}0]`).parsedBytes).toBeGreaterThan(1_000 * bytes - bytes);
+  },
+);
+
 test("what is broken is read to its end", () => {
   for (const text of ["", "]]]}", '"', '{"coordinates":[[', "\\", "[1,[2", "\u0000\u00ff"]) {
     expect(scanned(text, 1).parsedBytes).toBeGreaterThanOrEqual(0);
