@@ -18,8 +18,8 @@ type NormalizeField = (fields: Fields, path: string, problems: Problem[]) => voi
 
 /**
  * Compiles the normalization of one kind of request, which is the same by JSON and by gRPC: strings
- * are trimmed, and a blank optional string is absent; but in an update, where absent is what stays, it
- * is empty, to clear the field. Text must be well-formed Unicode without NUL,
+ * are trimmed, and a blank optional string is absent; in an update it is empty text, which clears the
+ * field, since there an absent field stays as it is. Text must be well-formed Unicode without NUL,
  * since PostgreSQL stores neither NUL nor half a surrogate pair, and times must be of the years 0001
  * to 9999, as RFC 3339 writes them. Covers nested messages, lists and map values.
  */
@@ -42,7 +42,7 @@ function isUpdate(schema: DescMessage): boolean {
     );
 }
 
-/** @param keepsBlank whether blank text is not the same as absent; it is in nested messages */
+/** @param keepsBlank whether blank optional text stays as empty text; in nested messages it is absent */
 function compileMessage(
   schema: DescMessage,
   parents: readonly DescMessage[],

@@ -45,12 +45,11 @@ export function compileJsonRoute(route: Route): JsonRoute {
       throw new Error(`${route.rpc.name} binds {${name}}, which is no scalar field of its request`);
     }
   }
-  const isQueried = (field: DescField) =>
-    route.body !== "json" && field !== route.body && !bound.has(field.name);
+  const isQueried = (field: DescField) => route.body !== "json" && field !== route.body;
   return {
     ...route,
     decodePath: compileDecodeParameters(input.fields),
-    decodeQuery: compileDecodeParameters(input.fields.filter(isQueried)),
+    decodeQuery: compileDecodeParameters(input.fields.filter(isQueried), bound),
     decodeJson: compileDecodeJson(input),
     encodeJson: compileEncodeJson(output),
     mayBeEmpty: !input.fields.some((field) => !bound.has(field.name) && isRequired(field)),

@@ -22,10 +22,16 @@ const MAX_UNKNOWN = 20;
  * Compiles how path or query parameters, one for each of these fields, become JSON: text that reads as
  * the field's type becomes a value of that type, repeated parameters become a list, and anything
  * else stays text, for the JSON decoder to refuse in its own words.
+ *
+ * @param bound the names of those that the path gives: as parameters of the query they are taken, and
+ * make no difference, so that nobody is told of them
  */
-export function compileDecodeParameters(declared: readonly DescField[]): DecodeParameters {
+export function compileDecodeParameters(
+  declared: readonly DescField[],
+  bound: ReadonlySet<string> = new Set(),
+): DecodeParameters {
   const fields = new Map(declared.map((field) => [field.name, field]));
-  const known = [...fields.keys()].join(", ") || "none";
+  const known = [...fields.keys()].filter((name) => !bound.has(name)).join(", ") || "none";
   return (parameters, unknown) => {
     const json: Record<string, unknown> = {};
     for (const [name, text] of parameters) {

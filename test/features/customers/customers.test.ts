@@ -180,3 +180,44 @@ test("a customer's shipments can be listed with all filters and pages", async ()
     expect(same.body).toEqual(body);
   }
 });
+
+test("a customer that is changed is shown so by its shipments, and booked for by the new name", async () => {
+  const { apiKey: own } = await service.addWorkspace();
+  const first = await book(service, own, { customer_name: "Ada" });
+  const { id } = first["customer"];
+  const change = { name: "Ada King", email: "King@Example.org" };
+  const { status, body } = await service.request(`/v1/customers/${id}`, {
+    apiKey: own,
+    method: "PATCH",
+    body: change,
+  });
+  const customer = { ...first["customer"], ...change };
+  expect({ status, body }).toEqual({ status: 200, body: { data: customer } });
+  const shown = await service.request(`/v1/shipments/${first["reference"]}`, { apiKey: own });
+  expect(shown.body.data).toEqual({ ...first, customer });
+  const fields = { customer_name: "Ada King", customer_email: "king@example.org" };
+  expect((await book(service, own, fields))["customer"]).toEqual(customer);
+  expect((await book(service, own, { customer_name: "Ada" }))["customer"].id).not.toBe(id);
+});
+
+test("a customer is not given the name and email of another one of the workspace", async () => {
+  const { apiKey: own } = await service.addWorkspace();
+  const { customer } = await book(service, own, { customer_name: "Ada" });
+  const other = (await book(service, own, { customer_name: "Grace" }))["customer"];
+  const change = { name: "Ada", email: customer.email.toUpperCase() };
+  const path = `/v1/customers/${other.id}`;
+  const refused = await service.request(path, { apiKey: own, method: "PATCH", body: change });
+  const text = "Another customer of the workspace has this name and email.";
+  expect({ status: refused.status, body: refused.body, code: refused.code }).toEqual({
+    status: 409,
+    body: { message: text, errors: { customer: [text] } },
+    code: "CUSTOMER_TAKEN",
+  });
+  const grpc = service.grpcClient(own, CustomerService);
+  expect(
+    (await rpcError(grpc.updateCustomer({ customer: BigInt(other.id), ...change }))).code,
+  ).toBe("AlreadyExists");
+  expect((await service.request(path, { apiKey: own })).body).toEqual({ data: other });
+  const foreign = await service.request(path, { apiKey, method: "PATCH", body: change });
+  expect([foreign.status, foreign.body.message]).toEqual([404, "There is no such customer."]);
+});

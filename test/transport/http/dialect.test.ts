@@ -263,7 +263,7 @@ describe("what a request has that there is not", () => {
   test.each([
     ["/v1/overview?form=2026-01-01", "form", "from_date, to_date"],
     ["/v1/coverage?tolerance=5", "tolerance", "tolerance_m"],
-    ["/v1/shipments/SHP-000000000000?shipment=x", "shipment", "none"],
+    ["/v1/shipments/SHP-000000000000?x=1", "x", "none"],
     ["/v1/coverage?=5", '""', "tolerance_m"],
   ])("in the query is refused by its name: %s", async (path, name, taken) => {
     const text = `${name} is no query parameter of this call; it takes ${taken}.`;
