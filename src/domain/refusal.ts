@@ -95,6 +95,8 @@ const MAX_PROBLEMS = 100;
  */
 export class Refusal extends Error {
   readonly problems: readonly Problem[];
+  /** How many problems there are, with those that are not told. */
+  readonly problemCount: number;
   readonly reason: RefusalReason;
   /** After how many whole seconds trying again may help; undefined where waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
@@ -107,6 +109,7 @@ export class Refusal extends Error {
     super(summarize(problems[0].text, problems.length).toWellFormed(), { cause: options.cause });
     this.name = "Refusal";
     this.problems = problems.slice(0, MAX_PROBLEMS).map(wellFormed);
+    this.problemCount = problems.length;
     this.reason = problems[0].reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};

@@ -17,7 +17,7 @@ const ELLIPSIS = "…";
 /** The part of a refusal that fits into trailers: its message, and its first problems. */
 export function fitTrailers(refusal: Refusal): Pick<Refusal, "message" | "problems"> {
   const [first] = refusal.problems;
-  const message = summarize(fittingMessage(first!.text), refusal.problems.length);
+  const message = summarize(fittingMessage(first!.text), refusal.problemCount);
   // The details are in base64, four bytes for three, and have the message too.
   const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
   let leftBytes = detailBytes - Buffer.byteLength(message) - OTHER_DETAIL_BYTES;
