@@ -13,13 +13,12 @@ export interface JsonScan {
 }
 
 /*
- * As V8 keeps them on a machine of 64 bits. An object is counted as one whose keys no other has, which
- * is what many small ones can be made to be, a comma as a slot that grew by doubling, and a key as one of
- * very many: their table is made anew, twice as large, while the one before is still there. Numbers are
- * kept apart from a list that holds something else, too; those of a position are not.
+ * As V8 keeps them on a machine of 64 bits. A comma is counted as a slot that grew by doubling, and a key
+ * as one that no other object has, or one of very many, whose table is made anew, twice as large, while the
+ * one before is still there. Numbers are kept apart from a list that holds something else, too; those of a
+ * position are not.
  */
-const LIST_BYTES = 56;
-const OBJECT_BYTES = 200;
+const NESTED_BYTES = 56;
 const STRING_BYTES = 48;
 const COMMA_BYTES = 12;
 const NUMBER_BYTES = 16;
@@ -76,16 +75,12 @@ export function createJsonScan(): JsonScan {
       inString = true;
       matched = 0;
       parsedBytes += STRING_BYTES;
-    } else if (byte === BEGIN_LIST) {
+    } else if (byte === BEGIN_LIST || byte === BEGIN_OBJECT) {
       depth++;
       commas = 0;
-      parsedBytes += LIST_BYTES;
+      parsedBytes += NESTED_BYTES;
       const isNamed = previous === COLON && matched === COORDINATES.length;
-      if (isNamed && coordinatesDepth === 0) coordinatesDepth = depth;
-    } else if (byte === BEGIN_OBJECT) {
-      depth++;
-      commas = 0;
-      parsedBytes += OBJECT_BYTES;
+      if (isNamed && byte === BEGIN_LIST && coordinatesDepth === 0) coordinatesDepth = depth;
     } else if (byte === END_LIST || byte === END_OBJECT) {
       if (depth-- === coordinatesDepth) coordinatesDepth = 0;
       commas = 0;

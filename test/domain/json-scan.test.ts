@@ -60,6 +60,8 @@ test.for([
   ["0,", 24],
   ["[],0,0,", 88],
   ['"a":0,', 150],
+  ['{"a":0},', 250],
+  ["{},", 64],
 ] as const)(
   "each %s counts for the memory that it may take among many, %i bytes",
   ([item, bytes]) => {
