@@ -11,9 +11,9 @@ import type { ValidateRequest } from "./validate-request.ts";
  * Validates a request and runs an RPC that answers with a stream. The stream ends when `signal`
  * aborts, or when its caller may no longer call.
  *
- * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the workspace has too many
- * streams, UNAVAILABLE when the process has or the service shuts down, and whatever the function
- * throws
+ * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the account or
+ * the person has too many streams, UNAVAILABLE when the process has or the service shuts down, and
+ * whatever the function throws
  */
 export type ExecuteStream = (
   rpc: StreamRpc,

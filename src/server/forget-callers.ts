@@ -14,8 +14,8 @@ const SERVICES: readonly DescService[] = [
 ];
 
 /**
- * Has what was remembered of sessions and of operators' keys forgotten after each call that may have changed it, so that the
- * change counts at once in this process, as it does within a second in the others.
+ * Has what was remembered of sessions and of operators' keys forgotten after each call that may have
+ * changed it, so that the change counts at once in this process, as it does within a second in the others.
  */
 export function forgetCallersAfter(rpcs: readonly Rpc[], forgetAll: () => void): readonly Rpc[] {
   return rpcs.map((rpc) => {

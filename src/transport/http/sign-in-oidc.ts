@@ -74,9 +74,9 @@ interface OidcPagesOptions {
 
 /**
  * Builds the answers to browsers that sign in at an identity provider: `GET /sign-in/options` tells
- * whether there is one, and what else pages cannot know by themselves, `GET /sign-in/oidc` leads there, and `GET /sign-in/oidc/callback`, to where the
- * provider sends them back, begins a session. Whoever is refused reads the same, whatever the reason,
- * so that nothing tells whether there is an account.
+ * whether there is one, and what else pages cannot know by themselves, `GET /sign-in/oidc` leads there,
+ * and `GET /sign-in/oidc/callback`, to where the provider sends them back, begins a session. Whoever is
+ * refused reads the same, whatever the reason, so that nothing tells whether there is an account.
  */
 export function createOidcPages(
   options: OidcPagesOptions,
