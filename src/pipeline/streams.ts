@@ -42,12 +42,15 @@ export function createExecuteStream(options: {
   const { validatorOf, authenticate, closedBecause, onBehalfOf } = options;
   const open = createStreamCounts();
 
-  /** Ends a stream whose caller may no longer call; not one whose caller cannot be looked up now. */
+  /**
+   * Ends a stream whose caller may no longer call; not one whose caller cannot be looked up now, be it for
+   * the database or for others who have look-ups of their own.
+   */
   async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {
       assertMayCall(rpc, await authenticate(rpc.audience, call));
     } catch (error) {
-      if (error instanceof Refusal) ending.abort(error);
+      if (error instanceof Refusal && error.retryAfterSeconds === undefined) ending.abort(error);
     }
   }
 

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { refuse, unavailable, type Refusal } from "../../src/domain/refusal.ts";
+import type { Caller } from "../../src/pipeline/call.ts";
+import type { StreamRpc } from "../../src/pipeline/rpc.ts";
+import { createExecuteStream } from "../../src/pipeline/streams.ts";
+import { callOf } from "../support/call-of.ts";
+
+/** When the caller leaves, in milliseconds. */
+const LEFT_AFTER_MS = 10_000;
+
+test.for([
+  ["who is refused", refuse("CREDENTIAL_REFUSED", "The key has ended."), "ended"],
+  ["for whom there is no look-up now", unavailable("Too many look-ups."), "goes on"],
+  [
+    "whose address has used its look-ups up",
+    refuse("RATE_LIMITED", "Too many unknown keys.", { retryAfterSeconds: 1 }),
+    "goes on",
+  ],
+] as const)("the stream of a caller %s %3$s", async ([, refusal, outcome]) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const leaving = new AbortController();
+  const reading = read(refusal, leaving.signal);
+  await vi.advanceTimersByTimeAsync(LEFT_AFTER_MS);
+  leaving.abort();
+  expect(await reading).toEqual(outcome === "ended" ? refusal : "left");
+});
+
+/** Opens a stream whose caller is refused from then on; gives how it ended. */
+async function read(refusal: Refusal, signal: AbortSignal): Promise<unknown> {
+  const execute = createExecuteStream({
+    validatorOf: () => () => [],
+    authenticate: () => Promise.reject<Caller>(refusal),
+    closedBecause: () => undefined,
+    onBehalfOf: (_, work) => work(),
+  });
+  const rpc = {
+    audience: "workspace",
+    async *run(_request: unknown, _call: unknown, ending: AbortSignal) {
+      yield {};
+      await once(ending, "abort");
+    },
+  } as unknown as StreamRpc;
+  try {
+    for await (const _ of execute(rpc, {} as never, callOf(1), signal));
+    return "left";
+  } catch (error) {
+    return error;
+  }
+}
