@@ -9,6 +9,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { KeyScope } from "../../domain/roles.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { overlapSecondsOf } from "../credentials/overlap-seconds.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockWorkspace } from "../workspaces/lock-workspace.ts";
 import { addKey } from "./add-key.ts";
@@ -16,12 +17,6 @@ import { apiKeyMessage } from "./api-key-message.ts";
 import { assertRoomForKey } from "./assert-room-for-key.ts";
 import { endApiKeys } from "./end-api-keys.ts";
 import { findWorkingKeys, pickKey } from "./working-keys.ts";
-
-/**
- * How long the key that the call came with goes on working when the caller does not say: it alone
- * opens the stored response, so that the call can be repeated when the answer is lost.
- */
-const OVERLAP_OF_CURRENT_SECONDS = 600;
 
 /**
  * Replaces a key of the workspace by a new one of the same name and scope. The old one ends after the overlap,
@@ -35,8 +30,7 @@ export async function rotateApiKey(
   call: Call,
   em: EntityManager,
 ): Promise<RotateApiKeyResponse> {
-  const isCurrent = request.key === call.caller.keyId;
-  const { overlapSeconds = isCurrent ? OVERLAP_OF_CURRENT_SECONDS : 0 } = request;
+  const overlapSeconds = overlapSecondsOf(request.key, request.overlapSeconds, call.caller.keyId);
   return withIdempotency(em, ApiKeyService.method.rotateApiKey, request, call, async (tx) => {
     const { workspaceId } = call.caller;
     await lockWorkspace(tx, workspaceId);

@@ -8,6 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { overlapSecondsOf } from "../credentials/overlap-seconds.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
 import { findToChange } from "./find-operator.ts";
@@ -20,9 +21,6 @@ import {
   workingKeysOf,
 } from "./operator-keys.ts";
 import { readOperator } from "./read-operator.ts";
-
-/** As of a workspace's key (`rotateApiKey`): the key of the call alone opens the stored response. */
-const OVERLAP_OF_CURRENT_SECONDS = 600;
 
 /**
  * Gives an operator a new key at once, in the place of one or of all. What it replaces ends after the
@@ -40,7 +38,7 @@ export async function rotateOperatorKey(
 ): Promise<RotateOperatorKeyResponse> {
   const { rotateOperatorKey: method } = OperatorService.method;
   const overlapOf = ({ id }: OperatorKey) =>
-    request.overlapSeconds ?? (id === call.caller.keyId ? OVERLAP_OF_CURRENT_SECONDS : 0);
+    overlapSecondsOf(id, request.overlapSeconds, call.caller.keyId);
   return withIdempotency(em, method, request, call, async (tx) => {
     const operator = await findToChange(tx, request.operator);
     assertOwnOrOwner(call.caller, operator, "Keys of");
