@@ -9,7 +9,7 @@ import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { numberOf } from "../parts/form.tsx";
-import { KEY_COLUMNS, keyTitle } from "../parts/key-columns.tsx";
+import { KEY_COLUMNS, keyActionsColumn, keyTitle } from "../parts/key-columns.tsx";
 import { KeyFields, keyFieldsIn } from "../parts/key-fields.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
@@ -76,39 +76,11 @@ function NoKeys({ isAdmin }: { readonly isAdmin: boolean }) {
 }
 
 function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
-  return {
-    header: "Actions",
-    selfEvident: true,
-    align: "end",
-    cell: (key) => (
-      <span class="row-actions">
-        <button
-          type="button"
-          class="button"
-          aria-label={`Edit: ${keyTitle(key)}`}
-          onClick={() => ask({ what: "edit", key })}
-        >
-          Edit
-        </button>
-        <button
-          type="button"
-          class="button"
-          aria-label={`Rotate: ${keyTitle(key)}`}
-          onClick={() => ask({ what: "rotate", key })}
-        >
-          Rotate
-        </button>
-        <button
-          type="button"
-          class="button"
-          aria-label={`Revoke: ${keyTitle(key)}`}
-          onClick={() => ask({ what: "revoke", key })}
-        >
-          Revoke
-        </button>
-      </span>
-    ),
-  };
+  return keyActionsColumn(
+    { edit: "Edit", rotate: "Rotate", revoke: "Revoke" },
+    (act, key) => `${act}: ${keyTitle(key)}`,
+    ask,
+  );
 }
 
 function KeyDialog(props: {

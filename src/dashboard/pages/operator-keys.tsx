@@ -13,6 +13,7 @@ import { Badge } from "../parts/badge.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { numberOf, TextField, textOf } from "../parts/form.tsx";
 import { isSelf } from "../parts/operator-state.tsx";
+import { KEY_USE_COLUMNS, keyActionsColumn, keyTitle } from "../parts/key-columns.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { Section } from "../parts/page.tsx";
 import { Table, type Column } from "../parts/table.tsx";
@@ -71,11 +72,7 @@ const KEY_COLUMNS: readonly Column<OperatorKey>[] = [
       </>
     ),
   },
-  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    header: "Last used",
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),
-  },
+  ...KEY_USE_COLUMNS,
   {
     header: "Ends",
     cell: ({ endsAt }) =>
@@ -90,36 +87,11 @@ const KEY_COLUMNS: readonly Column<OperatorKey>[] = [
 ];
 
 function actionsColumn(ask: (asked: Asked) => void): Column<OperatorKey> {
-  return {
-    header: "Actions",
-    selfEvident: true,
-    align: "end",
-    cell: (key) => (
-      <span class="row-actions">
-        <button
-          type="button"
-          class="button"
-          aria-label={`Rotate ${titleOf(key)}`}
-          onClick={() => ask({ what: "rotate", key })}
-        >
-          Rotate
-        </button>
-        <button
-          type="button"
-          class="button"
-          aria-label={`Revoke ${titleOf(key)}`}
-          onClick={() => ask({ what: "revoke", key })}
-        >
-          Revoke
-        </button>
-      </span>
-    ),
-  };
-}
-
-/** What a key is called in a sentence. */
-function titleOf({ name, last4 }: OperatorKey): string {
-  return name ?? `…${last4}`;
+  return keyActionsColumn(
+    { rotate: "Rotate", revoke: "Revoke" },
+    (act, key) => `${act} ${keyTitle(key)}`,
+    ask,
+  );
 }
 
 function KeyDialog(
@@ -183,7 +155,7 @@ function RotateDialog(props: DialogProps & { readonly of: OperatorKey }) {
   });
   return (
     <FormDialog
-      title={`Rotate ${titleOf(key)}`}
+      title={`Rotate ${keyTitle(key)}`}
       action={rotate}
       submit="Make a new key"
       close={close}
@@ -210,7 +182,7 @@ function RevokeDialog(props: DialogProps & { readonly of: OperatorKey }) {
   });
   return (
     <FormDialog
-      title={`Revoke ${titleOf(key)}`}
+      title={`Revoke ${keyTitle(key)}`}
       action={revoke}
       submit="Revoke the key"
       tone="danger"

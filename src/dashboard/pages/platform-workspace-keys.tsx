@@ -9,7 +9,7 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { numberOf } from "../parts/form.tsx";
-import { KEY_COLUMNS, keyTitle } from "../parts/key-columns.tsx";
+import { KEY_COLUMNS, keyActionsColumn, keyTitle } from "../parts/key-columns.tsx";
 import { KeyFields, keyFieldsIn } from "../parts/key-fields.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
@@ -74,31 +74,11 @@ function KeyButtons({ ask }: { readonly ask: (asked: Asked) => void }) {
 }
 
 function actionsColumn(ask: (asked: Asked) => void): Column<ApiKey> {
-  return {
-    header: "Actions",
-    selfEvident: true,
-    align: "end",
-    cell: (key) => (
-      <span class="row-actions">
-        <button
-          type="button"
-          class="button"
-          aria-label={`Edit ${keyTitle(key)}`}
-          onClick={() => ask({ what: "edit", key })}
-        >
-          Edit
-        </button>
-        <button
-          type="button"
-          class="button"
-          aria-label={`Revoke ${keyTitle(key)}`}
-          onClick={() => ask({ what: "revoke", key })}
-        >
-          Revoke
-        </button>
-      </span>
-    ),
-  };
+  return keyActionsColumn(
+    { edit: "Edit", revoke: "Revoke" },
+    (act, key) => `${act} ${keyTitle(key)}`,
+    ask,
+  );
 }
 
 interface DialogProps {
