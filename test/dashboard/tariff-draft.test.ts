@@ -95,7 +95,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByLabel("Least charge").fill("6.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByText("1 fault: 0 in fees and tiers, 1 in zones.").waitFor();
-    await upload(page, zonesOf(square(-75, 40, -73, 42)));
+    await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
     await page.getByText("No faults, 4 tiers and 1 zone. It can be published.").waitFor();
     const { base_fee, rate_per_km, tiers } = (await draftIn(page)).fees;
     expect({ base_fee, rate_per_km, tiers: tiers.map(({ min_kg }: any) => min_kg) }).toEqual({
