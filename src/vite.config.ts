@@ -27,7 +27,7 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         program: "commands/program.ts",
-        "tariff-worker": "features/tariffs/tariff-worker.ts",
+        "tariff-worker": "features/tariffs/tasks/tariff-worker.ts",
       },
       // No folders: code that looks for a file beside its own, or in another room, finds it.
       output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", comments: false },

@@ -4,7 +4,7 @@ import {
   type MessageInitShape,
   type MessageValidType,
 } from "@bufbuild/protobuf";
-import { compileValidateRequest } from "../pipeline/validate-request.ts";
+import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
 
 /**
  * Makes a request of what a command was given, normalized and checked as one that comes in by the

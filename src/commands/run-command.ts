@@ -1,4 +1,4 @@
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { migrateWhenReachable } from "../db/migrate-when-reachable.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
 import { ENTITIES } from "../server/entities.ts";

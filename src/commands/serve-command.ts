@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { readConfig } from "../config.ts";
-import { serve } from "../server/serve.ts";
+import { readConfig } from "../config/config.ts";
+import { serve } from "./serve.ts";
 
 /** `serve [--demo]` */
 export function serveCommand(): Command {

@@ -1,4 +1,4 @@
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 
 /** Says how to use a sign-in link: at `PUBLIC_URL`, or else where the service listens on this machine. */
 export function signInLines(path: string): string[] {

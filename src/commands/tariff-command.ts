@@ -12,11 +12,11 @@ import {
 import type { EntityManager } from "../db/orm.ts";
 import { MAX_ZONES_BYTES } from "../domain/limits.ts";
 import { Refusal } from "../domain/refusal.ts";
-import { listTariffVersions } from "../features/tariffs/list-tariff-versions.ts";
-import { publishDocument } from "../features/tariffs/publish-document.ts";
-import { rollBackTariff } from "../features/tariffs/roll-back-tariff.ts";
-import { createTariffTasks } from "../features/tariffs/run-tariff-task.ts";
-import { showTariff } from "../features/tariffs/show-tariff.ts";
+import { listTariffVersions } from "../features/tariffs/versions/list-tariff-versions.ts";
+import { publishDocument } from "../features/tariffs/versions/publish-document.ts";
+import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts";
+import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
+import { showTariff } from "../features/tariffs/versions/show-tariff.ts";
 import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, readWholeNumber } from "./options.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";

@@ -1,7 +1,7 @@
 import { render } from "preact";
-import { App } from "./app.tsx";
-import { findPage } from "./pages.ts";
-import { followLinks } from "./router.ts";
+import { App } from "./shell/app.tsx";
+import { findPage } from "./shell/pages.ts";
+import { followLinks } from "./routes/router.ts";
 
 followLinks();
 // While the service is asked who has signed in. A page that cannot be loaded is loaded again later.

@@ -1,5 +1,5 @@
-import { REFUSAL_STATUS } from "../pipeline/refusal-status.ts";
-import { SESSION_COOKIES } from "../pipeline/session-cookie.ts";
+import { REFUSAL_STATUS } from "../pipeline/refusals/refusal-status.ts";
+import { SESSION_COOKIES } from "../pipeline/credentials/session-cookie.ts";
 import type { Json } from "./options.ts";
 
 /** References to the headers of that name. */

@@ -2,11 +2,11 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Problem } from "../domain/refusal.ts";
 import type { Answer } from "./answer.ts";
 import type { AnyCall } from "./call.ts";
-import { deadlineError, LONGEST_TIMER_MS } from "./deadline.ts";
-import { readIdempotencyKey } from "./idempotency-key.ts";
-import type { Places } from "./places.ts";
+import { deadlineError, LONGEST_TIMER_MS } from "./request/deadline.ts";
+import { readIdempotencyKey } from "./request/idempotency-key.ts";
+import type { Places } from "./bounds/places.ts";
 import type { Rpc } from "./rpc.ts";
-import type { ValidateRequest } from "./validate-request.ts";
+import type { ValidateRequest } from "./request/validate-request.ts";
 
 /**
  * Validates a request and runs the RPC's function; gives the answer at once where the function does.

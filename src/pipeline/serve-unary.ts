@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Problem, Refusal } from "../domain/refusal.ts";
-import type { Admit } from "./admit.ts";
+import type { Admit } from "./bounds/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { ReceivedCall } from "./call.ts";
 import type { Execute } from "./execute.ts";

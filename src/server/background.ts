@@ -9,7 +9,7 @@ import type { EventSignal } from "../features/events/event-signal.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-key-cache.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { createReporting } from "./reporting.ts";
-import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
+import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {
   runDeliveries,
   type Deliveries,

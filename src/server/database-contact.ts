@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { DEFAULT_MAX_DATABASE_OUTAGE_SECONDS, type Config } from "../config.ts";
+import { DEFAULT_MAX_DATABASE_OUTAGE_SECONDS, type Config } from "../config/config.ts";
 import { isTransientDatabaseError } from "../db/database-error.ts";
 
 /** Knows whether this process reaches its database, and says when it does not. */

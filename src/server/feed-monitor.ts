@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config.ts";
+import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import { oldestInFlight, readFeedDelay } from "../features/events/read-feed-delay.ts";
 

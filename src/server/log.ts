@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { destination, pino, type DestinationStream, type Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { cutKeys } from "../domain/secret-key.ts";
 
 /** A log on standard output, and what writes all that it holds back. */

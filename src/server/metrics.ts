@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/client";
 import manifest from "../../package.json" with { type: "json" };
 import { MEMORY_BUDGET_BYTES } from "../pipeline/pipeline.ts";
-import type { TariffCache } from "../features/tariffs/tariff-cache.ts";
+import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";

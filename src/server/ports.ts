@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 
 /** What of the configuration says where to listen. */
 export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort">;

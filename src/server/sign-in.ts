@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { SessionCache } from "../features/people/session-cache.ts";
 import { signInByEmail } from "../features/people/sign-in-by-email.ts";

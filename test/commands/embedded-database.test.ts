@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
-const SAMPLE_FILE = "src/server/sample-tariff.json";
+const SAMPLE_FILE = "src/demo/sample-tariff.json";
 
 function makeDataFolder(): string {
   const folder = makeTemporaryFolder("commands");

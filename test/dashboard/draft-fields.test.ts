@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { feesOfText } from "../../src/dashboard/parts/draft-fields.ts";
+import { feesOfText } from "../../src/dashboard/tariffs/draft-fields.ts";
 
 /** The fees of a form with this base fee and this upper end of its tier. */
 function fees(baseFee: string, maxKg = "5") {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moneyText } from "../../src/dashboard/parts/format.ts";
+import { moneyText } from "../../src/dashboard/ui/format.ts";
 
 test.each([
   [12.5, "USD", "12.50"],

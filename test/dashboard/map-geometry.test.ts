@@ -1,7 +1,7 @@
 import { geoArea } from "d3-geo";
 import type { Position } from "geojson";
 import { expect, test } from "vitest";
-import { fitProjection, rewind, type Zones } from "../../src/dashboard/parts/map-geometry.ts";
+import { fitProjection, rewind, type Zones } from "../../src/dashboard/map/map-geometry.ts";
 
 const OUTLINE: Position[] = [
   [0, 0],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { paths } from "../../src/dashboard/paths.ts";
+import { paths } from "../../src/dashboard/routes/paths.ts";
 
 test("a path is built of its parameters, escaped, and a query of what is given", () => {
   expect(paths.shipment({ workspace: 7n, reference: "a/b ?" })).toBe("/w/7/shipments/a%2Fb%20%3F");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isComplete, placeOf, routeOf, typed } from "../../src/dashboard/parts/route.ts";
+import { isComplete, placeOf, routeOf, typed } from "../../src/dashboard/shipments/route.ts";
 
 const ROUTE = {
   pickup_lat: "40,758",

@@ -3,8 +3,8 @@ import {
   problemOfDraft,
   problemOfFaults,
   sortFaults,
-} from "../../src/dashboard/parts/tariff-faults.ts";
-import { feesOfText, isSameText, tierAfter } from "../../src/dashboard/parts/draft-fields.ts";
+} from "../../src/dashboard/tariffs/tariff-faults.ts";
+import { feesOfText, isSameText, tierAfter } from "../../src/dashboard/tariffs/draft-fields.ts";
 
 const fault = (path: string) =>
   ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;

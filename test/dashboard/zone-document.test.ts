@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readZoneDocument } from "../../src/dashboard/parts/zone-document.ts";
+import { readZoneDocument } from "../../src/dashboard/tariffs/zone-document.ts";
 import { square } from "../support/tariffs.ts";
 
 const NOTHING = { listed: [], zones: { type: "FeatureCollection", features: [] } };

@@ -93,7 +93,7 @@ describe.runIf(canBuildImages)("the container image", () => {
     try {
       expect((await run("migrate")).applied.length).toBeGreaterThan(0);
       expect(await run("migrate")).toEqual({ applied: [] });
-      await run("tariff", "publish", "src/server/sample-tariff.json");
+      await run("tariff", "publish", "src/demo/sample-tariff.json");
       const provider = ["--payment-provider", "manual"];
       const { api_key: apiKey } = await run("workspace", "create", "--name", "Acme", ...provider);
 

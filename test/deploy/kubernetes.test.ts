@@ -2,8 +2,8 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { parse } from "yaml";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { END_MS } from "../../src/server/serve.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { END_MS } from "../../src/commands/serve.ts";
 import { documentedVariables } from "../support/documented-variables.ts";
 import {
   assertManifestValid,

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { END_MS } from "../../src/server/serve.ts";
+import { END_MS } from "../../src/commands/serve.ts";
 import { readGuides } from "../docs/guide-blocks.ts";
 import { startProcess } from "../support/command.ts";
 import { createDatabase } from "../support/database.ts";

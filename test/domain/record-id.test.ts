@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readRecordId } from "../../src/domain/record-id.ts";
+import { readRecordId } from "../../src/db/record-id.ts";
 
 test.each([
   [1n, 1],

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { runCommand, startProduct, type Ports } from "../bench/processes.ts";
 
-const SAMPLE_TARIFF = join(import.meta.dirname, "../../src/server/sample-tariff.json");
+const SAMPLE_TARIFF = join(import.meta.dirname, "../../src/demo/sample-tariff.json");
 
 /** The service as an operator runs it, on a database of its own. */
 export interface Drill {

@@ -19,7 +19,7 @@ const AWAY_MS = 1_000;
 /** Within what time of the promotion the first booking must be acknowledged, in milliseconds. */
 const RECOVERY_MS = 2_000;
 const GIVE_UP_MS = 60_000;
-const SAMPLE_TARIFF = join(import.meta.dirname, "../../src/server/sample-tariff.json");
+const SAMPLE_TARIFF = join(import.meta.dirname, "../../src/demo/sample-tariff.json");
 
 /** What a run saw. */
 interface Seen {

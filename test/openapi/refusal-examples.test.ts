@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
+import { REFUSAL_STATUS } from "../../src/pipeline/refusals/refusal-status.ts";
 import { DESCRIPTION } from "../support/api-description.ts";
 
 const SRC = fileURLToPath(new URL("../../src/", import.meta.url));

@@ -7,9 +7,9 @@ import {
   GetShipmentRequestSchema,
   ShipmentService,
 } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
+import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
 import { receivedCall } from "../../src/pipeline/call.ts";
-import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
+import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
 import { createObserver } from "../../src/pipeline/observe.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import type { Rpc } from "../../src/pipeline/rpc.ts";

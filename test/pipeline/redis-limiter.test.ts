@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
-import { createRedisLimiter } from "../../src/pipeline/redis-limiter.ts";
+import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
+import { createRedisLimiter } from "../../src/pipeline/bounds/redis-limiter.ts";
 import { eventually } from "../support/eventually.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { refuse, unavailable, type Refusal } from "../../src/domain/refusal.ts";
 import type { Caller } from "../../src/pipeline/call.ts";
 import type { StreamRpc } from "../../src/pipeline/rpc.ts";
-import { createExecuteStream } from "../../src/pipeline/streams.ts";
+import { createExecuteStream } from "../../src/pipeline/bounds/streams.ts";
 import { callOf } from "../support/call-of.ts";
 
 /** When the caller leaves, in milliseconds. */

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Point } from "../../src/domain/coverage/geo.ts";
 import { createPricing, quote } from "../../src/domain/pricing/pricing.ts";
 import { readTariff } from "../../src/domain/pricing/tariff.ts";
-import sample from "../../src/server/sample-tariff.json" with { type: "json" };
+import sample from "../../src/demo/sample-tariff.json" with { type: "json" };
 
 const FIPS_CODES = ["36005", "36047", "36061", "36081", "36085"];
 

@@ -14,7 +14,7 @@ const DOCUMENTS = [
   "src/docs",
   "gen/openapi/openapi.json",
   "src/dashboard/base.css",
-  "src/dashboard/parts/copy-text.ts",
+  "src/dashboard/ui/copy-text.ts",
 ];
 
 /** Builds program, dashboard and documents where a source is newer than what was built last. */

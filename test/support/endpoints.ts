@@ -3,7 +3,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
-import { REFUSAL_STATUS } from "../../src/pipeline/refusal-status.ts";
+import { REFUSAL_STATUS } from "../../src/pipeline/refusals/refusal-status.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 
 /** Both servers of a service that listens on the loopback address, in whatever process. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
-import type { OidcConfig } from "../../src/config.ts";
+import type { OidcConfig } from "../../src/config/config.ts";
 
 /** An identity provider on this machine, at which anybody can sign in under any name. */
 export interface IdentityProvider {

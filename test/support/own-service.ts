@@ -18,7 +18,7 @@ import { http } from "../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../gen/google/api/http_pb.js";
 import { max_request_bytes } from "../../gen/shipments/v1/options_pb.js";
 import type { Answer } from "../../src/pipeline/answer.ts";
-import { createMemoryLimiter } from "../../src/pipeline/memory-limiter.ts";
+import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
 import { createObserver } from "../../src/pipeline/observe.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import { listRpcs } from "../../src/pipeline/rpc.ts";

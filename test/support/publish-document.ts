@@ -1,6 +1,6 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { publishDocument as publish } from "../../src/features/tariffs/publish-document.ts";
-import { createTariffTasks } from "../../src/features/tariffs/run-tariff-task.ts";
+import { publishDocument as publish } from "../../src/features/tariffs/versions/publish-document.ts";
+import { createTariffTasks } from "../../src/features/tariffs/tasks/run-tariff-task.ts";
 import { localCall } from "../../src/pipeline/local-call.ts";
 
 /**

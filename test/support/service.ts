@@ -1,6 +1,6 @@
 import { sql, type EntityManager } from "@mikro-orm/postgresql";
 import { pino } from "pino";
-import type { OidcConfig } from "../../src/config.ts";
+import type { OidcConfig } from "../../src/config/config.ts";
 import type { OperatorRole } from "../../src/domain/roles.ts";
 import { hashKey, lastFour, mintKey, mintKeyId } from "../../src/domain/secret-key.ts";
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /** The sample tariff, as an operator would publish it: five counties, USD. */
 export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
-  readFileSync(new URL("../../src/server/sample-tariff.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../src/demo/sample-tariff.json", import.meta.url), "utf8"),
 );
 
 /** A tariff document that serves the whole world and any weight up to 1,000 kg, but for `changes`. */

@@ -146,7 +146,7 @@ async function fill(
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return JSON.parse(stdout);
   };
-  await run("tariff", "publish", "src/server/sample-tariff.json");
+  await run("tariff", "publish", "src/demo/sample-tariff.json");
   const workspace = ["--name", "Acme", "--payment-provider", "manual"];
   const { api_key: apiKey } = await run("workspace", "create", ...workspace);
   return { environment, apiKey };

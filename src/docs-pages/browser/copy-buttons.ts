@@ -1,4 +1,4 @@
-import { copyText } from "../../dashboard/parts/copy-text.ts";
+import { copyText } from "../../dashboard/ui/copy-text.ts";
 
 /** How long a button says that it has copied, in milliseconds. */
 const SAID_MS = 2_000;

@@ -37,7 +37,7 @@ function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<strin
   const read = readGuides(repository, createPictures(repository, add));
   const navigation = navigationOf(read);
   const assets = {
-    icon: add("icon.svg", readFileSync(join(repository, "src/dashboard/icon.svg"))),
+    icon: add("icon.svg", readFileSync(join(repository, "src/dashboard/shell/icon.svg"))),
     searchIndex: add("search.json", searchIndex(read.guides, api)),
     ...builtFor("guide", bundle),
   };

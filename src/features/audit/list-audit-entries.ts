@@ -7,7 +7,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../domain/page-token.ts";
-import { readRecordId } from "../../domain/record-id.ts";
+import { readRecordId } from "../../db/record-id.ts";
 import { Refusal, type Problem } from "../../domain/refusal.ts";
 import { AUDITED_ACTIONS, AUDITED_KINDS } from "./audited.ts";
 import { auditEntryMessage } from "./audit-entry-message.ts";

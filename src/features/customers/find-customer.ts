@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../domain/record-id.ts";
+import { readRecordId } from "../../db/record-id.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Customer } from "./customer.entity.ts";
 

@@ -7,8 +7,8 @@ import type {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { readInForce } from "../tariffs/read-in-force.ts";
-import { readScheduled } from "../tariffs/version-row.ts";
+import { readInForce } from "../tariffs/versions/read-in-force.ts";
+import { readScheduled } from "../tariffs/versions/version-row.ts";
 
 const READ_DATABASE = `
   select round(extract(epoch from now()) * 1000)::float8 as "checkedAtMs",

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../domain/page-token.ts";
-import { readRecordId } from "../../domain/record-id.ts";
+import { readRecordId } from "../../db/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
 import { DualAnswer, type Answer } from "../../pipeline/answer.ts";

@@ -4,8 +4,8 @@ import type {
 } from "../../../gen/shipments/v1/quote_pb.js";
 import { quote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
-import { quoteMessage } from "../tariffs/quote-message.ts";
-import type { TariffCache } from "../tariffs/tariff-cache.ts";
+import { quoteMessage } from "../tariffs/coverage/quote-message.ts";
+import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 
 /**
  * Prices a route by the tariff in force, without the database.

@@ -3,7 +3,7 @@ import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Reader } from "../../db/reader.ts";
 import type { Problem } from "../../domain/refusal.ts";
-import type { TariffCache } from "../tariffs/tariff-cache.ts";
+import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { ChangeShipment } from "./change-shipment.ts";
 import type { FindShipment } from "./find-shipment.ts";
 

@@ -9,7 +9,7 @@ import {
   type PaymentStatus,
   type ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
-import { TariffVersion } from "../tariffs/tariff.entity.ts";
+import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { indexPredicate, type ListIndex } from "./list-index.ts";
 

@@ -9,13 +9,13 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { quote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
-import { readRecordId } from "../../domain/record-id.ts";
+import { readRecordId } from "../../db/record-id.ts";
 import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import type { CustomerRow } from "../customers/customer-row.ts";
-import type { TariffCache } from "../tariffs/tariff-cache.ts";
+import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import { coverageProblems, priceColumns } from "./price.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";

@@ -5,7 +5,7 @@ import {
   type ListWebhookAttemptsResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../domain/record-id.ts";
+import { readRecordId } from "../../db/record-id.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import type { Call } from "../../pipeline/call.ts";

@@ -7,8 +7,8 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
-import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { fitTrailers } from "./fit-trailers.ts";
 
 /** The domain of every `ErrorInfo.reason` this service sends. */

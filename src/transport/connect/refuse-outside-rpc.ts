@@ -1,7 +1,7 @@
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/error-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import { errorBody } from "../../pipeline/refusals/error-body.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./node-request.ts";
 

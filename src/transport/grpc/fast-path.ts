@@ -6,7 +6,7 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { DocumentAnswer, messageOf, type Answer } from "../../pipeline/answer.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
-import { rateLimitHeaders } from "../../pipeline/rate-limit-headers.ts";
+import { rateLimitHeaders } from "../../pipeline/bounds/rate-limit-headers.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
 import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/error-body.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import { errorBody } from "../../pipeline/refusals/error-body.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {
   CONNECTION_LIMITS,

@@ -3,7 +3,7 @@ import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import type { Problem } from "../../domain/refusal.ts";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
-import type { CallHeaders } from "../../pipeline/call-headers.ts";
+import type { CallHeaders } from "../../pipeline/request/call-headers.ts";
 import type { DecodedRequest } from "../../pipeline/serve-unary.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
 import { assertNotEncoded, parseBody } from "./read-body.ts";

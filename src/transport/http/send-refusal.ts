@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/error-body.ts";
-import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
+import { errorBody } from "../../pipeline/refusals/error-body.ts";
+import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { sendJson, type ExtraHeaders } from "./send-json.ts";
 
 /** Answers what is not a call with a refusal in the form of the JSON API. */

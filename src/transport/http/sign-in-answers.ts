@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CallHeaders } from "../../pipeline/call-headers.ts";
-import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/session-cookie.ts";
+import type { CallHeaders } from "../../pipeline/request/call-headers.ts";
+import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/credentials/session-cookie.ts";
 
 /** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;

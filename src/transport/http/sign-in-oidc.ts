@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClientAddress } from "../../domain/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
-import { refusalHeaders } from "../../pipeline/refusal-headers.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusal-status.ts";
-import type { FailedAttempts } from "../../pipeline/failed-attempts.ts";
-import { createTurns, type LookUps, type Turns } from "../../pipeline/look-ups.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/request/call-headers.ts";
+import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
+import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
 import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
 import { sendJson } from "./send-json.ts";
 import { sendRefusal } from "./send-refusal.ts";

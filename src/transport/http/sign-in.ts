@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClientAddress } from "../../domain/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { assertSameSite } from "../../pipeline/assert-same-site.ts";
-import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
-import { createFailedAttempts, type FailedAttempts } from "../../pipeline/failed-attempts.ts";
-import type { LookUps } from "../../pipeline/look-ups.ts";
+import { assertSameSite } from "../../pipeline/credentials/assert-same-site.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/request/call-headers.ts";
+import {
+  createFailedAttempts,
+  type FailedAttempts,
+} from "../../pipeline/credentials/failed-attempts.ts";
+import type { LookUps } from "../../pipeline/credentials/look-ups.ts";
 import { readBody } from "./read-body.ts";
 import { sendRefusal } from "./send-refusal.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-answers.ts";

@@ -5,7 +5,7 @@ import { haversineKm } from "../../../src/domain/coverage/geo.ts";
 import type { Point, Polygon, Position } from "../../../src/domain/coverage/geo.ts";
 import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
-import sample from "../../../src/server/sample-tariff.json" with { type: "json" };
+import sample from "../../../src/demo/sample-tariff.json" with { type: "json" };
 
 const DEGREE = (6371_008.8 * Math.PI) / 180;
 

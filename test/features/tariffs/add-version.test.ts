@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { MikroORM } from "@mikro-orm/postgresql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createOrm, type EntityManager } from "../../../src/db/orm.ts";
-import { addVersion } from "../../../src/features/tariffs/add-version.ts";
+import { addVersion } from "../../../src/features/tariffs/versions/add-version.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { publishDocument } from "../../support/publish-document.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createCoverageDocuments } from "../../../src/features/tariffs/coverage-documents.ts";
-import type { TariffTasks } from "../../../src/features/tariffs/run-tariff-task.ts";
+import { createCoverageDocuments } from "../../../src/features/tariffs/coverage/coverage-documents.ts";
+import type { TariffTasks } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
 
 const MIB = 1024 * 1024;
 

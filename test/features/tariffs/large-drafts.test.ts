@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { LRUCache } from "lru-cache";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkStoredDraft } from "../../../src/features/tariffs/check-stored-draft.ts";
-import { TaskTooLargeError } from "../../../src/features/tariffs/run-tariff-task.ts";
-import type { TariffDeps } from "../../../src/features/tariffs/tariff-deps.ts";
-import type { TariffDraft } from "../../../src/features/tariffs/tariff-draft.entity.ts";
+import { checkStoredDraft } from "../../../src/features/tariffs/drafts/check-stored-draft.ts";
+import { TaskTooLargeError } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
+import type { TariffDeps } from "../../../src/features/tariffs/versions/tariff-deps.ts";
+import type { TariffDraft } from "../../../src/features/tariffs/drafts/tariff-draft.entity.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";

@@ -4,7 +4,7 @@ import type { Refusal } from "../../../src/domain/refusal.ts";
 import { createOrm } from "../../../src/db/orm.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishDocument } from "../../support/publish-document.ts";
-import { showTariff } from "../../../src/features/tariffs/show-tariff.ts";
+import { showTariff } from "../../../src/features/tariffs/versions/show-tariff.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 

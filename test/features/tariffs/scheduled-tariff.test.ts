@@ -5,8 +5,11 @@ import { createOrm } from "../../../src/db/orm.ts";
 import {
   createTariffTasks,
   type TariffTasks,
-} from "../../../src/features/tariffs/run-tariff-task.ts";
-import { createTariffCache, type TariffCache } from "../../../src/features/tariffs/tariff-cache.ts";
+} from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
+import {
+  createTariffCache,
+  type TariffCache,
+} from "../../../src/features/tariffs/versions/tariff-cache.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -5,7 +5,7 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { mintKey } from "../../../src/domain/secret-key.ts";
-import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
+import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { headerBytes, TAKEN_BYTES } from "../../support/header-bytes.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";

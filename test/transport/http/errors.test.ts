@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { mintKey } from "../../../src/domain/secret-key.ts";
-import { REFUSAL_STATUS } from "../../../src/pipeline/refusal-status.ts";
+import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { answerOf, type Answer, type RequestOptions } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { App } from "../server/app.ts";
+import type { Config } from "../config/config.ts";
+import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
+import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
+import type { ListeningAddresses } from "../server/lifecycle.ts";
+import { createLog, type Log } from "../server/log.ts";
+import manifest from "../../package.json" with { type: "json" };
+import type { Tracing } from "../telemetry/tracing.ts";
+import { assertPortsFree } from "../server/ports.ts";
+import { holdYoungGeneration, letYoungGenerationGrow } from "../server/young-generation.ts";
+
+/** Whether this was loaded from `src/built`, not from the sources. */
+const IS_BUILT = !import.meta.url.endsWith(".ts");
+/** How long the whole end may take after SIGTERM, in milliseconds. */
+export const END_MS = 9_500;
+/** How often to look whether there is a tariff, in milliseconds. */
+const POLL_MS = 10;
+/** How long there may be no tariff before that is said, in milliseconds. */
+const SAY_AFTER_MS = 1_000;
+
+/**
+ * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, opens the
+ * ports, migrates, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
+ *
+ * @throws when the database cannot be had or migrated, or a port is taken
+ */
+export async function serve(config: Config, demo: boolean): Promise<void> {
+  holdYoungGeneration();
+  const told = untilToldToEnd();
+  // Before anything is made, such as the data folder of the embedded database.
+  await assertPortsFree(config);
+  const { log, flush } = await createLog(config);
+  if (!isOnTerminal()) {
+    process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
+  }
+  try {
+    // The database starts while the code is loaded that needs it.
+    const [database] = await Promise.all([
+      haveDatabase(config, log, told),
+      import("../server/app.ts"),
+    ]);
+    if (database === undefined) return;
+    try {
+      await serveOn(database.url, config, demo, { log, flush }, told);
+    } finally {
+      await database.release();
+    }
+  } finally {
+    flush();
+  }
+}
+
+/** Serves on a database until told to end. */
+async function serveOn(
+  databaseUrl: string,
+  config: Config,
+  demo: boolean,
+  { log, flush }: Log,
+  told: Promise<EndSignal>,
+): Promise<void> {
+  const { createApp } = await import("../server/app.ts");
+  const tracing = await startTracing(config, databaseUrl, log);
+  const app = createApp({ ...config, databaseUrl }, log, { tracing });
+  try {
+    const addresses = addressesOf(await app.listen());
+    const { maxDatabaseConnections } = app;
+    log.info({ ...addresses, maxDatabaseConnections, built: IS_BUILT }, "starting");
+    const serving = async () => {
+      await app.prepare();
+      const introduction = demo
+        ? await (await import("../demo/demo.ts")).introduce(app, config, addresses)
+        : "";
+      if (!(await untilServing(app, log))) return;
+      letYoungGenerationGrow();
+      log.info(addresses, "listening");
+      flush();
+      process.stdout.write(introduction);
+    };
+    const signal = await Promise.race([told, serving().then(() => told)]);
+    if (signal === "SIGTERM") await leave(app, config, log);
+    log.info("shutting down");
+  } finally {
+    endInTime();
+    await app.close();
+  }
+}
+
+/** Serves on for a while, unready, since load balancers learn of that later; SIGINT cuts it short. */
+async function leave(app: App, { shutdownDelaySeconds }: Config, log: Logger): Promise<void> {
+  if (shutdownDelaySeconds === 0 || !app.leave()) return;
+  log.info({ seconds: shutdownDelaySeconds }, "not ready, and serving on before the end");
+  await Promise.race([sleep(shutdownDelaySeconds * 1_000), once(process, "SIGINT")]);
+}
+
+/** Starts tracing, if it is on; the SDK is loaded only then. */
+async function startTracing(
+  { tracing, trustedProxies }: Config,
+  databaseUrl: string,
+  log: Logger,
+): Promise<Tracing | undefined> {
+  if (tracing === undefined) return undefined;
+  const telemetry = await import("../telemetry/tracing.ts");
+  const { version } = manifest;
+  return telemetry.startTracing({ ...tracing, databaseUrl, trustedProxies, version, log });
+}
+
+/** Waits for the first tariff, if there is none; false when the service shuts down instead. */
+async function untilServing(app: App, log: Logger): Promise<boolean> {
+  const waiting = () => app.closedBecause() === undefined && !app.hasTariff();
+  // The demo's own has just been published, and is loaded within a moment.
+  for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
+    if (waitedMs === SAY_AFTER_MS) {
+      log.warn("waiting for the first tariff: publish one by `shipments tariff publish`");
+    }
+    await sleep(POLL_MS);
+  }
+  return app.closedBecause() === undefined;
+}
+
+/** A database, and what gives it up. */
+type Database = Pick<Lease, "url" | "release">;
+
+/**
+ * The database of the configuration, or an embedded one on lease; undefined when told to end before
+ * it could be had.
+ */
+async function haveDatabase(
+  { databaseUrl, dataDir }: Config,
+  log: Logger,
+  told: Promise<EndSignal>,
+): Promise<Database | undefined> {
+  if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => undefined };
+  log.info({ dataDir }, "starting the embedded database");
+  const acquiring = superviseEmbeddedPostgres(dataDir, log);
+  const acquired = await Promise.race([acquiring, told]);
+  if (typeof acquired !== "string") return acquired;
+  endInTime();
+  log.info("shutting down");
+  await acquiring.then(
+    (lease) => lease.release(),
+    (error: unknown) => log.warn({ err: error }, "the embedded database did not start"),
+  );
+  return undefined;
+}
+
+/** From now on the process ends in time, whatever it still waits for. */
+function endInTime(): void {
+  setTimeout(() => process.exit(1), END_MS).unref();
+}
+
+/** What ends the process. */
+type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
+
+/**
+ * Resolves at the first signal that ends the process; one that is sent twice (by a terminal and by npm)
+ * does not cut the end short. SIGHUP does when the terminal was closed that the process runs on, and
+ * without a terminal it is ignored: other programs reload by it, and this one has nothing to.
+ */
+async function untilToldToEnd(): Promise<EndSignal> {
+  const signals: EndSignal[] = ["SIGTERM", "SIGINT"];
+  if (isOnTerminal()) signals.push("SIGHUP");
+  for (const signal of [...signals, "SIGHUP"]) process.on(signal, () => undefined);
+  return Promise.race(signals.map((signal) => once(process, signal).then(() => signal)));
+}
+
+function isOnTerminal(): boolean {
+  const { stdin, stdout, stderr } = process;
+  return [stdin, stdout, stderr].some(({ isTTY }) => isTTY);
+}
+
+/** Where the servers listen, as the log tells it. */
+function addressesOf({ http, grpc, operations }: ListeningAddresses) {
+  return {
+    http: `http://${authority(http)}`,
+    grpc: authority(grpc),
+    ...(operations && { operations: `http://${authority(operations)}` }),
+  };
+}
+
+/** An address as others can dial it: a wildcard is reachable on the loopback address. */
+function authority({ address, family, port }: AddressInfo): string {
+  if (address === "0.0.0.0" || address === "::") return `127.0.0.1:${port}`;
+  return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
+}

@@ -1,0 +1,138 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
+import {
+  OperatorService,
+  type ListOperatorsResponse,
+} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
+import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { AuditTable } from "./audit-table.tsx";
+import { boundsOfDays } from "../ui/days.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { recordIdOf } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { Pager, usePageToken } from "../ui/pager.tsx";
+import { paths } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
+
+/** Those whose changes are in the log. */
+const SERVICES: readonly DescService[] = [
+  ApiKeyService,
+  MemberService,
+  OperatorService,
+  TariffService,
+  WorkspaceAdminService,
+];
+
+/** What a change can be called, by name. */
+const ACTIONS = [
+  ...new Set(
+    SERVICES.flatMap(({ methods }) =>
+      methods
+        .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
+        .map(({ name }) => name),
+    ),
+  ),
+].toSorted();
+
+const FILTERS = {
+  operator: { label: "Operator", of: "number" },
+  workspace: { label: "Workspace number", of: "number" },
+  action: { label: "Action", choices: ACTIONS.map((name) => [name, name] as const) },
+  subject: { label: "Subject", placeholder: "workspace/12" },
+  from: { label: "Made from", of: "day" },
+  to: { label: "Made until", of: "day" },
+} as const;
+
+/** Who changed what on the platform, the newest first, with filters that are in the address. */
+export function AuditLogPage() {
+  const audit = useClient(AuditService);
+  const { query } = usePlace();
+  const pageToken = usePageToken();
+  const list = useQuery(
+    (signal) =>
+      audit.listAuditEntries({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
+    [audit, query.toString()],
+  );
+  return (
+    <Page title="Audit log">
+      <AuditFilters />
+      <Loaded query={list}>
+        {({ data, nextPageToken }) =>
+          data.length === 0 ? (
+            <NoEntries filtered={query.size > 0} />
+          ) : (
+            <>
+              <AuditTable label="Changes" entries={data} />
+              <Pager nextPageToken={nextPageToken} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** What the query of the address asks for. */
+function filtersOf(query: URLSearchParams) {
+  const { operator, workspace, action, subject, from, to } = filterValues(query, FILTERS);
+  return {
+    operator: recordIdOf(operator ?? ""),
+    workspace: recordIdOf(workspace ?? ""),
+    action,
+    subject,
+    ...boundsOfDays(from, to),
+  };
+}
+
+function AuditFilters() {
+  const operator = filterValues(usePlace().query, FILTERS).operator ?? "";
+  const operators = useClient(OperatorService);
+  const { data } = useQuery(
+    (signal) => operators.listOperators({ includeRevoked: true, pageSize: 100 }, { signal }),
+    [operators],
+  );
+  const choices = choicesWith(operator, operatorChoices(data));
+  return <Filters fields={{ ...FILTERS, operator: { ...FILTERS.operator, choices } }} />;
+}
+
+type Choice = readonly [value: string, label: string];
+
+function operatorChoices(list: ListOperatorsResponse | undefined): Choice[] {
+  return (list?.data ?? []).map(({ id, name }) => [String(id), name]);
+}
+
+/** Those there are, and the one in the address if it is none of them. */
+function choicesWith(value: string, choices: readonly Choice[]): readonly Choice[] {
+  const isKnown = value === "" || choices.some(([one]) => one === value);
+  return [...choices, ...(isKnown ? [] : [[value, value] as const])];
+}
+
+function NoEntries({ filtered }: { readonly filtered: boolean }) {
+  if (!filtered) {
+    return (
+      <Empty title="No changes yet">
+        What operators, admins of workspaces and the command line change appears on this page.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title="No changes match"
+      action={
+        <a class="button" href={paths.auditLog({})}>
+          Show all changes
+        </a>
+      }
+    >
+      Change the filters. A subject is given as a whole, such as workspace/12.
+    </Empty>
+  );
+}

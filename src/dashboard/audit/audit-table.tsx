@@ -1,0 +1,101 @@
+import {
+  AuditActorKind,
+  type AuditChange,
+  type AuditEntry,
+} from "../../../gen/shipments/admin/v1/audit_service_pb.js";
+import { paths } from "../routes/paths.ts";
+import { Table, type Column } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+
+/** What made a change, where its name alone does not say it. */
+const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
+  [AuditActorKind.UNSPECIFIED]: undefined,
+  [AuditActorKind.OPERATOR]: "operator",
+  [AuditActorKind.COMMAND_LINE]: "command line",
+  [AuditActorKind.API_KEY]: "API key",
+  [AuditActorKind.SERVICE]: "the service",
+  [AuditActorKind.PERSON]: "member",
+};
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  {
+    header: "When",
+    selfEvident: true,
+    cell: ({ createdAt }) => <Time at={createdAt} exact="second" />,
+  },
+  { header: "Who", selfEvident: true, cell: (entry) => <Actor entry={entry} /> },
+  {
+    header: "Action",
+    selfEvident: true,
+    cell: ({ action }) => <strong class="unbroken">{action}</strong>,
+  },
+  { header: "Subject", selfEvident: true, cell: (entry) => <Subject entry={entry} /> },
+  { header: "Changes", selfEvident: true, cell: ({ changes }) => <Changes changes={changes} /> },
+];
+
+/** Administrative changes, each property before and after. */
+export function AuditTable(props: {
+  readonly label: string;
+  readonly entries: readonly AuditEntry[];
+}) {
+  return (
+    <Table
+      label={props.label}
+      columns={COLUMNS}
+      rows={props.entries}
+      keyOf={({ id }) => String(id)}
+    />
+  );
+}
+
+function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) {
+  if (actor === undefined) return <>—</>;
+  const { kind, name, operator } = actor;
+  return (
+    <span title={requestId && `Request ${requestId}`}>
+      {operator === undefined ? name : <a href={paths.operator({ operator })}>{name}</a>}{" "}
+      <span class="minor">{KINDS[kind]}</span>
+    </span>
+  );
+}
+
+/** What was changed, as a link where there is a page of it, and the workspace that it belongs to. */
+function Subject({ entry: { subject, workspace } }: { readonly entry: AuditEntry }) {
+  const [kind, id = ""] = subject.split("/");
+  if (kind === "workspace") {
+    return <a href={paths.platformWorkspace({ workspace: id })}>{subject}</a>;
+  }
+  if (kind === "operator") return <a href={paths.operator({ operator: id })}>{subject}</a>;
+  return (
+    <>
+      {subject}
+      {workspace !== undefined && (
+        <>
+          {" of "}
+          <a href={paths.platformWorkspace({ workspace })}>workspace/{String(workspace)}</a>
+        </>
+      )}
+    </>
+  );
+}
+
+function Changes({ changes }: { readonly changes: readonly AuditChange[] }) {
+  if (changes.length === 0) return <span class="minor">None recorded</span>;
+  return (
+    <ul class="changes">
+      {changes.map(({ field, before, after }) => (
+        <li key={field}>
+          <span class="minor">{field}:</span> <Value text={before} />
+          <span aria-hidden="true"> → </span>
+          <span class="visually-hidden">became </span>
+          <Value text={after} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Value({ text }: { readonly text: string | undefined }) {
+  if (text === undefined) return <span class="minor">nothing</span>;
+  return <span>{text === "" ? "“”" : text}</span>;
+}

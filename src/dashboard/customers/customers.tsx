@@ -1,0 +1,117 @@
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useLive } from "../api/live.ts";
+import { useAction } from "../api/use-action.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Empty } from "../ui/empty.tsx";
+import { textOf } from "../ui/form.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { FIRST_PAGE, Pager, usePageToken } from "../ui/pager.tsx";
+import { SearchBox } from "../ui/search-box.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { paths } from "../routes/paths.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
+
+const COLUMNS: readonly Column<Customer>[] = [
+  { header: "Name", selfEvident: true, cell: ({ name }) => name },
+  { header: "Email", selfEvident: true, cell: ({ email }) => email },
+  { header: "Id number", cell: ({ idNumber }) => idNumber ?? "—" },
+  { header: "Number", align: "end", cell: ({ id }) => String(id) },
+];
+
+/** The customers of a workspace, the newest first, or those with an email or of a name. */
+export function CustomersPage({ workspace }: { readonly workspace: string }) {
+  const customers = useClient(CustomerService);
+  const { query } = usePlace();
+  const email = query.get("email") ?? undefined;
+  const name = query.get("name") ?? undefined;
+  const pageToken = usePageToken();
+  const list = useQuery(
+    (signal) => customers.listCustomers({ email, name, pageToken, pageSize: 50 }, { signal }),
+    [customers, email, name, pageToken],
+  );
+  const sought = [
+    ...(email === undefined ? [] : [`with the email ${email}`]),
+    ...(name === undefined ? [] : [`whose first or last name begins with ${name}`]),
+  ].join(" and ");
+  useLive(list.reload, ({ type }) => type === "shipment.created");
+  return (
+    <Page title="Customers" actions={<Search />}>
+      <Loaded query={list}>
+        {({ data, nextPageToken }) =>
+          data.length === 0 ? (
+            <NoCustomers sought={sought} workspace={workspace} />
+          ) : (
+            <>
+              {sought !== "" && (
+                <p class="filter-note">
+                  Customers {sought}. <a href={paths.customers({ workspace })}>Show all</a>
+                </p>
+              )}
+              <Table
+                label="Customers"
+                columns={COLUMNS}
+                rows={data}
+                keyOf={({ id }) => String(id)}
+                href={({ id }) => paths.customer({ workspace, customer: id })}
+              />
+              <Pager nextPageToken={nextPageToken} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Search() {
+  const search = useAction(async (form: FormData) => {
+    const text = textOf(form, "search");
+    const [email, name] = text.includes("@") ? [text, ""] : ["", text];
+    changeQuery({ email, name, ...FIRST_PAGE });
+  });
+  return (
+    <SearchBox
+      action={search}
+      label="Find customers"
+      placeholder="Name or email"
+      hint="The beginning of the first or last name, or the whole email."
+    />
+  );
+}
+
+function NoCustomers(props: { readonly sought: string; readonly workspace: string }) {
+  const { sought, workspace } = props;
+  const mayBook = hasRole(useWorkspace(), "member");
+  if (sought !== "") {
+    return (
+      <Empty
+        title="No customer is found"
+        action={
+          <a class="button" href={paths.customers({ workspace })}>
+            Show all customers
+          </a>
+        }
+      >
+        There is none {sought}. The case of letters does not matter.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title="No customers yet"
+      action={
+        mayBook && (
+          <a class="button primary" href={paths.book({ workspace })}>
+            Book a shipment
+          </a>
+        )
+      }
+    >
+      A customer is made by the first shipment that is booked for them.
+    </Empty>
+  );
+}

@@ -1,0 +1,35 @@
+import {
+  OperatorKind,
+  OperatorRole,
+  type Operator,
+} from "../../../gen/shipments/admin/v1/operator_pb.js";
+import { Badge } from "../ui/badge.tsx";
+
+/** What each role is called. */
+export const OPERATOR_ROLES: Readonly<Record<OperatorRole, string>> = {
+  [OperatorRole.UNSPECIFIED]: "Unknown",
+  [OperatorRole.VIEWER]: "Viewer",
+  [OperatorRole.OPERATOR]: "Operator",
+  [OperatorRole.OWNER]: "Owner",
+};
+
+/** What each kind is called. */
+export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
+  [OperatorKind.UNSPECIFIED]: "Unknown",
+  [OperatorKind.PERSON]: "Person",
+  [OperatorKind.MACHINE]: "Machine",
+};
+
+/** Whether an operator may call. */
+export function OperatorBadge({ operator }: { readonly operator: Operator }) {
+  return operator.revokedAt === undefined ? (
+    <Badge tone="good">Active</Badge>
+  ) : (
+    <Badge tone="bad">Revoked</Badge>
+  );
+}
+
+/** Whether an operator is the person with this email. */
+export function isSelf({ kind, email }: Operator, ownEmail: string): boolean {
+  return kind === OperatorKind.PERSON && email?.toLowerCase() === ownEmail.toLowerCase();
+}

@@ -1,0 +1,167 @@
+import { useState } from "preact/hooks";
+import {
+  AccountService,
+  type Session,
+} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { account, useAccount } from "../api/session.ts";
+import { signOut } from "../api/sign-in.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Badge } from "../ui/badge.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Form, TextField, textOf } from "../ui/form.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { toast } from "../ui/toast.tsx";
+import { paths } from "../routes/paths.ts";
+import { navigate } from "../routes/router.ts";
+import { browserText } from "./browser-text.ts";
+
+/** The person who has signed in, and the browsers in which they have. */
+export function AccountPage() {
+  const leave = useAction(leaveHere);
+  const button = (
+    <button
+      type="button"
+      class="button"
+      aria-busy={leave.isRunning}
+      onClick={() => void leave.run()}
+    >
+      Sign out here
+    </button>
+  );
+  return (
+    <Page title="Account" actions={button}>
+      <div class="stack">
+        {leave.problem && (
+          <p class="problem" role="alert">
+            {leave.problem.message}
+          </p>
+        )}
+        <Person />
+        <Sessions />
+      </div>
+    </Page>
+  );
+}
+
+async function leaveHere(): Promise<void> {
+  await signOut();
+  navigate(paths.signIn({}));
+}
+
+function Person() {
+  const { name, email } = useAccount();
+  const accounts = useClient(AccountService);
+  const rename = useAction(async (form: FormData) => {
+    const { data } = await accounts.updateAccount({ name: textOf(form, "name") });
+    account.set(data);
+    toast("Your name is changed.");
+  });
+  return (
+    <Section title="You">
+      <div class="form narrow">
+        <Facts items={[["Email", email]]} />
+        <Form action={rename} submit="Save">
+          <TextField
+            name="name"
+            label="Name"
+            value={name}
+            autoComplete="name"
+            hint="How other members see you."
+          />
+        </Form>
+      </div>
+    </Section>
+  );
+}
+
+function Sessions() {
+  const accounts = useClient(AccountService);
+  const list = useQuery((signal) => accounts.listSessions({}, { signal }), [accounts]);
+  const [ending, end] = useState<Session>();
+  return (
+    <Section title="Where you are signed in">
+      <Loaded query={list}>
+        {({ data }) => (
+          <Table
+            label="Sessions"
+            columns={[...COLUMNS, actionsColumn(end)]}
+            rows={data}
+            keyOf={({ id }) => String(id)}
+          />
+        )}
+      </Loaded>
+      {ending && <EndDialog session={ending} close={() => end(undefined)} ended={list.reload} />}
+    </Section>
+  );
+}
+
+const COLUMNS: readonly Column<Session>[] = [
+  {
+    header: "Browser",
+    selfEvident: true,
+    cell: ({ userAgent, current }) => (
+      <>
+        <span title={userAgent}>{browserText(userAgent)}</span>{" "}
+        {current && <Badge tone="good">This one</Badge>}
+      </>
+    ),
+  },
+  { header: "Signed in", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: "Last used", cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
+  { header: "Ends", cell: ({ endsAt }) => <Time at={endsAt} exact /> },
+];
+
+function actionsColumn(end: (session: Session) => void): Column<Session> {
+  return {
+    header: "Actions",
+    align: "end",
+    selfEvident: true,
+    cell: (session) => (
+      <button
+        type="button"
+        class="button"
+        aria-label={`Sign out: ${browserText(session.userAgent)}`}
+        onClick={() => end(session)}
+      >
+        Sign out
+      </button>
+    ),
+  };
+}
+
+function EndDialog(props: {
+  readonly session: Session;
+  readonly close: () => void;
+  readonly ended: () => void;
+}) {
+  const { session, close, ended } = props;
+  const browser = browserText(session.userAgent);
+  const accounts = useClient(AccountService);
+  const end = useAction(async () => {
+    if (session.current) return leaveHere();
+    await accounts.endSession({ session: session.id });
+    toast(`${browser} is signed out.`);
+    close();
+    ended();
+  });
+  return (
+    <FormDialog
+      title={`Sign out ${browser}`}
+      action={end}
+      submit="Sign out"
+      tone="danger"
+      close={close}
+    >
+      <p>
+        {session.current ? "You are signed out here." : "Whoever uses that browser is signed out."}{" "}
+        Signing in again takes a new link.
+      </p>
+    </FormDialog>
+  );
+}

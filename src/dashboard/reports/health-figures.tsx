@@ -1,0 +1,127 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ComponentChildren } from "preact";
+import type {
+  EventHealth,
+  PlatformHealth,
+  Replica,
+  TariffHealth,
+  WebhookHealth,
+} from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import type { Figure } from "../ui/figures.tsx";
+import { numberText } from "../ui/format.ts";
+import { Time } from "../ui/time.tsx";
+
+/**
+ * A delivery that waits for longer has failed several times, in milliseconds: attempts are a few
+ * minutes apart at first.
+ */
+const LATE_DELIVERY_MS = 3_600_000;
+/** Events are held back by a transaction for an instant; for longer than this, something is stuck. */
+const SLOW_EVENTS_SECONDS = 5;
+const STUCK_EVENTS_SECONDS = 60;
+/** What the service counts to. */
+const MOST_DELIVERIES = 1_000_000n;
+
+/**
+ * How each part of the platform is, in words, with a colour that says the same.
+ *
+ * @param isCurrent false when the service has failed to say it anew
+ */
+export function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Figure[] {
+  const { replicas, database, tariff, webhooks, events } = health;
+  const now = health.checkedAt ? timestampMs(health.checkedAt) : Date.now();
+  return [
+    replicaFigure(replicas),
+    {
+      term: "Database",
+      value: isCurrent ? state("good", "Answers") : state("attention", "Not known now"),
+      note: database && `PostgreSQL ${database.version}, ${sizeText(database.sizeBytes)}`,
+    },
+    ...(tariff ? [tariffFigure(tariff)] : []),
+    ...(webhooks ? [webhookFigure(webhooks, now)] : []),
+    ...(events ? [eventFigure(events)] : []),
+  ];
+}
+
+function state(tone: Tone, text: string): ComponentChildren {
+  return <Badge tone={tone}>{text}</Badge>;
+}
+
+function replicaFigure(replicas: readonly Replica[]): Figure {
+  const up = replicas.filter((it) => it.up);
+  const text = `${up.length} of ${replicas.length} up`;
+  const versions = [...new Set(up.map(({ version }) => version))];
+  const note =
+    versions.length > 1 ? `Versions differ: ${versions.join(", ")}` : `Version ${versions[0]}`;
+  const allUp = up.length === replicas.length;
+  const tone = up.length === 0 ? "bad" : allUp && versions.length === 1 ? "good" : "attention";
+  return { term: "Replicas", value: state(tone, text), note: up.length > 0 && note };
+}
+
+function tariffFigure(tariff: TariffHealth): Figure {
+  const { versionInForce, scheduledVersion, scheduledAt } = tariff;
+  return {
+    term: "Tariff",
+    value:
+      versionInForce === undefined
+        ? state("bad", "None: no quotes")
+        : state("good", `Version ${versionInForce} in force`),
+    note:
+      scheduledVersion === undefined ? (
+        "None scheduled"
+      ) : (
+        <>
+          Version {scheduledVersion} from <Time at={scheduledAt} exact />
+        </>
+      ),
+  };
+}
+
+function webhookFigure(webhooks: WebhookHealth, now: number): Figure {
+  const { pendingDeliveries, oldestPendingAt } = webhooks;
+  const isLate =
+    oldestPendingAt !== undefined && now - timestampMs(oldestPendingAt) > LATE_DELIVERY_MS;
+  const more = pendingDeliveries >= MOST_DELIVERIES ? "More than " : "";
+  return {
+    term: "Webhooks",
+    value: state(
+      isLate ? "attention" : "good",
+      pendingDeliveries === 0n
+        ? "Nothing waits"
+        : `${more}${numberText(Number(pendingDeliveries))} waiting`,
+    ),
+    note: oldestPendingAt ? (
+      <>
+        The oldest since <Time at={oldestPendingAt} exact />
+      </>
+    ) : (
+      "Every delivery is made"
+    ),
+  };
+}
+
+function eventFigure({ delaySeconds }: EventHealth): Figure {
+  const tone =
+    delaySeconds > STUCK_EVENTS_SECONDS
+      ? "bad"
+      : delaySeconds > SLOW_EVENTS_SECONDS
+        ? "attention"
+        : "good";
+  const delay = `${numberText(delaySeconds, 1)} s late`;
+  return {
+    term: "Events",
+    value: state(tone, delaySeconds === 0 ? "In time" : delay),
+    note: delaySeconds === 0 ? "None waits for a transaction" : "A transaction holds events back",
+  };
+}
+
+/** A size in bytes as people say it, in steps of 1,000. */
+function sizeText(bytes: bigint): string {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+  const step = bytes < 1_000n ? 0 : Math.floor(Math.log10(Number(bytes)) / 3);
+  const unit = units[Math.min(step, units.length - 1)]!;
+  const value = Number(bytes) / 1_000 ** units.indexOf(unit);
+  const format = { style: "unit", unit, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(undefined, format).format(value);
+}

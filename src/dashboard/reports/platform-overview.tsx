@@ -1,0 +1,94 @@
+import {
+  PlatformReportService,
+  type WorkspaceBookings,
+} from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { numberText } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Money } from "../ui/money.tsx";
+import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { paths } from "../routes/paths.ts";
+
+/** What all workspaces booked on the days that the address names; the last 30 when it names none. */
+export function PlatformOverviewPage() {
+  const reports = useClient(PlatformReportService);
+  const range = useDayRange();
+  const overview = useQuery(
+    (signal) => reports.getPlatformOverview(range, { signal }),
+    [reports, range.fromDate, range.toDate],
+  );
+  return (
+    <Page title="Platform" note={<span class="minor">All workspaces</span>}>
+      <DayRange />
+      <Loaded query={overview} labels={DAY_LABELS}>
+        {({ data, topWorkspaces }) =>
+          data && (
+            <div class="stack">
+              <OverviewFigures overview={data} />
+              <Busiest workspaces={topWorkspaces} />
+              <OverviewCharts overview={data} />
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<WorkspaceBookings>[] = [
+  { header: "Workspace", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
+  { header: "Bookings", align: "end", cell: ({ bookings }) => numberText(Number(bookings)) },
+  {
+    header: "Cancelled",
+    align: "end",
+    cell: ({ cancellations }) => numberText(Number(cancellations)),
+  },
+  { header: "Revenue", align: "end", cell: (workspace) => <Revenues of={workspace} /> },
+];
+
+function Revenues({ of }: { readonly of: WorkspaceBookings }) {
+  if (of.revenue.length === 0) return <>—</>;
+  return (
+    <span>
+      {of.revenue.map(({ currency, paid }, i) => (
+        <span key={currency}>
+          {i > 0 && ", "}
+          <Money amount={paid} currency={currency} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Busiest({ workspaces }: { readonly workspaces: readonly WorkspaceBookings[] }) {
+  if (workspaces.length === 0) {
+    return (
+      <Empty
+        title="Nothing was booked on these days"
+        action={
+          <a class="button" href={paths.platformWorkspaces({})}>
+            Show the workspaces
+          </a>
+        }
+      >
+        Choose other days, or see that a workspace has a key and payments.
+      </Empty>
+    );
+  }
+  return (
+    <Section title="Busiest workspaces">
+      <Table
+        label="Busiest workspaces"
+        columns={COLUMNS}
+        rows={workspaces}
+        keyOf={({ workspace }) => String(workspace)}
+        href={({ workspace }) => paths.platformWorkspace({ workspace })}
+      />
+    </Section>
+  );
+}

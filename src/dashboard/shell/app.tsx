@@ -1,0 +1,142 @@
+/**
+ * How a page is written.
+ *
+ * 1. Its address goes into `paths.ts`, and an entry into `pages.ts`, with its place in the navigation
+ *    if it has one. Every view has an address: what a reader filters, opens or pages to goes into the
+ *    query by `changeQuery` and is read by `usePlace().query`. Links are `<a href={paths.x({...})}>`.
+ * 2. The page is a component in `pages/`, in a file of its own; parameters of the path are its props.
+ *    It renders `<Page title="...">` (parts/page.tsx), which holds the heading and what can be done.
+ * 3. It loads by `useQuery` and `useClient(SomeService)`, and shows the result by
+ *    `<Loaded query={query}>{(data) => ...}</Loaded>`, which has the states of waiting and failing.
+ *    Lists are a `<Table>` with a `<Pager>`, and with `<Filters>` above; when they are empty, `<Empty>`
+ *    says what to do next. `useLive(query.reload)` keeps up with what others do.
+ * 4. Changes are a `useAction` in a `<Form>` or a `<FormDialog>`. Fields are named as the fields of
+ *    the request, and then the service's refusals appear at them by themselves. Whatever cannot be
+ *    taken back is asked for in a dialog first. `toast()` says that it is done.
+ * 5. What a role may not do is not shown: `hasRole(useWorkspace(), "admin")` asks. The service refuses it
+ *    anyway.
+ * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>` or one of parts/states.tsx.
+ * 7. Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own. Single keys are `useKeys`.
+ * 8. Colours and sizes come from the variables at the top of `base.css`, which the documents share; the
+ *    parts are in `style.css`. There is no other stylesheet. Inline `style` attributes, event handlers
+ *    as text and anything from another host are blocked.
+ * 9. Each page has a test in `test/dashboard` by `describeDashboard`, which ends each of its views with
+ *    `expectWellShown(page, "name")`. `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts
+ *    test/dashboard` leaves the pictures: look at them.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { accountProblem, loadAccount } from "../api/sign-in.ts";
+import { account, PERSON_KEY, SignedIn, useAccount, WorkspaceId } from "../api/session.ts";
+import { connected } from "../api/connection.ts";
+import { useStore } from "../api/store.ts";
+import { findPage, isPlatformPath } from "./pages.ts";
+import { HomePage } from "./home.tsx";
+import { NoOperatorPage } from "../operators/no-operator.tsx";
+import { NotFoundPage } from "../ui/not-found.tsx";
+import { SignInPage } from "./sign-in.tsx";
+import { ConnectionNote } from "./connection-note.tsx";
+import { Layout } from "./layout.tsx";
+import { ProblemNote, Spinner } from "../ui/loaded.tsx";
+import { Toasts } from "../ui/toast.tsx";
+import { paths } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
+
+/** The whole dashboard: the sign-in page, or the page of the address within the layout. */
+export function App() {
+  const person = useStore(account);
+  const { pathname } = usePlace();
+  useEffect(followAccount, []);
+  return (
+    <>
+      <ConnectionNote />
+      {pathname === paths.signIn({}) || person === null ? (
+        <SignInPage />
+      ) : person === undefined ? (
+        <Arriving />
+      ) : (
+        <SignedIn.Provider value={person}>
+          {/* Made anew for another person, who has signed in in another tab. */}
+          <CurrentPage key={String(person.id)} pathname={pathname} />
+        </SignedIn.Provider>
+      )}
+      <Toasts />
+    </>
+  );
+}
+
+/** Shown until it is known who has signed in. */
+function Arriving() {
+  const problem = useStore(accountProblem);
+  if (problem === undefined) return <Spinner label="Signing in" />;
+  return (
+    <main class="sign-in">
+      <ProblemNote problem={problem} retry={() => void loadAccount()} />
+    </main>
+  );
+}
+
+function loadIfVisible(): void {
+  if (document.visibilityState === "visible") void loadAccount();
+}
+
+function loadIfPersonChanged({ key }: StorageEvent): void {
+  if (key === PERSON_KEY) void loadAccount();
+}
+
+/**
+ * Asks who has signed in, again each time that a lost connection is back, the page is looked at again,
+ * or another tab has signed in or out. Gives what ends that.
+ */
+function followAccount(): () => void {
+  void loadAccount();
+  document.addEventListener("visibilitychange", loadIfVisible);
+  addEventListener("storage", loadIfPersonChanged);
+  const unsubscribe = connected.subscribe(() => {
+    if (connected.get()) void loadAccount();
+  });
+  return () => {
+    document.removeEventListener("visibilitychange", loadIfVisible);
+    removeEventListener("storage", loadIfPersonChanged);
+    unsubscribe();
+  };
+}
+
+/** The workspace that a path is in. */
+const WORKSPACE_PATH = /^\/w\/(\d+)(\/|$)/;
+
+function CurrentPage({ pathname }: { readonly pathname: string }) {
+  const workspace = WORKSPACE_PATH.exec(pathname)?.[1];
+  return (
+    <WorkspaceId.Provider value={workspace}>
+      <Layout>
+        <PageAt key={pathname} pathname={pathname} />
+      </Layout>
+    </WorkspaceId.Provider>
+  );
+}
+
+function PageAt({ pathname }: { readonly pathname: string }) {
+  const [, setRound] = useState(0);
+  const { operatorRole } = useAccount();
+  const found = findPage(pathname);
+  const page = found?.page;
+  const Component = page?.component();
+  useEffect(() => {
+    // By what was rendered: the code may have come since then, and then it is time to render again.
+    if (page === undefined || Component !== undefined) return;
+    page.load().then(() => setRound((it) => it + 1), reloadOnce);
+  }, [page]);
+  if (pathname === paths.home({})) return <HomePage />;
+  if (isPlatformPath(pathname) && operatorRole === undefined) return <NoOperatorPage />;
+  if (found === undefined) return <NotFoundPage />;
+  if (Component === undefined) return <Spinner label="Loading the page" />;
+  return <Component {...found.parameters} />;
+}
+
+/** A page that cannot be loaded is of a build that the service no longer has: the new one is loaded. */
+function reloadOnce(): void {
+  const mark = "reloaded-at";
+  if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;
+  sessionStorage.setItem(mark, String(Date.now()));
+  location.reload();
+}

@@ -1,0 +1,142 @@
+import { useEffect, useState } from "preact/hooks";
+import icon from "./icon.svg";
+import { hasKeptForms } from "../api/kept-forms.ts";
+import { sessionEnded } from "../api/session.ts";
+import { identityProvider, signIn } from "../api/sign-in.ts";
+import { useStore } from "../api/store.ts";
+import { useQuery } from "../api/use-query.ts";
+import { useAction } from "../api/use-action.ts";
+import { Code } from "../ui/code.tsx";
+import { Form } from "../ui/form.tsx";
+import { useTitle } from "../ui/page.tsx";
+import { paths, withQuery } from "../routes/paths.ts";
+import { navigate } from "../routes/router.ts";
+import { keepReturnAddress, returnAddress } from "./return-address.ts";
+
+/**
+ * Says how to sign in. Opened by a sign-in link, whose token stands behind the `#` so that no server
+ * or log sees it with the address, it asks for one more click: a token can be used once, and programs
+ * that look at links in messages would use it up.
+ */
+export function SignInPage() {
+  useTitle("Sign in");
+  useEffect(keepReturnAddress, []);
+  const token = useLinkToken();
+  return (
+    <main class="sign-in">
+      <h1>
+        <img src={icon} alt="" width="28" height="28" /> Shipments
+      </h1>
+      <EndedNote />
+      {token === undefined ? <WithoutLink /> : <WithLink token={token} />}
+    </main>
+  );
+}
+
+/** Says to whom had signed in why they have to again. */
+function EndedNote() {
+  if (!useStore(sessionEnded)) return null;
+  return (
+    <div class="problem attention" role="status">
+      <p>
+        Your session has ended. Sign in again, and you come back to where you were
+        {hasKeptForms() && "; what you typed there is kept in this tab"}.
+      </p>
+    </div>
+  );
+}
+
+function WithLink({ token }: { readonly token: string }) {
+  const enter = useAction(async () => {
+    await signIn(token);
+    navigate(paths.home({}), { replace: true });
+  });
+  return (
+    <>
+      <Form action={enter} submit="Sign in">
+        <p>You opened a sign-in link. It works once, within 15 minutes of being made.</p>
+      </Form>
+      {enter.problem && <WithoutLink />}
+    </>
+  );
+}
+
+function WithoutLink() {
+  return (
+    <>
+      <AtProvider />
+      <p>You sign in by a link that works once, for 15 minutes. You get one</p>
+      <ul>
+        <li>from an admin of your workspace, on the page Settings → Members;</li>
+        <li>
+          in the terminal of <code>npm start</code>, for the demo workspace;
+        </li>
+        <li>from whoever runs the service, who has this line print one:</li>
+      </ul>
+      <Code text={linkCommand()} what="command" />
+      <p>Open the link in this browser, in any tab, and you come back to where you were.</p>
+      <p>
+        The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
+        <Guide path="/docs/dashboard#signing-in-by-a-link">how to sign in</Guide>, and{" "}
+        <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
+      </p>
+    </>
+  );
+}
+
+function Guide(props: { readonly path: string; readonly children: string }) {
+  return (
+    <a href={props.path} rel="external">
+      {props.children}
+    </a>
+  );
+}
+
+/** The command that makes a link to the place that the reader asked for, as far as that tells. */
+function linkCommand(): string {
+  const { pathname } = location;
+  const place = pathname === "/sign-in" ? returnAddress() : pathname;
+  const [, room, workspace = "ID"] = place?.split(/[/?]/) ?? [];
+  const command =
+    room === "platform"
+      ? "operator sign-in --operator ID"
+      : `member invite --workspace ${room === "w" ? workspace : "ID"} --email you@example.org`;
+  return `npm run --silent shipments -- ${command}`;
+}
+
+/** Leads to the identity provider, if there is one. */
+function AtProvider() {
+  const { data: name } = useQuery(identityProvider, []);
+  if (name === undefined) return null;
+  const href = withQuery("/sign-in/oidc", { return_to: returnAddress() });
+  return (
+    <p>
+      <a class="button primary" href={href} rel="external">
+        Sign in at {name}
+      </a>
+    </p>
+  );
+}
+
+/** The token in the address; taken out of it, so that it is neither seen nor kept in the history. */
+function useLinkToken(): string | undefined {
+  const [token, setToken] = useState(readToken);
+  useEffect(() => {
+    const read = () => setToken((before) => readToken() ?? before);
+    const hide = () => {
+      if (readToken() !== undefined) history.replaceState(null, "", location.pathname);
+    };
+    hide();
+    const onChange = () => {
+      read();
+      hide();
+    };
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  return token;
+}
+
+function readToken(): string | undefined {
+  return new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;
+}

@@ -1,0 +1,219 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import {
+  BookingBlocker,
+  WorkspaceService,
+} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
+import type { Problem } from "../api/problem.ts";
+import { useAction } from "../api/use-action.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useQuery } from "../api/use-query.ts";
+import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
+import { CustomerFields, customerOf, type CustomerChoice } from "./customer-fields.tsx";
+import { Form, optionalTextOf, TextField, textOf } from "../ui/form.tsx";
+import { moneyText, recordIdOf } from "../ui/format.ts";
+import { Loaded, Spinner } from "../ui/loaded.tsx";
+import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Quote, useQuote, type QuoteQuery } from "./quote.tsx";
+import { RouteFields } from "./route-fields.tsx";
+import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { toast } from "../ui/toast.tsx";
+import { paths } from "../routes/paths.ts";
+import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+
+/**
+ * Prices a route while it is clicked or typed, and books it for those who may. The route is in the
+ * address, and so may be the number of a customer.
+ */
+export function BookPage({ workspace }: { readonly workspace: string }) {
+  const workspaces = useClient(WorkspaceService);
+  const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  const mayBook = hasRole(useWorkspace(), "member");
+  return (
+    <Page title={mayBook ? "Quote and book" : "Quote"}>
+      <Loaded query={query}>
+        {({ data }) => {
+          const blockers = data?.bookingBlockers ?? [];
+          const hasTariff = !blockers.includes(BookingBlocker.TARIFF);
+          return (
+            <div class="stack">
+              {mayBook && <BookingBlockers blockers={blockers} />}
+              {mayBook && blockers.length === 0 ? (
+                <Booking workspace={workspace} />
+              ) : (
+                <QuoteOnly hasTariff={hasTariff} />
+              )}
+            </div>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** The route in the address, and how to change it. */
+function useRoute() {
+  const { query } = usePlace();
+  const [route, setRoute] = useState(
+    () =>
+      Object.fromEntries(ROUTE_FIELDS.map((name) => [name, query.get(name) ?? ""])) as RouteText,
+  );
+  const change = (changes: Partial<RouteText>) => {
+    setRoute((before) => ({ ...before, ...changes }));
+    changeQuery(changes, { replace: true });
+  };
+  return { route, change };
+}
+
+/** For those who may not book, or cannot now. */
+function QuoteOnly({ hasTariff }: { readonly hasTariff: boolean }) {
+  const { route, change } = useRoute();
+  const quote = useQuote(route, hasTariff);
+  return (
+    <div class="columns">
+      <div>
+        <Section title="Route">
+          <div class="form">
+            <RouteFields route={route} change={change} withoutAddresses />
+          </div>
+        </Section>
+      </div>
+      <div>
+        <Section title="Price">
+          <Quote query={quote} />
+        </Section>
+      </div>
+    </div>
+  );
+}
+
+/** Waits for the customer that the address names, where it names one. */
+function Booking({ workspace }: { readonly workspace: string }) {
+  const { query } = usePlace();
+  const customers = useClient(CustomerService);
+  // At first: later the address follows what is chosen in the form.
+  const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
+  const named = useQuery(
+    async (signal) =>
+      id === undefined
+        ? undefined
+        : (await customers.getCustomer({ customer: id }, { signal })).data,
+    [customers, id],
+  );
+  if (id !== undefined && named.isLoading && named.data === undefined) {
+    return <Spinner label="Loading the customer" />;
+  }
+  return <BookingForm workspace={workspace} customer={named.data} />;
+}
+
+function BookingForm(props: {
+  readonly workspace: string;
+  readonly customer: Customer | undefined;
+}) {
+  const { workspace, customer } = props;
+  const { route, change } = useRoute();
+  const quote = useQuote(route);
+  const [choice, setChoice] = useState<CustomerChoice>(
+    customer ? { kind: "existing", customer } : { kind: "new" },
+  );
+  const choose = (next: CustomerChoice) => {
+    setChoice(next);
+    const chosen = next.kind === "existing" ? next.customer : undefined;
+    changeQuery({ customer: chosen && String(chosen.id) }, { replace: true });
+  };
+  const book = useBooking({ workspace, route, choice, quote });
+  const price = quote.data?.covered
+    ? ` for ${moneyText(quote.data.total, quote.data.currency)}`
+    : "";
+  return (
+    <div class="booking">
+      <Form action={book} name="book" submit={`Book${price}`}>
+        <div class="columns">
+          <div>
+            <Section title="Route">
+              <div class="form">
+                <RouteFields route={route} change={change} />
+              </div>
+            </Section>
+          </div>
+          <div>
+            <Section title="Price">
+              <Quote query={quote} />
+            </Section>
+            <Section title="Customer">
+              <div class="form">
+                <CustomerFields choice={choice} choose={choose} />
+              </div>
+            </Section>
+            <Section title="For your records">
+              <div class="form">
+                <TextField
+                  name="external_reference"
+                  label="External reference"
+                  optional
+                  hint="Your own name for it; each is used once."
+                />
+                <MetadataFields />
+              </div>
+            </Section>
+          </div>
+        </div>
+      </Form>
+    </div>
+  );
+}
+
+/** Books what is in the form, once, at the price that is shown, and goes to the shipment. */
+function useBooking(props: {
+  readonly workspace: string;
+  readonly route: RouteText;
+  readonly choice: CustomerChoice;
+  readonly quote: QuoteQuery;
+}) {
+  const { workspace, route, choice, quote } = props;
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotency();
+  const book = useAction(async (form: FormData) => {
+    const request = {
+      ...customerOf(choice, form),
+      ...routeOf(route),
+      pickupAddress: textOf(form, "pickup_address"),
+      dropoffAddress: textOf(form, "dropoff_address"),
+      externalReference: optionalTextOf(form, "external_reference"),
+      metadata: metadataOf(form),
+      // Nothing is booked at a price that nobody has seen: no booking costs 0 unless that is shown.
+      expectedTotal: quote.data?.total ?? 0,
+      expectedCurrency: quote.data?.currency,
+    };
+    const { data } = await shipments.createShipment(request, once);
+    toast("The shipment is booked.");
+    navigate(paths.shipment({ workspace, reference: data!.reference }));
+  });
+  const { reason } = book.problem ?? {};
+  useEffect(() => {
+    if (reason === "PRICE_CHANGED") quote.reload();
+  }, [reason]);
+  const problem = useMemo(() => book.problem && bookingProblem(book.problem), [book.problem]);
+  return { ...book, problem };
+}
+
+/** In words of the page, where the service's are about what the reader did not type. */
+function bookingProblem(problem: Problem): Problem {
+  const { total, currency } = problem.facts;
+  if (problem.reason === "PRICE_CHANGED" && total !== undefined && currency !== undefined) {
+    const price = moneyText(Number(total), currency);
+    const message = `Nothing is booked yet: the price is ${price} now. Book again if that is fine.`;
+    return { ...problem, message, fields: {} };
+  }
+  if (problem.reason === "IDEMPOTENCY_KEY_REUSED") {
+    const message =
+      "An earlier try with this form was booked after all. Find it under Shipments, and open this page anew to book another.";
+    return { ...problem, message, fields: {} };
+  }
+  return problem;
+}

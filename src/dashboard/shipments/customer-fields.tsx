@@ -1,0 +1,154 @@
+import { useState } from "preact/hooks";
+import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { fieldError } from "../api/problem.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { useSettled } from "../api/use-settled.ts";
+import { Field, optionalTextOf, TextField, textOf } from "../ui/form.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+
+/** For whom something is booked: somebody new, or a customer; undefined until one is chosen. */
+export type CustomerChoice =
+  | { readonly kind: "new" }
+  | { readonly kind: "existing"; readonly customer: Customer | undefined };
+
+const KINDS = [
+  ["new", "New customer"],
+  ["existing", "Existing customer"],
+] as const;
+
+/** Fields for the customer of a booking, to be read by `customerOf`. */
+export function CustomerFields(props: {
+  readonly choice: CustomerChoice;
+  readonly choose: (choice: CustomerChoice) => void;
+}) {
+  const { choice, choose } = props;
+  return (
+    <>
+      <fieldset class="segments">
+        <legend class="visually-hidden">For whom</legend>
+        {KINDS.map(([kind, label]) => (
+          <label key={kind}>
+            <input
+              type="radio"
+              name="kind"
+              checked={choice.kind === kind}
+              onChange={() => choose(kind === "new" ? { kind } : { kind, customer: undefined })}
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      {choice.kind === "new" ? (
+        <>
+          <TextField name="customer_name" label="Name" />
+          <TextField
+            name="customer_email"
+            label="Email"
+            type="email"
+            hint="When the name and the email are a customer's already, it is booked for them."
+          />
+          <TextField name="customer_id_number" label="Id number" optional />
+        </>
+      ) : (
+        <ExistingCustomer
+          chosen={choice.customer}
+          choose={(customer) => choose({ kind: "existing", customer })}
+        />
+      )}
+    </>
+  );
+}
+
+/**
+ * The customer as a booking names them.
+ *
+ * @throws ConnectError about `customer_id` when no existing one was chosen
+ */
+export function customerOf(choice: CustomerChoice, form: FormData) {
+  if (choice.kind === "new") {
+    return {
+      customerName: textOf(form, "customer_name"),
+      customerEmail: textOf(form, "customer_email"),
+      customerIdNumber: optionalTextOf(form, "customer_id_number"),
+    };
+  }
+  if (choice.customer === undefined) throw fieldError("customer_id", "Choose a customer.");
+  const { id, name, email } = choice.customer;
+  return { customerId: id, customerName: name, customerEmail: email };
+}
+
+/** How many customers are shown. */
+const SHOWN = 8;
+
+/** Finds a customer by the name or the email; shows the newest as long as nothing is typed. */
+function ExistingCustomer(props: {
+  readonly chosen: Customer | undefined;
+  readonly choose: (customer: Customer | undefined) => void;
+}) {
+  const { chosen, choose } = props;
+  const [text, setText] = useState("");
+  const found = useCustomers(text);
+  if (chosen !== undefined) {
+    return (
+      <div class="chosen">
+        <p>
+          {chosen.name}
+          <br />
+          <span class="minor">{chosen.email}</span>
+        </p>
+        <button type="button" class="button" onClick={() => choose(undefined)}>
+          Change
+        </button>
+      </div>
+    );
+  }
+  return (
+    <>
+      <Field
+        name="customer_id"
+        label="Find a customer"
+        hint="By the beginning of the first or last name, or by the whole email."
+      >
+        {(input) => (
+          <input
+            {...input}
+            type="search"
+            autoComplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            // Enter would book.
+            onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+          />
+        )}
+      </Field>
+      <Loaded query={found}>
+        {(customers) => (
+          <ul class="found" aria-label="Customers found" aria-live="polite">
+            {customers.length === 0 && <li class="minor">No customer matches.</li>}
+            {customers.map((customer) => (
+              <li key={String(customer.id)}>
+                <button type="button" class="button quiet" onClick={() => choose(customer)}>
+                  <span>{customer.name}</span> <span class="minor">{customer.email}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function useCustomers(text: string): Query<readonly Customer[]> {
+  const customers = useClient(CustomerService);
+  const sought = useSettled(text.trim(), 200);
+  return useQuery(
+    async (signal) => {
+      const filter = sought.includes("@") ? { email: sought } : { name: sought };
+      return (await customers.listCustomers({ ...filter, pageSize: SHOWN }, { signal })).data;
+    },
+    [customers, sought],
+  );
+}

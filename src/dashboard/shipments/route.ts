@@ -1,0 +1,54 @@
+import { numberFrom } from "../ui/format.ts";
+import type { LatLng } from "../map/map-geometry.ts";
+
+/** The fields of a route, by their names in requests. */
+export const ROUTE_FIELDS = [
+  "pickup_lat",
+  "pickup_lng",
+  "dropoff_lat",
+  "dropoff_lng",
+  "weight_kg",
+] as const;
+
+/** A route and a weight as they are typed: degrees and kilograms. */
+export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
+
+/** One end of a route. */
+export type End = "pickup" | "dropoff";
+
+/** A route as requests have it; what is not a number is NaN, what is not typed is undefined. */
+export function routeOf(route: RouteText) {
+  return {
+    pickupLat: numberFrom(route.pickup_lat),
+    pickupLng: numberFrom(route.pickup_lng),
+    dropoffLat: numberFrom(route.dropoff_lat),
+    dropoffLng: numberFrom(route.dropoff_lng),
+    weightKg: numberFrom(route.weight_kg),
+  };
+}
+
+/** Whether every field holds a number. */
+export function isComplete(route: RouteText): boolean {
+  return Object.values(routeOf(route)).every((number) => Number.isFinite(number));
+}
+
+/** Where an end of the route is; undefined as long as that is no place on the sphere. */
+export function placeOf(route: RouteText, end: End): LatLng | undefined {
+  const lat = numberFrom(route[`${end}_lat`]) ?? NaN;
+  const lng = numberFrom(route[`${end}_lng`]) ?? NaN;
+  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { lat, lng } : undefined;
+}
+
+/** The fields of an end that is at this place. */
+export function fieldsAt(end: End, { lat, lng }: Readonly<Record<"lat" | "lng", unknown>>) {
+  return { [`${end}_lat`]: String(lat), [`${end}_lng`]: String(lng) } as Partial<RouteText>;
+}
+
+/** A latitude and a longitude as maps give them for copying: `40.758, -73.9855`. */
+const BOTH = /^\s*(-?\d+\.\d+)\s*[,;\s]\s*(-?\d+\.\d+)\s*$/;
+
+/** What typing into a field changes: both coordinates when both were pasted into one field. */
+export function typed(end: End, field: "lat" | "lng", text: string): Partial<RouteText> {
+  const [, lat, lng] = BOTH.exec(text) ?? [];
+  return lat === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, { lat, lng });
+}

@@ -1,0 +1,229 @@
+import type { ComponentType } from "preact";
+import { useState } from "preact/hooks";
+import {
+  type CancelReason,
+  PaymentStatus,
+  ShipmentStatus,
+  type Shipment,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
+import { useAction } from "../api/use-action.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { Dialog, FormDialog } from "../ui/dialog.tsx";
+import {
+  numberOf,
+  optionalTextOf,
+  SelectField,
+  TextAreaField,
+  TextField,
+  textOf,
+} from "../ui/form.tsx";
+import { Money } from "../ui/money.tsx";
+import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "../ui/states.tsx";
+import { toast } from "../ui/toast.tsx";
+import { EditDialog } from "./shipment-edit.tsx";
+
+/** What a dialog about a shipment needs. */
+export interface ShipmentDialogProps {
+  /** The shipment as it is now. */
+  readonly shipment: Shipment;
+  readonly close: () => void;
+  /** To be called after a change, to load the shipment anew. */
+  readonly changed: () => void;
+}
+
+/** Something that can be done to a shipment. */
+interface Step {
+  readonly name: string;
+  readonly dialog: ComponentType<ShipmentDialogProps>;
+  readonly primary?: boolean;
+}
+
+const EDIT: Step = { name: "Edit", dialog: EditDialog };
+const CANCEL: Step = { name: "Cancel shipment", dialog: CancelDialog };
+const PAY: Step = { name: "Record payment", dialog: PaymentDialog, primary: true };
+const PICK_UP: Step = { name: "Mark as picked up", dialog: AdvanceDialog, primary: true };
+const DELIVER: Step = { name: "Mark as delivered", dialog: AdvanceDialog, primary: true };
+const REFUND: Step = { name: "Record refund", dialog: RefundDialog, primary: true };
+const PAY_LATE: Step = { name: "Record late payment", dialog: PaymentDialog };
+
+/** What can be done next, the most usual last. */
+function stepsOf({ status, paymentStatus }: Shipment): readonly Step[] {
+  switch (status) {
+    case ShipmentStatus.PENDING:
+      return [EDIT, CANCEL, PAY];
+    case ShipmentStatus.AWAITING_PICKUP:
+      return [EDIT, CANCEL, PICK_UP];
+    case ShipmentStatus.IN_TRANSIT:
+      return [EDIT, DELIVER];
+    case ShipmentStatus.CANCELLED:
+      if (paymentStatus === PaymentStatus.REFUND_PENDING) return [REFUND];
+      return paymentStatus === PaymentStatus.VOIDED ? [PAY_LATE] : [];
+    default:
+      return [];
+  }
+}
+
+/** What the reader may do with a shipment in its state: a button for each, which opens a dialog. */
+export function ShipmentActions(props: {
+  readonly shipment: Shipment;
+  readonly changed: () => void;
+}) {
+  const { shipment, changed } = props;
+  const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
+  if (!hasRole(useWorkspace(), "member")) return null;
+  const close = () => setOpen(undefined);
+  const isMoved =
+    open !== undefined &&
+    (open.from.status !== shipment.status || open.from.paymentStatus !== shipment.paymentStatus);
+  return (
+    <>
+      {stepsOf(shipment).map((step) => (
+        <button
+          key={step.name}
+          type="button"
+          class={step.primary ? "button primary" : "button"}
+          onClick={() => setOpen({ step, from: shipment })}
+        >
+          {step.name}
+        </button>
+      ))}
+      {isMoved ? (
+        <MovedDialog shipment={shipment} close={close} />
+      ) : (
+        open && <open.step.dialog shipment={shipment} close={close} changed={changed} />
+      )}
+    </>
+  );
+}
+
+/** Takes the place of a dialog when what it is about was done meanwhile, by whomever. */
+function MovedDialog({ shipment, close }: Omit<ShipmentDialogProps, "changed">) {
+  return (
+    <Dialog title="The shipment has moved on" close={close}>
+      <p class="dialog-text">
+        It is <ShipmentBadge status={shipment.status} /> and{" "}
+        <PaymentBadge status={shipment.paymentStatus} /> by now. Look at it before you go on.
+      </p>
+      <div class="actions">
+        <button type="button" class="button primary" onClick={close}>
+          Show the shipment
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotency();
+  const isLate = shipment.status === ShipmentStatus.CANCELLED;
+  const pay = useAction(async (form: FormData) => {
+    const amount = numberOf(form, "amount");
+    const currency = textOf(form, "currency").toUpperCase();
+    await shipments.recordPayment({ shipment: shipment.reference, amount, currency }, once);
+    toast("The payment is recorded.");
+    close();
+    changed();
+  });
+  return (
+    <FormDialog title="Record a payment" action={pay} submit="Record the payment" close={close}>
+      <p>
+        {isLate
+          ? "The shipment is cancelled: a payment that came in all the same is kept, to be refunded."
+          : "The shipment then waits for its pickup. A payment that is recorded stays recorded."}
+      </p>
+      <div class="field-row">
+        <TextField name="amount" label="Amount" numeric value={shipment.total} />
+        <TextField name="currency" label="Currency" value={shipment.currency} />
+      </div>
+    </FormDialog>
+  );
+}
+
+function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotency();
+  const advance = useAction(async () => {
+    await shipments.advanceShipment({ shipment: shipment.reference }, once);
+    toast(isPickup ? "The shipment is in transit." : "The shipment is delivered.");
+    close();
+    changed();
+  });
+  const isPickup = shipment.status === ShipmentStatus.AWAITING_PICKUP;
+  return (
+    <FormDialog
+      title={isPickup ? "Mark as picked up" : "Mark as delivered"}
+      action={advance}
+      submit={isPickup ? "It is picked up" : "It is delivered"}
+      close={close}
+    >
+      <p>
+        {isPickup
+          ? `The courier has it from ${shipment.pickupAddress}. It cannot be cancelled any more.`
+          : `It has arrived at ${shipment.dropoffAddress}. Nothing about it changes any more.`}
+      </p>
+    </FormDialog>
+  );
+}
+
+/** Reasons by number, as they are chosen from; none is chosen at first. */
+const REASONS = Object.entries(CANCEL_REASONS).map(
+  ([number, text]) => [number === "0" ? "" : number, text] as const,
+);
+
+function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotency();
+  const cancel = useAction(async (form: FormData) => {
+    const reason: CancelReason | undefined = numberOf(form, "reason");
+    const note = optionalTextOf(form, "note");
+    await shipments.cancelShipment({ shipment: shipment.reference, reason, note }, once);
+    toast("The shipment is cancelled.");
+    close();
+    changed();
+  });
+  return (
+    <FormDialog
+      title="Cancel the shipment"
+      action={cancel}
+      submit="Cancel the shipment"
+      dismiss="Keep it"
+      tone="danger"
+      close={close}
+    >
+      <p>
+        A cancelled shipment stays cancelled.{" "}
+        {shipment.paymentStatus === PaymentStatus.PAID && (
+          <>
+            It is paid: <Money amount={shipment.total} currency={shipment.currency} /> are to be
+            refunded.
+          </>
+        )}
+      </p>
+      <SelectField name="reason" label="Reason" optional choices={REASONS} />
+      <TextAreaField name="note" label="Note" optional />
+    </FormDialog>
+  );
+}
+
+function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotency();
+  const refund = useAction(async () => {
+    await shipments.recordRefund({ shipment: shipment.reference }, once);
+    toast("The refund is recorded.");
+    close();
+    changed();
+  });
+  return (
+    <FormDialog title="Record the refund" action={refund} submit="Record the refund" close={close}>
+      <p>
+        <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
+        {shipment.customer?.name ?? "the customer"}. A refund that is recorded stays recorded.
+      </p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,103 @@
+import { useState } from "preact/hooks";
+import type { Event } from "../../../gen/shipments/v1/event_pb.js";
+import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook_pb.js";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Section } from "../ui/page.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { DeliveryBadge } from "../webhooks/webhook-state.tsx";
+import { paths } from "../routes/paths.ts";
+
+/** How many of the newest deliveries of each webhook are searched: those of one call. */
+const NEWEST = 100;
+
+/** A delivery with the address that it goes to. */
+interface Sent {
+  readonly delivery: WebhookDelivery;
+  readonly webhook: Webhook;
+}
+
+/**
+ * What was sent to webhooks about a shipment. Deliveries are listed by webhook and not by shipment, so
+ * they are looked for only when the reader asks, among the newest of each webhook.
+ */
+export function ShipmentDeliveries(props: {
+  readonly workspace: string;
+  readonly events: readonly Event[];
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { workspace } = props;
+  return (
+    <Section
+      title="Webhook deliveries"
+      actions={<a href={paths.webhooks({ workspace })}>All webhooks</a>}
+    >
+      {isOpen ? (
+        <Found {...props} />
+      ) : (
+        <button type="button" class="button" onClick={() => setOpen(true)}>
+          Look for deliveries
+        </button>
+      )}
+    </Section>
+  );
+}
+
+function Found(props: { readonly workspace: string; readonly events: readonly Event[] }) {
+  const { workspace, events } = props;
+  const webhooks = useClient(WebhookService);
+  const query = useQuery(
+    async (signal) => {
+      const { data } = await webhooks.listWebhooks({}, { signal });
+      const lists = data.map(async (webhook) => {
+        const request = { webhook: webhook.id, pageSize: NEWEST };
+        const { data: newest } = await webhooks.listWebhookDeliveries(request, { signal });
+        return newest.map((delivery): Sent => ({ delivery, webhook }));
+      });
+      return (await Promise.all(lists)).flat();
+    },
+    // What happens next to the shipment is sent as well.
+    [webhooks, events.length],
+  );
+  return (
+    <Loaded query={query}>
+      {(newest) => {
+        const ids = new Set(events.map(({ id }) => id));
+        const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
+        return sent.length === 0 ? (
+          <p class="minor">
+            None is among the newest {NEWEST} deliveries of each webhook. A webhook&apos;s own page
+            lists all of the last 30 days.
+          </p>
+        ) : (
+          <>
+            <Table
+              label="Webhook deliveries"
+              columns={COLUMNS}
+              rows={sent}
+              keyOf={({ delivery }) => String(delivery.id)}
+              href={({ delivery, webhook }) =>
+                paths.webhook({ workspace, webhook: webhook.id }, { delivery: String(delivery.id) })
+              }
+            />
+            <p class="hint note">Among the newest {NEWEST} deliveries of each webhook.</p>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const COLUMNS: readonly Column<Sent>[] = [
+  { header: "Event", selfEvident: true, cell: ({ delivery }) => <code>{delivery.type}</code> },
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
+  },
+  { header: "To", cell: ({ webhook }) => webhook.url },
+  { header: "Made", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
+];

@@ -1,0 +1,136 @@
+import { useEffect, useState } from "preact/hooks";
+import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
+import { useAction } from "../api/use-action.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { textOf, TextField } from "../ui/form.tsx";
+import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
+import { Money } from "../ui/money.tsx";
+import { Quote, useQuote } from "./quote.tsx";
+import { RouteFields } from "./route-fields.tsx";
+import { routeOf, type RouteText } from "./route.ts";
+import { toast } from "../ui/toast.tsx";
+import type { ShipmentDialogProps } from "./shipment-actions.tsx";
+
+/**
+ * Changes a shipment from what it was when the dialog opened; when it was changed by others meanwhile,
+ * says so and offers to begin anew from what it is.
+ */
+export function EditDialog(props: ShipmentDialogProps) {
+  const { shipment } = props;
+  const [from, setFrom] = useState(shipment);
+  return <EditForm key={from.etag} {...props} from={from} restart={() => setFrom(shipment)} />;
+}
+
+function EditForm(
+  props: ShipmentDialogProps & { readonly from: Shipment; readonly restart: () => void },
+) {
+  const { shipment, from, restart, close, changed } = props;
+  const shipments = useClient(ShipmentService);
+  const once = useIdempotency();
+  const isPending = from.status === ShipmentStatus.PENDING;
+  const [route, setRoute] = useState(() => routeTextOf(from));
+  const edit = useAction(async (form: FormData) => {
+    const request = {
+      shipment: from.reference,
+      etag: from.etag,
+      pickupAddress: textOf(form, "pickup_address"),
+      dropoffAddress: textOf(form, "dropoff_address"),
+      ...(isPending ? routeOf(route) : {}),
+      metadata: { ...blanks(from.metadata), ...metadataOf(form) },
+    };
+    await shipments.updateShipment(request, once);
+    toast("The changes are saved.");
+    close();
+    changed();
+  });
+  const isKnown = shipment.etag !== from.etag && !edit.isRunning;
+  const isStale = isKnown || edit.problem?.reason === "ETAG_STALE";
+  return (
+    <FormDialog
+      title="Edit the shipment"
+      action={isStale ? { ...edit, problem: undefined } : edit}
+      submit="Save the changes"
+      close={close}
+    >
+      {isStale && <StaleNote isLoaded={isKnown} restart={restart} load={changed} />}
+      {isPending ? (
+        <>
+          <RouteFields
+            route={route}
+            change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
+            addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
+          />
+          <NewPrice from={from} route={route} />
+        </>
+      ) : (
+        <>
+          <TextField name="pickup_address" label="Pickup address" value={from.pickupAddress} />
+          <TextField name="dropoff_address" label="Dropoff address" value={from.dropoffAddress} />
+        </>
+      )}
+      <MetadataFields notes={from.metadata} />
+    </FormDialog>
+  );
+}
+
+/** Says that somebody else changed the shipment, and leads to what it is now. */
+function StaleNote(props: {
+  /** Whether the shipment as it is now is known. */
+  readonly isLoaded: boolean;
+  readonly restart: () => void;
+  readonly load: () => void;
+}) {
+  const { isLoaded, restart, load } = props;
+  useEffect(() => {
+    if (!isLoaded) load();
+  }, []);
+  return (
+    <div class="problem attention" role="alert">
+      <p>
+        Somebody changed the shipment meanwhile, so these changes cannot be saved. Begin anew from
+        what it is now; what you changed here is lost.
+      </p>
+      <button type="button" class="button" disabled={!isLoaded} onClick={restart}>
+        Load what it is now
+      </button>
+    </div>
+  );
+}
+
+/** What the changed route would cost; nothing as long as it is the shipment's own. */
+function NewPrice(props: { readonly from: Shipment; readonly route: RouteText }) {
+  const { from, route } = props;
+  const quote = useQuote(route);
+  const own = routeTextOf(from);
+  const isSame = Object.entries(own).every(
+    ([name, text]) => route[name as keyof RouteText] === text,
+  );
+  if (isSame) return null;
+  return (
+    <div class="new-price">
+      <p>
+        The price changes with the route and the weight. It was{" "}
+        <Money amount={from.total} currency={from.currency} />.
+      </p>
+      <Quote query={quote} />
+    </div>
+  );
+}
+
+function routeTextOf(shipment: Shipment): RouteText {
+  return {
+    pickup_lat: String(shipment.pickupLat),
+    pickup_lng: String(shipment.pickupLng),
+    dropoff_lat: String(shipment.dropoffLat),
+    dropoff_lng: String(shipment.dropoffLng),
+    weight_kg: String(shipment.weightKg),
+  };
+}
+
+/** Every note with a blank text, which removes it. */
+function blanks(notes: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(notes).map((name) => [name, ""]));
+}

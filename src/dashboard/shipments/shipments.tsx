@@ -1,0 +1,150 @@
+import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { fieldError } from "../api/problem.ts";
+import { useLive } from "../api/live.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useQuery } from "../api/use-query.ts";
+import { useAction } from "../api/use-action.ts";
+import { boundsOfDays } from "../ui/days.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { textOf } from "../ui/form.tsx";
+import { recordIdOf } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { Pager, usePageToken } from "../ui/pager.tsx";
+import { SearchBox } from "../ui/search-box.tsx";
+import { ShipmentTable } from "./shipment-table.tsx";
+import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "../ui/states.tsx";
+import { paths } from "../routes/paths.ts";
+import { navigate, usePlace } from "../routes/router.ts";
+
+const FILTERS = {
+  status: { label: "Status", choices: SHIPMENT_STATUSES },
+  payment_status: { label: "Payment", choices: PAYMENT_STATUSES },
+  from: { label: "Booked from", of: "day" },
+  to: { label: "Booked until", of: "day" },
+  customer: { label: "Customer number", of: "number" },
+  external_reference: { label: "External reference" },
+} as const;
+
+/** The shipments of a workspace, the newest first, with filters that are in the address. */
+export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
+  const shipments = useClient(ShipmentService);
+  const { query } = usePlace();
+  const pageToken = usePageToken();
+  const list = useQuery(
+    (signal) =>
+      shipments.listShipments({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
+    [shipments, query.toString()],
+  );
+  useLive(list.reload);
+  return (
+    <Page
+      title="Shipments"
+      actions={
+        <>
+          <Search workspace={workspace} />
+          <BookLink workspace={workspace} />
+        </>
+      }
+    >
+      <Filters fields={FILTERS} />
+      <Loaded query={list}>
+        {({ data, nextPageToken }) =>
+          data.length === 0 ? (
+            <NoShipments filtered={query.size > 0} workspace={workspace} />
+          ) : (
+            <>
+              <ShipmentTable workspace={workspace} shipments={data} />
+              <Pager nextPageToken={nextPageToken} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** What the query of the address asks for. */
+function filtersOf(query: URLSearchParams) {
+  const values = filterValues(query, FILTERS);
+  return {
+    status: Number(values.status) || undefined,
+    paymentStatus: Number(values.payment_status) || undefined,
+    customerId: recordIdOf(values.customer ?? ""),
+    externalReference: values.external_reference,
+    ...boundsOfDays(values.from, values.to),
+  };
+}
+
+/** Leads those who may book to where that is done. */
+function BookLink({ workspace }: { readonly workspace: string }) {
+  if (!hasRole(useWorkspace(), "member")) return null;
+  return (
+    <a class="button primary" href={paths.book({ workspace })}>
+      Book a shipment
+    </a>
+  );
+}
+
+/**
+ * Finds shipments by what the reader has at hand: a reference, an email, or else an external reference
+ * or the name of a customer, whichever there is. Where several customers are of a name, the reader
+ * chooses one.
+ */
+function Search({ workspace }: { readonly workspace: string }) {
+  const customers = useClient(CustomerService);
+  const shipments = useClient(ShipmentService);
+  const addressOf = async (text: string) => {
+    if (/^SHP-/i.test(text)) return paths.shipment({ workspace, reference: text.toUpperCase() });
+    const isEmail = text.includes("@");
+    const [named, people] = await Promise.all([
+      isEmail ? undefined : shipments.listShipments({ externalReference: text, pageSize: 1 }),
+      customers.listCustomers({ ...(isEmail ? { email: text } : { name: text }), pageSize: 2 }),
+    ]);
+    if (named?.data.length) return paths.shipments({ workspace }, { external_reference: text });
+    const [customer, another] = people.data;
+    if (customer === undefined) throw fieldError("search", `Nothing is found by “${text}”.`);
+    if (another === undefined) {
+      return paths.shipments({ workspace }, { customer: String(customer.id) });
+    }
+    return paths.customers({ workspace }, isEmail ? { email: text } : { name: text });
+  };
+  const search = useAction(async (form: FormData) => {
+    const text = textOf(form, "search");
+    if (text !== "") navigate(await addressOf(text));
+  });
+  return (
+    <SearchBox
+      action={search}
+      label="Find shipments"
+      placeholder="Reference, name or email"
+      hint="A shipment’s reference or external reference; or a customer’s whole email, or the beginning of the first or last name."
+    />
+  );
+}
+
+function NoShipments(props: { readonly filtered: boolean; readonly workspace: string }) {
+  const { workspace } = props;
+  if (!props.filtered) {
+    return (
+      <Empty title="No shipments yet" action={<BookLink workspace={workspace} />}>
+        Shipments that are booked here or through the API appear on this page.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title="No shipments match"
+      action={
+        <a class="button" href={paths.shipments({ workspace })}>
+          Show all shipments
+        </a>
+      }
+    >
+      Change the filters, or search by a reference, a name or an email.
+    </Empty>
+  );
+}

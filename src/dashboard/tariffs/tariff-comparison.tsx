@@ -1,0 +1,146 @@
+import type {
+  CompareTariffVersionsResponse,
+  FeeDifference,
+  ZoneDifferences,
+} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Filters } from "../ui/filters.tsx";
+import { numberText } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
+import { paths } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
+
+const FILTERS = {
+  from_version: { label: "From version", of: "number" },
+  to_version: { label: "To version", of: "number" },
+} as const;
+
+/** How two versions of the tariff differ, which the address names. */
+export function TariffComparisonPage() {
+  const { query } = usePlace();
+  const [from, to] = [versionIn(query, "from_version"), versionIn(query, "to_version")];
+  return (
+    <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
+      <Filters fields={FILTERS} />
+      {from === undefined || to === undefined ? (
+        <Empty title="Which two?">Give the numbers of two versions.</Empty>
+      ) : (
+        <Comparison from={from} to={to} />
+      )}
+    </Page>
+  );
+}
+
+function versionIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name) ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function Comparison({ from, to }: { readonly from: number; readonly to: number }) {
+  const tariffs = useClient(TariffService);
+  const query = useQuery(
+    (signal) =>
+      tariffs.compareTariffVersions(
+        { fromVersion: from, toVersion: to },
+        { signal, timeoutMs: 120_000 },
+      ),
+    [tariffs, from, to],
+  );
+  return (
+    <Loaded query={query}>
+      {(differences) => (
+        <div class="columns">
+          <div>
+            <Section title="Zones over each other">
+              <BothMaps from={from} to={to} />
+            </Section>
+          </div>
+          <div>
+            <Fees differences={differences} />
+            {differences.zones && <Zones zones={differences.zones} />}
+          </div>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function BothMaps({ from, to }: { readonly from: number; readonly to: number }) {
+  const before = useZones(versionZonesPath(from));
+  const after = useZones(versionZonesPath(to));
+  return (
+    <Loaded query={before}>
+      {(first) => (
+        <Loaded query={after}>
+          {(second) => (
+            <TariffMap
+              label={`Zones of versions ${from} and ${to}`}
+              layers={[
+                { name: `Version ${from}`, tone: "before", document: first },
+                { name: `Version ${to}`, tone: "after", document: second },
+              ]}
+            />
+          )}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+const COLUMNS: readonly Column<FeeDifference>[] = [
+  { header: "Fee", selfEvident: true, cell: ({ path }) => <code>{path}</code> },
+  { header: "Before", cell: ({ before }) => before ?? "—" },
+  { header: "After", cell: ({ after }) => after ?? "—" },
+];
+
+function Fees(props: { readonly differences: CompareTariffVersionsResponse }) {
+  const { fees } = props.differences;
+  return (
+    <Section title="Fees that differ">
+      {fees.length === 0 ? (
+        <p class="minor">None: fees and tiers are the same.</p>
+      ) : (
+        <Table label="Fees that differ" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
+      )}
+    </Section>
+  );
+}
+
+function Zones({ zones }: { readonly zones: ZoneDifferences }) {
+  return (
+    <Section title="Zones that differ">
+      <ZoneList title="Added" names={zones.added} count={zones.addedCount} />
+      <ZoneList title="Removed" names={zones.removed} count={zones.removedCount} />
+      <ZoneList title="Changed" names={zones.changed} count={zones.changedCount} />
+      <p class="minor">{zonesText(zones.unchangedCount)} unchanged.</p>
+    </Section>
+  );
+}
+
+function ZoneList(props: {
+  readonly title: string;
+  readonly names: readonly string[];
+  readonly count: number;
+}) {
+  const { title, names, count } = props;
+  if (count === 0) return null;
+  return (
+    <details class="zone-list" open={count <= 20}>
+      <summary>
+        {title} ({numberText(count)})
+      </summary>
+      <ul>
+        {names.map((name, i) => (
+          <li key={i}>{name}</li>
+        ))}
+        {count > names.length && <li>and {numberText(count - names.length)} more</li>}
+      </ul>
+    </details>
+  );
+}

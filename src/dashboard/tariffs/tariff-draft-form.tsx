@@ -1,0 +1,211 @@
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useAction } from "../api/use-action.ts";
+import {
+  feesOfText,
+  isSameText,
+  textOfDraft,
+  tierAfter,
+  type DraftText,
+  type TierText,
+} from "./draft-fields.ts";
+import { Form, TextField, useKeptRows } from "../ui/form.tsx";
+import { problemOfDraft, problemOfFaults, type SortedFaults } from "./tariff-faults.ts";
+import { toast } from "../ui/toast.tsx";
+
+/** The name, fees and tiers of a draft, to be changed, with the faults at their fields. */
+export function DraftForm(props: {
+  readonly draft: TariffDraft;
+  readonly faults: SortedFaults["fees"];
+  /** Called when the draft was changed, or was found changed by somebody else. */
+  readonly changed: () => void;
+}) {
+  const { faults, changed } = props;
+  const { base, text, setText, adopt, isForeign } = useDraftText(props.draft);
+  const tariffs = useClient(TariffService);
+  const save = useAction(async () => {
+    const { id, etag } = base;
+    const request = { draft: id, etag, name: text.name.trim(), fees: feesOfText(text) };
+    try {
+      adopt((await tariffs.updateTariffDraft(request)).data!, "with its text");
+      toast("The draft is saved.");
+    } finally {
+      changed();
+    }
+  });
+  const problem = useMemo(
+    () => (save.problem ? problemOfDraft(save.problem) : problemOfFaults(faults)),
+    [save.problem, faults],
+  );
+  const field = (name: Exclude<keyof DraftText, "tiers">) => ({
+    name,
+    value: text[name],
+    onInput: (value: string) => setText({ ...text, [name]: value }),
+  });
+  return (
+    <Form action={{ ...save, problem }} submit="Save the draft">
+      <TextField {...field("name")} label="Name" />
+      <div class="field-row">
+        <TextField {...field("currency")} label="Currency" placeholder="USD" />
+        <TextField {...field("base_fee")} label="Least charge" numeric placeholder="5.00" />
+        <TextField {...field("rate_per_km")} label="Per kilometre" numeric placeholder="1.20" />
+      </div>
+      <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
+      {isForeign && (
+        <ForeignNote
+          take={() => adopt(props.draft, "with its text")}
+          keep={() => adopt(props.draft, "without its text")}
+        />
+      )}
+      {!isSameText(text, textOfDraft(base)) && (
+        <p class="minor" role="status">
+          There are changes that are not saved.
+        </p>
+      )}
+    </Form>
+  );
+}
+
+/**
+ * What is typed into the form of a draft, and the draft that it began with. A draft that is loaded
+ * later takes their place, unless both somebody else and the reader changed what it says.
+ */
+function useDraftText(draft: TariffDraft) {
+  const [base, setBase] = useState(draft);
+  const [text, setText] = useState(() => textOfDraft(draft));
+  const adopt = (next: TariffDraft, how: "with its text" | "without its text") => {
+    setBase(next);
+    if (how === "with its text") setText(textOfDraft(next));
+  };
+  const isEdited = !isSameText(text, textOfDraft(base));
+  const isOther = draft.etag !== base.etag && !isSameText(textOfDraft(draft), textOfDraft(base));
+  useEffect(() => {
+    if (draft.etag === base.etag || (isEdited && isOther)) return;
+    adopt(draft, isEdited ? "without its text" : "with its text");
+  }, [draft]);
+  return { base, text, setText, adopt, isForeign: isEdited && isOther };
+}
+
+/** Somebody else has changed the draft since the reader began to. */
+function ForeignNote(props: { readonly take: () => void; readonly keep: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <p>Somebody else has changed these fees meanwhile.</p>
+      <div class="actions">
+        <button type="button" class="button" onClick={props.take}>
+          Show theirs, and drop mine
+        </button>
+        <button type="button" class="button" onClick={props.keep}>
+          Go on with mine
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** The most tiers that a draft has. */
+const MOST = 1_000;
+
+function Tiers(props: {
+  readonly tiers: readonly TierText[];
+  readonly change: (tiers: readonly TierText[]) => void;
+}) {
+  const { tiers, change } = props;
+  const kept = useKeptRows(/^tiers\[\d+\]\.min_kg$/);
+  useLayoutEffect(() => {
+    if (kept > tiers.length) {
+      change([
+        ...tiers,
+        ...Array.from({ length: kept - tiers.length }, () => tierAfter(undefined)),
+      ]);
+    }
+  }, []);
+  const swap = (i: number, j: number) => {
+    change(tiers.with(i, tiers[j]!).with(j, tiers[i]!));
+  };
+  return (
+    <fieldset class="tiers">
+      <legend>Tiers by weight</legend>
+      {tiers.map((tier, i) => (
+        <Tier
+          key={tier.key}
+          place={i}
+          tier={tier}
+          change={(next) => change(tiers.with(i, next))}
+          remove={() => change(tiers.toSpliced(i, 1))}
+          up={i > 0 ? () => swap(i, i - 1) : undefined}
+          down={i < tiers.length - 1 ? () => swap(i, i + 1) : undefined}
+        />
+      ))}
+      {tiers.length === 0 && <p class="minor">No tiers: nothing can be served.</p>}
+      {tiers.length < MOST && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}
+        >
+          Add a tier
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+const TIER_FIELDS = [
+  ["min_kg", "Over, kg"],
+  ["max_kg", "To, kg"],
+  ["flat_fee", "Flat fee"],
+  ["rate_per_kg", "Per kg"],
+] as const;
+
+function Tier(props: {
+  readonly place: number;
+  readonly tier: TierText;
+  readonly change: (tier: TierText) => void;
+  readonly remove: () => void;
+  readonly up: (() => void) | undefined;
+  readonly down: (() => void) | undefined;
+}) {
+  const { place, tier, change } = props;
+  const number = place + 1;
+  return (
+    <div class="tier" role="group" aria-label={`Tier ${number}`}>
+      {TIER_FIELDS.map(([name, label]) => (
+        <TextField
+          key={name}
+          name={`tiers[${place}].${name}`}
+          label={label}
+          numeric
+          value={tier[name]}
+          onInput={(value) => change({ ...tier, [name]: value })}
+        />
+      ))}
+      <div class="tier-buttons">
+        <TierButton sign="↑" label={`Move tier ${number} up`} run={props.up} />
+        <TierButton sign="↓" label={`Move tier ${number} down`} run={props.down} />
+        <TierButton sign="×" label={`Remove tier ${number}`} run={props.remove} />
+      </div>
+    </div>
+  );
+}
+
+function TierButton(props: {
+  readonly sign: string;
+  readonly label: string;
+  readonly run: (() => void) | undefined;
+}) {
+  return (
+    <button
+      type="button"
+      class="button quiet"
+      title={props.label}
+      disabled={props.run === undefined}
+      onClick={props.run}
+    >
+      <span aria-hidden="true">{props.sign}</span>
+      <span class="visually-hidden">{props.label}</span>
+    </button>
+  );
+}

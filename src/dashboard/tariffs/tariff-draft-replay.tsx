@@ -1,0 +1,220 @@
+import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import {
+  TariffService,
+  type PriceChange,
+  type PriceChangeBucket,
+  type TariffReplay,
+} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useAccount } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery } from "../api/use-query.ts";
+import { BarList, type Point } from "../ui/charts.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Form, numberOf, TextField } from "../ui/form.tsx";
+import { moneyText, numberText } from "../ui/format.ts";
+import { Loaded, Spinner } from "../ui/loaded.tsx";
+import { Money } from "../ui/money.tsx";
+import { Section } from "../ui/page.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { paths } from "../routes/paths.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
+
+const REPLAY_TIMEOUT_MS = 300_000;
+/** How many of the latest shipments are priced anew unless the reader says otherwise, and at most. */
+const USUAL = 1_000;
+const MOST = 10_000;
+
+/** What a draft would change for the latest shipments. */
+export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
+  const tariffs = useClient(TariffService);
+  const asked = usePlace().query.get("replay");
+  const shipments = asked === null ? undefined : Math.min(Number(asked) || USUAL, MOST);
+  const replay = useQuery(
+    async (signal) =>
+      shipments === undefined
+        ? undefined
+        : tariffs.replayTariff(
+            { draft: draft.id, shipments },
+            { signal, timeoutMs: REPLAY_TIMEOUT_MS },
+          ),
+    [tariffs, shipments, draft.etag],
+  );
+  const start = useAction(async (form: FormData) => {
+    const number = numberOf(form, "shipments") || USUAL;
+    const text = String(Math.min(Math.max(Math.trunc(number), 1), MOST));
+    if (text === asked) replay.reload();
+    else changeQuery({ replay: text }, { replace: true });
+  });
+  return (
+    <Section title="Replay">
+      <div class="inline-form">
+        <Form action={start} submit="Replay">
+          <TextField
+            name="shipments"
+            label="Latest shipments, of all workspaces"
+            numeric
+            value={asked ?? USUAL}
+            hint={`Priced by the tariff in force and by the draft as it is saved; up to ${numberText(MOST)}.`}
+          />
+        </Form>
+      </div>
+      <Loaded query={replay}>
+        {(data) =>
+          data?.shipments === undefined ? (
+            shipments !== undefined && <Spinner label="Replaying" />
+          ) : (
+            <Replay replay={data.shipments} inForce={data.inForce} />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly inForce: number }) {
+  const { currencyInForce, currencyOfDraft, largest, refused } = replay;
+  if (replay.routes === 0) {
+    return <Empty title="There are no shipments yet">A replay prices those there are.</Empty>;
+  }
+  const isComparable = currencyInForce === currencyOfDraft;
+  return (
+    <>
+      <div class="columns halves">
+        <div>
+          <Sums replay={replay} inForce={inForce} />
+          {!isComparable && (
+            <p class="problem">
+              Prices are not compared: they are in {currencyInForce} now and would be in{" "}
+              {currencyOfDraft}.
+            </p>
+          )}
+        </div>
+        <div>
+          {isComparable && (
+            <BarList
+              label="Shipments by the change of their price"
+              points={replay.distribution.map(pointOf)}
+            />
+          )}
+        </div>
+      </div>
+      {largest.length > 0 && (
+        <Changes title="Largest changes" changes={largest} currency={currencyOfDraft} />
+      )}
+      {refused.length > 0 && (
+        <Changes title="No longer served" changes={refused} currency={currencyInForce} />
+      )}
+    </>
+  );
+}
+
+function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inForce: number }) {
+  const { totalInForce: before, totalOfDraft: after, currencyOfDraft: currency } = replay;
+  const isComparable = replay.currencyInForce === currency;
+  return (
+    <Facts
+      items={[
+        ["Shipments", numberText(replay.routes)],
+        ["Served by both", numberText(replay.servedByBoth)],
+        ["Newly covered", numberText(replay.newlyCovered)],
+        ["Newly refused", numberText(replay.newlyRefused)],
+        [`By version ${inForce}`, isComparable && <Money amount={before} currency={currency} />],
+        ["By the draft", isComparable && <Money amount={after} currency={currency} />],
+        [
+          "Change",
+          isComparable && (
+            <>
+              {signedMoney(after - before, currency)}
+              {before > 0 && ` (${signedPercent((after / before - 1) * 100)})`}
+            </>
+          ),
+        ],
+      ].filter((item): item is [string, string] => item[1] !== false)}
+    />
+  );
+}
+
+function pointOf(bucket: PriceChangeBucket): Point {
+  const { abovePercent, upToPercent, routes } = bucket;
+  const text = numberText(routes);
+  return { label: bucketLabel(abovePercent, upToPercent), value: routes, text };
+}
+
+/** Such as `−10 to −5 %`. */
+function bucketLabel(above: number | undefined, upTo: number | undefined): string {
+  if (above === 0 && upTo === 0) return "Unchanged";
+  if (above === undefined) return `${signed(upTo!)} % or lower`;
+  if (upTo === undefined) return `Above ${signed(above)} %`;
+  return `${signed(above)} to ${signed(upTo)} %`;
+}
+
+function signed(value: number): string {
+  return new Intl.NumberFormat(undefined, { signDisplay: "exceptZero" }).format(value);
+}
+
+function signedPercent(value: number): string {
+  const format = { signDisplay: "exceptZero", maximumFractionDigits: 1 } as const;
+  return `${new Intl.NumberFormat(undefined, format).format(value)} %`;
+}
+
+function signedMoney(amount: number, currency: string): string {
+  return `${amount > 0 ? "+" : ""}${moneyText(amount, currency)}`;
+}
+
+function Changes(props: {
+  readonly title: string;
+  readonly changes: readonly PriceChange[];
+  readonly currency: string;
+}) {
+  const { title, changes, currency } = props;
+  return (
+    <div class="changes">
+      <h3>{title}</h3>
+      <Table
+        label={title}
+        columns={changeColumns(currency)}
+        rows={changes}
+        keyOf={({ workspace, shipment }) => `${workspace} ${shipment}`}
+      />
+    </div>
+  );
+}
+
+function changeColumns(currency: string): readonly Column<PriceChange>[] {
+  const money = (amount: number | undefined) =>
+    amount === undefined ? "—" : <Money amount={amount} currency={currency} />;
+  return [
+    { header: "Shipment", selfEvident: true, cell: (change) => <ShipmentLink change={change} /> },
+    {
+      header: "Workspace",
+      cell: ({ workspace }) => (
+        <a href={paths.platformWorkspace({ workspace })}>{String(workspace)}</a>
+      ),
+    },
+    { header: "In force", align: "end", cell: ({ totalInForce }) => money(totalInForce) },
+    {
+      header: "Draft",
+      align: "end",
+      cell: ({ totalOfDraft, message }) => message ?? money(totalOfDraft),
+    },
+    {
+      header: "Change",
+      align: "end",
+      cell: ({ totalInForce, totalOfDraft }) =>
+        totalInForce === undefined || totalOfDraft === undefined
+          ? "—"
+          : signedMoney(totalOfDraft - totalInForce, currency),
+    },
+  ];
+}
+
+/** A link for who is a member of the shipment's workspace; others may not see it. */
+function ShipmentLink({ change }: { readonly change: PriceChange }) {
+  const { workspace, shipment: reference } = change;
+  const { workspaces } = useAccount();
+  const text = <code>{reference}</code>;
+  if (!workspaces.some(({ id }) => id === workspace)) return text;
+  return <a href={paths.shipment({ workspace, reference })}>{text}</a>;
+}

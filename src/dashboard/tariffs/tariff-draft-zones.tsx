@@ -1,0 +1,204 @@
+import { useState } from "preact/hooks";
+import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { fieldError } from "../api/problem.ts";
+import { uploadZones } from "../api/upload-zones.ts";
+import { useAction } from "../api/use-action.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Form } from "../ui/form.tsx";
+import { bytesText } from "../ui/format.ts";
+import { Loaded, Progress } from "../ui/loaded.tsx";
+import { Section } from "../ui/page.tsx";
+import { sentence, type ZoneFault } from "./tariff-faults.ts";
+import {
+  markZone,
+  TariffMap,
+  useMarkedIndex,
+  useZones,
+  versionZonesPath,
+} from "./tariff-zones.tsx";
+import { toast } from "../ui/toast.tsx";
+import type { ListedZone, ZoneDocument } from "./zone-document.ts";
+
+/** Zones of more bytes are shown when they are asked for: they take a while, and memory. */
+const SHOWN_BYTES = 8_000_000;
+
+/** The zones of a draft over those in force, with their faults, and the way to import others. */
+export function DraftZones(props: {
+  readonly draft: TariffDraft;
+  /** The version in force; undefined while there is none. */
+  readonly inForce: number | undefined;
+  readonly faults: readonly ZoneFault[];
+  readonly mayChange: boolean;
+  /** Called when the zones were changed, or may have been. */
+  readonly changed: () => void;
+}) {
+  const { draft, inForce, faults, mayChange } = props;
+  const [isWanted, setWanted] = useState(false);
+  const bytes = Number(draft.zonesBytes);
+  return (
+    <Section title="Zones" actions={bytes > 0 && <Download id={draft.id} />}>
+      {mayChange && <Import draft={draft} changed={props.changed} />}
+      {bytes === 0 ? (
+        <>
+          <FaultList faults={faults} />
+          <Empty title="No zones yet">
+            {mayChange ? "Import them from a GeoJSON file." : "Whoever prepares it imports them."}
+          </Empty>
+        </>
+      ) : bytes > SHOWN_BYTES && !isWanted ? (
+        <>
+          <FaultList faults={faults} />
+          <Empty
+            title={`The zones have ${bytesText(bytes)}`}
+            action={
+              <button type="button" class="button" onClick={() => setWanted(true)}>
+                Show them on the map
+              </button>
+            }
+          >
+            It takes a while until they are loaded and drawn.
+          </Empty>
+        </>
+      ) : (
+        <Maps draft={draft} inForce={inForce} faults={faults} />
+      )}
+    </Section>
+  );
+}
+
+function draftZonesPath(id: bigint): string {
+  return `/admin/v1/tariff_drafts/${id}/zones`;
+}
+
+function Download({ id }: { readonly id: bigint }) {
+  return (
+    <a class="button" href={draftZonesPath(id)} download={`draft-${id}.geojson`}>
+      Download GeoJSON
+    </a>
+  );
+}
+
+/** Puts a file in the place of the zones, and shows how far that is. */
+function Import(props: { readonly draft: TariffDraft; readonly changed: () => void }) {
+  const { draft, changed } = props;
+  const [done, setDone] = useState<number>();
+  const upload = useAction(async (form: FormData) => {
+    const file = fileIn(form);
+    try {
+      await uploadZones(draft, file, setDone);
+      markZone(undefined);
+      toast(`Imported ${file.name}.`);
+    } finally {
+      setDone(undefined);
+      changed();
+    }
+  });
+  return (
+    <div class="import">
+      <Form action={upload} submit="Import">
+        <label class="field">
+          <span>GeoJSON file</span>
+          <input type="file" name="data" accept=".geojson,.json,application/geo+json" />
+          <span class="hint">
+            A FeatureCollection of polygons, up to 64 MiB. It replaces the zones of the draft.
+          </span>
+        </label>
+      </Form>
+      {upload.isRunning && <Progress label="Importing" done={done} />}
+    </div>
+  );
+}
+
+/** The most bytes that the zones of a draft have. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The file that was chosen.
+ *
+ * @throws ConnectError about `data` for none, and for one that would be refused after most of it is sent
+ */
+function fileIn(form: FormData): File {
+  const file = form.get("data");
+  if (!(file instanceof File) || file.name === "") throw fieldError("data", "Choose a file first.");
+  if (file.size <= MAX_BYTES) return file;
+  throw fieldError("data", `The file has ${bytesText(file.size)}; at most 64 MiB can be imported.`);
+}
+
+function Maps(props: {
+  readonly draft: TariffDraft;
+  readonly inForce: number | undefined;
+  readonly faults: readonly ZoneFault[];
+}) {
+  const { draft, inForce, faults } = props;
+  const own = useZones(draftZonesPath(draft.id), draft.etag);
+  const others = useZones(inForce === undefined ? undefined : versionZonesPath(inForce));
+  return (
+    <Loaded query={own}>
+      {(document) => (
+        <Loaded query={others}>
+          {(before) => (
+            <TariffMap
+              label="Zones of the draft over those in force"
+              layers={[
+                ...(inForce === undefined
+                  ? []
+                  : [
+                      {
+                        name: `In force (version ${inForce})`,
+                        tone: "before" as const,
+                        document: before,
+                      },
+                    ]),
+                { name: "Draft", tone: "after", document },
+              ]}
+            >
+              <Unreadable document={document} />
+              <FaultList faults={faults} listed={document.listed} />
+            </TariffMap>
+          )}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+function Unreadable({ document }: { readonly document: ZoneDocument }) {
+  if (document.isReadable) return null;
+  return (
+    <p class="problem">
+      The zones cannot be shown: they are no GeoJSON FeatureCollection. Check the draft to see why.
+    </p>
+  );
+}
+
+/** The faults of zones, each of which can be shown on the map. */
+function FaultList(props: {
+  readonly faults: readonly ZoneFault[];
+  readonly listed?: readonly ListedZone[];
+}) {
+  const { faults, listed = [] } = props;
+  const marked = useMarkedIndex();
+  if (faults.length === 0) return null;
+  return (
+    <ul class="problem faults" aria-label="Faults of the zones">
+      {faults.map(({ path, text, index }) => {
+        const zone = index === undefined ? undefined : listed[index];
+        return (
+          <li key={path + text}>
+            <code>{path}</code> {zone && <strong>{zone.name}</strong>} {sentence(text)}{" "}
+            {zone?.zone && (
+              <button
+                type="button"
+                class="button"
+                aria-pressed={index === marked}
+                onClick={() => markZone(index === marked ? undefined : index)}
+              >
+                Show on the map
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

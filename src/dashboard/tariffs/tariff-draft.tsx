@@ -1,0 +1,231 @@
+import { Code } from "@connectrpc/connect";
+import { useMemo, useState } from "preact/hooks";
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import type { TariffDraft, TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import {
+  TariffService,
+  type CheckTariffResponse,
+} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useOperatorRole } from "../api/session.ts";
+import { useTariffInForce } from "../api/tariff-in-force.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { recordIdOf } from "../ui/format.ts";
+import { Loaded, ProblemNote, Spinner } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { sentence, sortFaults, type SortedFaults } from "./tariff-faults.ts";
+import { FeesView } from "./tariff-fees.tsx";
+import { zonesText } from "./tariff-zones.tsx";
+import { toast } from "../ui/toast.tsx";
+import { paths } from "../routes/paths.ts";
+import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+import { DraftForm } from "./tariff-draft-form.tsx";
+import { PublishDraft } from "./tariff-draft-publish.tsx";
+import { DraftReplay } from "./tariff-draft-replay.tsx";
+import { DraftZones } from "./tariff-draft-zones.tsx";
+
+/** How long a check may take, in milliseconds: zones can have 64 MB. */
+const CHECK_TIMEOUT_MS = 300_000;
+
+const UP = { label: "Drafts", href: paths.tariffDrafts({}) };
+
+/** One draft: its fees and zones, what is wrong with it, what it would change, and its publication. */
+export function TariffDraftPage(props: { readonly draft: string }) {
+  const tariffs = useClient(TariffService);
+  const draft = recordIdOf(props.draft) ?? 0n;
+  const query = useQuery(
+    async (signal) => (await tariffs.getTariffDraft({ draft }, { signal })).data!,
+    [tariffs, draft],
+  );
+  const inForce = useTariffInForce();
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const { data } = query;
+  if (query.problem?.code === Code.NotFound) return <NoDraft />;
+  return (
+    <Page
+      title={data?.name ?? "Draft"}
+      up={UP}
+      actions={
+        data &&
+        mayChange && (
+          <>
+            <DeleteDraft draft={data} />
+            <PublishDraft draft={data} inForce={inForce} />
+          </>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {(found) => (
+          <Draft draft={found} inForce={inForce.data} mayChange={mayChange} reload={query.reload} />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function NoDraft() {
+  return (
+    <Page title="Draft" up={UP}>
+      <Empty title="There is no such draft">
+        It has been published or deleted. Versions stand on the tariff’s page.
+      </Empty>
+    </Page>
+  );
+}
+
+const NO_FAULTS: SortedFaults = { fees: [], zones: [] };
+
+function Draft(props: {
+  readonly draft: TariffDraft;
+  readonly inForce: TariffVersion | null | undefined;
+  readonly mayChange: boolean;
+  readonly reload: () => void;
+}) {
+  const { draft, inForce, mayChange, reload } = props;
+  const check = useCheck(draft);
+  const faults = useMemo(
+    () => (check.data === undefined ? NO_FAULTS : sortFaults(check.data.faults)),
+    [check.data],
+  );
+  return (
+    <>
+      <Check query={check} faults={faults} />
+      <div class="columns halves">
+        <div>
+          <Section title="Fees and tiers">
+            {mayChange ? (
+              <DraftForm draft={draft} faults={faults.fees} changed={reload} />
+            ) : (
+              <ReadOnlyFees draft={draft} faults={faults.fees} />
+            )}
+          </Section>
+        </div>
+        <div>
+          <DraftZones
+            draft={draft}
+            inForce={inForce?.version}
+            faults={faults.zones}
+            mayChange={mayChange}
+            changed={reload}
+          />
+        </div>
+      </div>
+      <DraftReplay draft={draft} />
+    </>
+  );
+}
+
+/** What is wrong with a draft, as it is now; undefined as long as nobody asked, which the address tells. */
+function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
+  const tariffs = useClient(TariffService);
+  const isAsked = usePlace().query.get("check") !== null;
+  return useQuery(
+    async (signal) =>
+      isAsked
+        ? tariffs.checkTariff({ draft: draft.id }, { signal, timeoutMs: CHECK_TIMEOUT_MS })
+        : undefined,
+    [tariffs, isAsked, draft.etag],
+  );
+}
+
+function Check(props: {
+  readonly query: Query<CheckTariffResponse | undefined>;
+  readonly faults: SortedFaults;
+}) {
+  const { data, problem, isLoading, reload } = props.query;
+  const isAsked = usePlace().query.get("check") !== null;
+  return (
+    <div class="check">
+      <button
+        type="button"
+        class="button"
+        aria-busy={isAsked && isLoading}
+        onClick={() => (isAsked ? reload() : changeQuery({ check: "on" }, { replace: true }))}
+      >
+        {isAsked ? "Check again" : "Check the draft"}
+      </button>
+      <div role="status">
+        {problem ? (
+          <ProblemNote problem={problem} />
+        ) : isAsked && isLoading ? (
+          <Spinner label="Checking" />
+        ) : data === undefined ? (
+          <p class="minor">A check finds everything that is wrong, and shows it at its place.</p>
+        ) : (
+          <p class={data.faults.length > 0 ? "field-error" : undefined}>
+            {checkedText(data, props.faults)}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What a check came to, in words. */
+function checkedText(checked: CheckTariffResponse, { fees, zones }: SortedFaults): string {
+  const { faults } = checked;
+  if (faults.length > 0) {
+    return `${counted(faults.length, "fault")}: ${fees.length} in fees and tiers, ${zones.length} in zones.`;
+  }
+  const size = `${counted(checked.tiers, "tier")} and ${zonesText(checked.zones)}`;
+  return checked.sameAsInForce
+    ? `No faults, ${size}. It says the same as the tariff in force.`
+    : `No faults, ${size}. It can be published.`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+function ReadOnlyFees(props: {
+  readonly draft: TariffDraft;
+  readonly faults: SortedFaults["fees"];
+}) {
+  const { draft, faults } = props;
+  return (
+    <>
+      {draft.fees && <FeesView fees={draft.fees} />}
+      {faults.length > 0 && (
+        <ul class="problem faults" aria-label="Faults of fees and tiers">
+          {faults.map(({ path, text }) => (
+            <li key={path + text}>
+              <code>{path}</code> {sentence(text)}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
+  const tariffs = useClient(TariffService);
+  const [isOpen, setOpen] = useState(false);
+  const remove = useAction(async () => {
+    await tariffs.deleteTariffDraft({ draft: draft.id });
+    toast(`The draft ${draft.name} is deleted.`);
+    navigate(paths.tariffDrafts({}), { replace: true });
+  });
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        Delete…
+      </button>
+      {isOpen && (
+        <FormDialog
+          title={`Delete the draft ${draft.name}?`}
+          action={remove}
+          submit="Delete the draft"
+          tone="danger"
+          close={() => setOpen(false)}
+        >
+          <p>Its fees and zones are gone for good.</p>
+        </FormDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useIdempotency } from "../api/idempotency.ts";
+import { useOperatorRole } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery } from "../api/use-query.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { SelectField, TextField, textOf } from "../ui/form.tsx";
+import { bytesText } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { paths } from "../routes/paths.ts";
+import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+
+const COLUMNS: readonly Column<TariffDraft>[] = [
+  { header: "Name", selfEvident: true, cell: ({ name }) => name },
+  {
+    header: "Begun from",
+    cell: ({ fromVersion }) => (fromVersion ? `version ${fromVersion}` : "nothing"),
+  },
+  { header: "By", cell: ({ author }) => author },
+  { header: "Tiers", align: "end", cell: ({ fees }) => fees?.tiers.length ?? 0 },
+  { header: "Zones", align: "end", cell: ({ zonesBytes }) => bytesText(Number(zonesBytes)) },
+  { header: "Changed", align: "end", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
+
+/** The tariffs that are being prepared. */
+export function TariffDraftsPage() {
+  const tariffs = useClient(TariffService);
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const begun = usePlace().query.get("new");
+  const list = useQuery((signal) => tariffs.listTariffDrafts({}, { signal }), [tariffs]);
+  const begin = mayChange && (
+    <button type="button" class="button primary" onClick={() => changeQuery({ new: "empty" })}>
+      New draft
+    </button>
+  );
+  return (
+    <Page title="Drafts of the tariff" actions={begin}>
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No drafts">
+              A tariff is prepared as a draft: copy a version or begin with nothing, change fees and
+              zones, check it, replay it, and publish it.
+            </Empty>
+          ) : (
+            <Table
+              label="Drafts"
+              columns={COLUMNS}
+              rows={data}
+              keyOf={({ id }) => String(id)}
+              href={({ id }) => paths.tariffDraft({ draft: id })}
+            />
+          )
+        }
+      </Loaded>
+      {mayChange && begun !== null && <NewDraft from={begun === "empty" ? undefined : begun} />}
+    </Page>
+  );
+}
+
+/** Asks for the name of a draft, and the version to copy. */
+function NewDraft({ from }: { readonly from: string | undefined }) {
+  const tariffs = useClient(TariffService);
+  const choices = useVersionChoices(from);
+  const idempotency = useIdempotency();
+  const create = useAction(async (form: FormData) => {
+    const fromVersion = Number(textOf(form, "from_version")) || undefined;
+    const request = { name: textOf(form, "name"), fromVersion };
+    const { data } = await tariffs.createTariffDraft(request, idempotency);
+    navigate(paths.tariffDraft({ draft: data!.id }), { replace: true });
+  });
+  return (
+    <FormDialog
+      title="New draft"
+      action={create}
+      submit="Create the draft"
+      close={() => changeQuery({ new: undefined }, { replace: true })}
+    >
+      <TextField name="name" label="Name" placeholder="Spring" />
+      <SelectField
+        name="from_version"
+        label="Fees and zones"
+        value={from}
+        choices={[["", "None: begin empty"], ...choices]}
+      />
+    </FormDialog>
+  );
+}
+
+/** The versions that can be copied: the latest, and the one that was asked for. */
+function useVersionChoices(from: string | undefined): readonly (readonly [string, string])[] {
+  const tariffs = useClient(TariffService);
+  const { data } = useQuery(
+    async (signal) => (await tariffs.listTariffVersions({ pageSize: 100 }, { signal })).data,
+    [tariffs],
+  );
+  const numbers = (data ?? []).map(({ version }) => String(version));
+  const all = from === undefined || numbers.includes(from) ? numbers : [from, ...numbers];
+  return all.map((number) => [number, `As in version ${number}`] as const);
+}

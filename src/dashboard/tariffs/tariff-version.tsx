@@ -1,0 +1,82 @@
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import {
+  TariffVersionState,
+  type TariffVersion,
+} from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { Code } from "@connectrpc/connect";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useOperatorRole } from "../api/session.ts";
+import { useTariffInForce } from "../api/tariff-in-force.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { TariffStateBadge } from "./tariff-state.tsx";
+import { paths } from "../routes/paths.ts";
+import { CallOff, RollBack } from "./tariff-changes.tsx";
+import { TariffView } from "./tariff-view.tsx";
+
+/** One version of the tariff, with what can be done with it. */
+export function TariffVersionPage(props: { readonly version: string }) {
+  const tariffs = useClient(TariffService);
+  const version = /^\d{1,9}$/.test(props.version) ? Number(props.version) : 0;
+  const query = useQuery(
+    async (signal) => (await tariffs.getTariffVersion({ version }, { signal })).data,
+    [tariffs, version],
+  );
+  const inForce = useTariffInForce();
+  const title = `Tariff version ${props.version}`;
+  const up = { label: "Tariff", href: paths.tariff({}) };
+  if (query.problem?.code === Code.NotFound) {
+    return (
+      <Page title={title} up={up}>
+        <Empty title="There is no such version">Those there are stand on the tariff’s page.</Empty>
+      </Page>
+    );
+  }
+  const { data } = query;
+  return (
+    <Page
+      title={title}
+      up={up}
+      note={data && <TariffStateBadge state={data.state} />}
+      actions={data && <Actions version={data} reload={query.reload} inForce={inForce} />}
+    >
+      <Loaded query={query}>{(found) => found && <TariffView version={found} />}</Loaded>
+    </Page>
+  );
+}
+
+function Actions(props: {
+  readonly version: TariffVersion;
+  readonly reload: () => void;
+  readonly inForce: Query<TariffVersion | null>;
+}) {
+  const { version, inForce } = props;
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const current = inForce.data?.version;
+  const isOther = current !== undefined && current !== version.version;
+  const text = String(version.version);
+  const compared = { from_version: String(current), to_version: text };
+  return (
+    <>
+      {isOther && (
+        <a class="button" href={paths.tariffComparison({}, compared)}>
+          Compare with what is in force
+        </a>
+      )}
+      {mayChange && (
+        <a class="button" href={paths.tariffDrafts({}, { new: text })}>
+          New draft from it
+        </a>
+      )}
+      {version.state === TariffVersionState.SCHEDULED && (
+        <CallOff version={version} done={props.reload} />
+      )}
+      {version.state === TariffVersionState.REPLACED && isOther && (
+        <RollBack version={version.version} inForce={current} replaced={inForce.reload} />
+      )}
+    </>
+  );
+}

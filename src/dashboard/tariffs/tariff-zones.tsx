@@ -1,0 +1,151 @@
+import type { ComponentChildren } from "preact";
+import { useId, useMemo, useState } from "preact/hooks";
+import { getDocument } from "../api/documents.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
+import { numberText } from "../ui/format.ts";
+import { LazyMap } from "../map/lazy-map.tsx";
+import type { LayerTone } from "../map/map-view.ts";
+import { NO_ZONES, readZoneDocument, type ListedZone, type ZoneDocument } from "./zone-document.ts";
+
+/** The address of the zones of a version. */
+export function versionZonesPath(version: number): string {
+  return `/admin/v1/tariff_versions/${version}/zones`;
+}
+
+/** Loads a document of zones, and again when its etag changes; none for no path. */
+export function useZones(path: string | undefined, etag?: string): Query<ZoneDocument> {
+  return useQuery(
+    async (signal) =>
+      path === undefined ? NO_ZONES : readZoneDocument(await getDocument(path, signal)),
+    [path, etag],
+  );
+}
+
+/** One of the documents on a map. */
+export interface TariffLayer {
+  /** What the legend calls it. */
+  readonly name: string;
+  readonly tone: LayerTone;
+  readonly document: ZoneDocument;
+}
+
+/**
+ * A map of the zones of tariffs, the lowest layer first, with the zones of the last by their names. The
+ * zone that is marked is in the address. Several layers have a legend, by which they are hidden.
+ */
+export function TariffMap(props: {
+  readonly label: string;
+  readonly layers: readonly TariffLayer[];
+  /** Stands between the map and the names. */
+  readonly children?: ComponentChildren;
+}) {
+  const [hidden, setHidden] = useState<readonly string[]>([]);
+  const listed = props.layers.at(-1)?.document.listed ?? [];
+  const marked = useMarkedZone(listed);
+  const layers = props.layers.map(({ name, tone, document }) => {
+    return { zones: document.zones, tone, hidden: hidden.includes(name) };
+  });
+  const toggle = (name: string) =>
+    setHidden(hidden.includes(name) ? hidden.filter((it) => it !== name) : [...hidden, name]);
+  return (
+    <>
+      {props.layers.length > 1 && <Legend layers={props.layers} hidden={hidden} toggle={toggle} />}
+      <LazyMap label={props.label} layers={layers} marked={marked} />
+      {props.children}
+      <ZoneNames listed={listed} />
+    </>
+  );
+}
+
+/** Marks a zone on the map of the page by its place in the document; undefined marks none. */
+export function markZone(index: number | undefined): void {
+  changeQuery({ zone: index === undefined ? undefined : String(index) }, { replace: true });
+}
+
+/** The place in the document of the zone that the address marks; undefined for none. */
+export function useMarkedIndex(): number | undefined {
+  const text = usePlace().query.get("zone");
+  return text === null ? undefined : Number(text);
+}
+
+function useMarkedZone(listed: readonly ListedZone[]) {
+  const index = useMarkedIndex();
+  const zone = index === undefined ? undefined : listed[index]?.zone;
+  return useMemo(() => zone && { type: "FeatureCollection" as const, features: [zone] }, [zone]);
+}
+
+function Legend(props: {
+  readonly layers: readonly TariffLayer[];
+  readonly hidden: readonly string[];
+  readonly toggle: (name: string) => void;
+}) {
+  return (
+    <fieldset class="legend">
+      <legend class="visually-hidden">Shown on the map</legend>
+      {props.layers.map(({ name, tone, document }) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={!props.hidden.includes(name)}
+            onChange={() => props.toggle(name)}
+          />
+          <span class={`swatch ${tone}`} aria-hidden="true" />
+          {name} <span class="minor">{zonesText(document.listed.length)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** How many names are shown at once. */
+const SHOWN = 100;
+
+/** The names of zones, to find one and have it marked on the map. */
+function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
+  const id = useId();
+  const marked = useMarkedIndex();
+  const [text, setText] = useState("");
+  const part = text.trim().toLowerCase();
+  const found = listed.filter(({ name }) => name.toLowerCase().includes(part));
+  if (listed.length === 0) return null;
+  return (
+    <div class="zone-names">
+      <div class="field">
+        <label for={id}>Find a zone</label>
+        <input
+          id={id}
+          type="search"
+          autoComplete="off"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      <ul aria-label="Zones">
+        {found.slice(0, SHOWN).map(({ index, name, zone }) => (
+          <li key={index}>
+            <button
+              type="button"
+              class="button quiet"
+              aria-pressed={index === marked}
+              onClick={() => markZone(index === marked ? undefined : index)}
+            >
+              {name}
+              {zone === undefined && <span class="minor"> (cannot be drawn)</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="minor" aria-live="polite">
+        {found.length > SHOWN
+          ? `The first ${SHOWN} of ${zonesText(found.length)}.`
+          : found.length === 0 && "No zone has such a name."}
+      </p>
+    </div>
+  );
+}
+
+/** How many zones: `1 zone`, `3,143 zones`. */
+export function zonesText(count: number): string {
+  return `${numberText(count)} ${count === 1 ? "zone" : "zones"}`;
+}

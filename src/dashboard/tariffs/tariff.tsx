@@ -1,0 +1,175 @@
+import {
+  TariffVersionState,
+  type TariffVersion,
+} from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useOperatorRole } from "../api/session.ts";
+import { useTariffInForce } from "../api/tariff-in-force.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { useRepeat } from "../api/use-repeat.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Pager, usePageToken } from "../ui/pager.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { TariffStateBadge } from "./tariff-state.tsx";
+import { zonesText } from "./tariff-zones.tsx";
+import { Time } from "../ui/time.tsx";
+import { paths } from "../routes/paths.ts";
+import { CallOff } from "./tariff-changes.tsx";
+import { TariffView } from "./tariff-view.tsx";
+
+/** How often to look whether others have published, in milliseconds. */
+const LOOK_MS = 15_000;
+
+/** The tariff in force, the one that is scheduled, and all versions there were. */
+export function TariffPage() {
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const tariffs = useClient(TariffService);
+  const inForce = useTariffInForce();
+  // While a version is scheduled nothing else is published, so that it is the newest.
+  const newest = useQuery(
+    async (signal) => (await tariffs.listTariffVersions({ pageSize: 1 }, { signal })).data,
+    [tariffs],
+  );
+  const pageToken = usePageToken();
+  const versions = useQuery(
+    (signal) => tariffs.listTariffVersions({ pageToken, pageSize: 10 }, { signal }),
+    [tariffs, pageToken],
+  );
+  const reload = () => {
+    for (const query of [inForce, newest, versions]) query.reload();
+  };
+  useRepeat(inForce.reload, LOOK_MS);
+  useRepeat(newest.reload, LOOK_MS);
+  useRepeat(versions.reload, LOOK_MS);
+  const [latest] = newest.data ?? [];
+  const version = inForce.data?.version;
+  return (
+    <Page title="Tariff" actions={mayChange && version && <NewDraft version={version} />}>
+      {latest?.state === TariffVersionState.SCHEDULED && (
+        <Scheduled version={latest} inForce={version} calledOff={reload} />
+      )}
+      <Loaded query={inForce}>
+        {(data) => (data === null ? <NoTariff /> : <TariffView version={data} />)}
+      </Loaded>
+      <Versions query={versions} />
+    </Page>
+  );
+}
+
+function NewDraft({ version }: { readonly version: number }) {
+  return (
+    <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
+      New draft from it
+    </a>
+  );
+}
+
+function NoTariff() {
+  return (
+    <Empty
+      title="No tariff is in force yet"
+      action={
+        <a class="button" href={paths.tariffDrafts({})}>
+          Show the drafts
+        </a>
+      }
+    >
+      Nothing can be quoted or booked before one is. Prepare it as a draft, and publish that.
+    </Empty>
+  );
+}
+
+/** What takes effect next. */
+function Scheduled(props: {
+  readonly version: TariffVersion;
+  readonly inForce: number | undefined;
+  readonly calledOff: () => void;
+}) {
+  const { version, effectiveAt, author, note } = props.version;
+  return (
+    <Section
+      title={`Scheduled: version ${version}`}
+      actions={
+        <>
+          {props.inForce && (
+            <a class="button" href={comparison(props.inForce, version)}>
+              Compare
+            </a>
+          )}
+          <CallOff version={props.version} done={props.calledOff} />
+        </>
+      }
+    >
+      <p>
+        <a href={paths.tariffVersion({ version: String(version) })}>Version {version}</a> takes
+        effect <Time at={effectiveAt} exact />
+        {author && `, published by ${author}`}.{note && ` “${note}”`}
+      </p>
+    </Section>
+  );
+}
+
+function comparison(from: number, to: number): string {
+  return paths.tariffComparison({}, { from_version: String(from), to_version: String(to) });
+}
+
+const COLUMNS: readonly Column<TariffVersion>[] = [
+  { header: "Version", cell: ({ version }) => version },
+  {
+    header: "State",
+    selfEvident: true,
+    cell: ({ state }) => <TariffStateBadge state={state} />,
+  },
+  { header: "From", cell: ({ effectiveAt }) => <Time at={effectiveAt} exact /> },
+  { header: "By", cell: ({ author }) => author ?? "—" },
+  { header: "Zones", align: "end", selfEvident: true, cell: ({ zones }) => zonesText(zones) },
+  {
+    header: "Note",
+    selfEvident: true,
+    cell: ({ note, repeats }) => note ?? (repeats && `Repeats version ${repeats}`),
+  },
+];
+
+function Versions(props: {
+  readonly query: Query<{
+    readonly data: readonly TariffVersion[];
+    readonly nextPageToken: string;
+  }>;
+}) {
+  return (
+    <Section title="Versions" actions={<CompareLatest versions={props.query.data?.data ?? []} />}>
+      <Loaded query={props.query}>
+        {({ data, nextPageToken }) =>
+          data.length === 0 ? (
+            <Empty title="No versions yet">A draft becomes one when it is published.</Empty>
+          ) : (
+            <>
+              <Table
+                label="Versions"
+                columns={COLUMNS}
+                rows={data}
+                keyOf={({ version }) => String(version)}
+                href={({ version }) => paths.tariffVersion({ version: String(version) })}
+              />
+              <Pager nextPageToken={nextPageToken} />
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function CompareLatest({ versions }: { readonly versions: readonly TariffVersion[] }) {
+  const [to, from] = versions;
+  if (to === undefined || from === undefined) return null;
+  return (
+    <a class="button" href={comparison(from.version, to.version)}>
+      Compare versions
+    </a>
+  );
+}

@@ -1,0 +1,69 @@
+import type { Zone, Zones } from "../map/map-geometry.ts";
+
+/** A zone in a document. */
+export interface ListedZone {
+  /** Its place in the document, from 0. */
+  readonly index: number;
+  readonly name: string;
+  /** As it can be drawn; undefined when its outline cannot be. */
+  readonly zone: Zone | undefined;
+}
+
+/** A document of zones as far as it can be shown; that of a draft can have any fault. */
+export interface ZoneDocument {
+  readonly listed: readonly ListedZone[];
+  /** Those that can be drawn. */
+  readonly zones: Zones;
+  /** Whether it is GeoJSON with a list of features at all. */
+  readonly isReadable: boolean;
+}
+
+/** A document without zones. */
+export const NO_ZONES: ZoneDocument = {
+  listed: [],
+  zones: { type: "FeatureCollection", features: [] },
+  isReadable: true,
+};
+
+/** Reads a document of zones. Never throws: what cannot be drawn is listed without an outline. */
+export function readZoneDocument(text: string): ZoneDocument {
+  const features = featuresOf(text);
+  if (features === undefined) return { ...NO_ZONES, isReadable: false };
+  const listed = features.map(listedZone);
+  const drawn = listed.flatMap(({ zone }) => (zone ? [zone] : []));
+  return { listed, zones: { type: "FeatureCollection", features: drawn }, isReadable: true };
+}
+
+function featuresOf(text: string): readonly unknown[] | undefined {
+  try {
+    const { features } = JSON.parse(text) as { readonly features?: unknown };
+    return Array.isArray(features) ? features : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function listedZone(feature: unknown, index: number): ListedZone {
+  const { properties, geometry } = (feature ?? {}) as Record<string, Record<string, unknown>>;
+  const name = typeof properties?.name === "string" ? properties.name : `Zone ${index + 1}`;
+  if (!isDrawable(geometry)) return { index, name, zone: undefined };
+  return { index, name, zone: { type: "Feature", properties: { name }, geometry } };
+}
+
+function isDrawable(geometry: Record<string, unknown> | undefined): geometry is never {
+  const { type, coordinates } = geometry ?? {};
+  if (type === "Polygon") return isPolygon(coordinates);
+  return type === "MultiPolygon" && isListOf(coordinates, isPolygon);
+}
+
+function isPolygon(rings: unknown): boolean {
+  return isListOf(rings, (ring) => isListOf(ring, isPosition) && (ring as []).length >= 4);
+}
+
+function isPosition(position: unknown): boolean {
+  return isListOf(position, Number.isFinite) && (position as []).length >= 2;
+}
+
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => isItem(item));
+}

@@ -1,0 +1,152 @@
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { changeQuery, usePlace } from "../routes/router.ts";
+import { SelectField, TextField, textOf } from "./form.tsx";
+import { recordIdOf } from "./format.ts";
+import { FIRST_PAGE } from "./pager.tsx";
+
+/** A field that narrows a list down. */
+export interface Filter {
+  readonly label: string;
+  /** Of any text unless told otherwise: a day as `2026-11-01`, the number of a record, or one of `choices`. */
+  readonly of?: "day" | "number";
+  /** Values and what they are called, besides any. */
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+  readonly placeholder?: string;
+}
+
+/** Filters by their names, which are those in the address. */
+export type FilterFields = Readonly<Record<string, Filter>>;
+
+/** What the address asks for, by the names of filters; without what a filter cannot be. */
+export function filterValues<F extends FilterFields>(
+  query: URLSearchParams,
+  fields: F,
+): { readonly [Name in keyof F]: string | undefined } {
+  const values = Object.entries(fields).map(([name, filter]) => {
+    const value = query.get(name);
+    return [name, value === null ? undefined : valueOf(filter, value)] as const;
+  });
+  return Object.fromEntries(values) as { readonly [Name in keyof F]: string | undefined };
+}
+
+/** A day as `2026-11-01`, if the calendar has it. */
+const DAY = /^2\d{3}-\d\d-\d\d$/;
+
+/** The value of a filter that the address gives; a choice by what the API calls it too. */
+function valueOf({ of, choices }: Filter, value: string): string | undefined {
+  if (of === "number") return recordIdOf(value) === undefined ? undefined : value;
+  if (of === "day") {
+    const ms = DAY.test(value) ? Date.parse(`${value}T00:00Z`) : NaN;
+    const isDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value);
+    return isDay ? value : undefined;
+  }
+  if (value === "" || choices === undefined) return value;
+  const word = value.toLowerCase();
+  const chosen = choices.find(
+    ([one, label]) => one === value || label.toLowerCase().replaceAll(" ", "_") === word,
+  );
+  return chosen?.[0];
+}
+
+/** Says what of the address is left out, and what can be chosen. */
+function leftOut({ label, of, choices }: Filter, value: string): string {
+  const said = `“${value}” is left out of the filters: ${label}`;
+  if (of === "day") return `${said} takes a day such as 2026-11-01.`;
+  if (of === "number") return `${said} takes a whole number.`;
+  const names = choices!.map(([, name]) => name);
+  return `${said} can be ${new Intl.ListFormat(undefined, { type: "disjunction" }).format(names)}.`;
+}
+
+/**
+ * Fields that narrow a list down. Each is in the address's query by its name; a change takes effect
+ * when the field is left or Enter is pressed, and leads to the first page.
+ */
+export function Filters({ fields }: { readonly fields: FilterFields }) {
+  const names = Object.keys(fields);
+  const { query } = usePlace();
+  const given = names.map((name) => query.get(name) ?? "");
+  const values = filterValues(query, fields);
+  const count = given.filter((text) => text !== "").length;
+  // On a narrow screen the fields are hidden until they are asked for.
+  const [isOpen, setOpen] = useState(false);
+  // What the fields hold when the address has it from them.
+  const shown = useRef({ text: given.join("\n"), round: 0 });
+  if (shown.current.text !== given.join("\n")) {
+    shown.current = { text: given.join("\n"), round: shown.current.round + 1 };
+  }
+  const apply = (form: HTMLFormElement) => {
+    const data = new FormData(form);
+    const typed = names.map((name) => textOf(data, name));
+    if (typed.every((text, i) => text === given[i])) return;
+    shown.current.text = typed.join("\n");
+    changeQuery({ ...Object.fromEntries(names.map((name, i) => [name, typed[i]])), ...FIRST_PAGE });
+  };
+  const clear = () =>
+    changeQuery({ ...Object.fromEntries(names.map((name) => [name, ""])), ...FIRST_PAGE });
+  return (
+    <>
+      {/* Made anew when the address changes otherwise, such as by "back", to show what it says; not when
+          a field changes it, which would take the focus away. */}
+      <form
+        key={shown.current.round}
+        class="filters"
+        role="search"
+        aria-label="Filters"
+        onChange={(event) => apply(event.currentTarget)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply(event.currentTarget);
+        }}
+      >
+        <button
+          type="button"
+          class="button disclose"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Filters{count > 0 && ` (${count})`}
+        </button>
+        {Object.entries(fields).map(([name, filter]) => filterField(name, filter, values[name]))}
+        {count > 0 && (
+          <button type="button" class="button quiet" onClick={clear}>
+            Clear
+          </button>
+        )}
+      </form>
+      <LeftOut fields={fields} />
+    </>
+  );
+}
+
+/** Says which filters of the address cannot be. */
+function LeftOut({ fields }: { readonly fields: FilterFields }) {
+  const { query } = usePlace();
+  const values = filterValues(query, fields);
+  const wrong = Object.entries(fields).flatMap(([name, filter]) => {
+    const value = query.get(name);
+    return value && values[name] === undefined ? [leftOut(filter, value)] : [];
+  });
+  if (wrong.length === 0) return null;
+  return (
+    <div class="problem attention" role="status">
+      {wrong.map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+    </div>
+  );
+}
+
+function filterField(name: string, filter: Filter, value: string | undefined): ComponentChildren {
+  const { label, of, choices, placeholder } = filter;
+  const field = { key: name, name, label, value: value ?? "" };
+  if (choices !== undefined) return <SelectField {...field} choices={[["", "Any"], ...choices]} />;
+  return (
+    <TextField
+      {...field}
+      numeric={of === "number"}
+      type={of === "day" ? "date" : "text"}
+      placeholder={placeholder ?? ""}
+    />
+  );
+}

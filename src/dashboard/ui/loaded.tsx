@@ -1,0 +1,93 @@
+import type { ComponentChildren } from "preact";
+import { plainText, type Labels } from "../api/plain-text.ts";
+import type { Problem } from "../api/problem.ts";
+import type { Query } from "../api/use-query.ts";
+import { changeQuery } from "../routes/router.ts";
+import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
+
+/** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
+export function Loaded<T>(props: {
+  readonly query: Query<T>;
+  /** Shown while it loads for the first time, such as a table without rows. */
+  readonly waiting?: ComponentChildren;
+  /** What fields are called that a refusal may be about. */
+  readonly labels?: Labels;
+  /** Whether to show nothing of its being loaded anew, where that happens all the time by itself. */
+  readonly quiet?: boolean;
+  readonly children: (data: T) => ComponentChildren;
+}) {
+  const { data, problem, isLoading, reload } = props.query;
+  return (
+    <>
+      {problem && <ProblemNote problem={problem} labels={props.labels} retry={reload} />}
+      {data === undefined ? (
+        isLoading && (props.waiting ?? <Spinner label="Loading" />)
+      ) : (
+        <div class="loaded" aria-busy={isLoading && !props.quiet}>
+          {props.children(data)}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Turns as long as something takes; appears after a moment, so that what is quick does not flicker. */
+export function Spinner({ label }: { readonly label: string }) {
+  return (
+    <p class="spinner" role="status">
+      {label}…
+    </p>
+  );
+}
+
+/** How much of something long is done, from 0 to 1; undefined as long as that is not known. */
+export function Progress(props: { readonly label: string; readonly done?: number | undefined }) {
+  const { done } = props;
+  return (
+    <label class="progress">
+      <span>
+        {props.label}
+        {done !== undefined && ` ${Math.floor(done * 100)} %`}
+      </span>
+      <progress {...(done === undefined ? {} : { value: done, max: 1 })} />
+    </label>
+  );
+}
+
+/** The address leads into the midst of a list, perhaps one with other filters. */
+function NoSuchPage() {
+  return (
+    <div class="problem" role="alert">
+      <p>The list has no such page with these filters.</p>
+      <button type="button" class="button" onClick={() => changeQuery(FIRST_PAGE)}>
+        Show the first page
+      </button>
+    </div>
+  );
+}
+
+/** What went wrong. */
+export function ProblemNote(props: {
+  readonly problem: Problem;
+  /** What fields are called that the problem may be about. */
+  readonly labels?: Labels | undefined;
+  readonly retry?: (() => void) | undefined;
+}) {
+  const { message, fields } = props.problem;
+  if (fields[PAGE_TOKEN] !== undefined) return <NoSuchPage />;
+  const texts = Object.entries(fields).flatMap(([name, all]) =>
+    all.map((text) => plainText(text, name, props.labels)),
+  );
+  return (
+    <div class="problem" role="alert">
+      {(texts.length === 0 ? [message] : [...new Set(texts)]).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+      {props.retry && (
+        <button type="button" class="button" onClick={props.retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

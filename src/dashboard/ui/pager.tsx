@@ -1,0 +1,67 @@
+import { useEffect, useRef } from "preact/hooks";
+import { changeQuery, usePlace } from "../routes/router.ts";
+import { useKeys } from "./use-keys.ts";
+
+/** The name of a page's cursor, in the query as in requests. */
+export const PAGE_TOKEN = "page_token";
+
+/** The cursor of the page in the address; undefined on the first page. */
+export function usePageToken(): string | undefined {
+  return usePlace().query.get(PAGE_TOKEN) ?? undefined;
+}
+
+/** For a change of filters: the cursor belongs to the filters it was given with. */
+export const FIRST_PAGE = { [PAGE_TOKEN]: undefined } as const;
+
+/**
+ * Goes from page to page of a list by cursors, with the keys `n` and `p` as well. The cursor is in the
+ * address. The pages before are kept with the entry of the history; where they are not known, since
+ * the address came from elsewhere, the way back leads to the first page. The keys lead to the first row
+ * of the page, a button stays where it is.
+ */
+export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
+  const token = usePageToken();
+  const before = tokensBefore();
+  const nav = useRef<HTMLElement>(null);
+  const isByKey = useRef(false);
+  useEffect(() => {
+    if (!isByKey.current) return;
+    isByKey.current = false;
+    const list = nav.current?.parentElement?.querySelector<HTMLElement>("table");
+    (list?.querySelector<HTMLElement>("tbody a") ?? list)?.focus();
+  }, [nextPageToken]);
+  const byKey = (go: () => boolean) => () => {
+    isByKey.current = go();
+  };
+  const previous = () => {
+    if (token === undefined) return false;
+    changeQuery({ [PAGE_TOKEN]: before.at(-1) }, { state: before.slice(0, -1) });
+    return true;
+  };
+  const next = () => {
+    if (nextPageToken === "") return false;
+    changeQuery({ [PAGE_TOKEN]: nextPageToken }, { state: [...before, token ?? ""] });
+    return true;
+  };
+  useKeys({ n: byKey(next), p: byKey(previous) });
+  if (token === undefined && nextPageToken === "") return null;
+  return (
+    <nav ref={nav} class="pager" aria-label="Pages of the list">
+      <button type="button" class="button" aria-disabled={token === undefined} onClick={previous}>
+        ← {before.length === 0 && token !== undefined ? "First page" : "Previous"}
+      </button>
+      <button type="button" class="button" aria-disabled={nextPageToken === ""} onClick={next}>
+        Next →
+      </button>
+      <span class="keys">
+        <kbd>p</kbd> <kbd>n</kbd> pages, <kbd>k</kbd> <kbd>j</kbd> rows
+      </span>
+    </nav>
+  );
+}
+
+/** The cursors of the pages before this one; the first page's is empty. */
+function tokensBefore(): readonly string[] {
+  const state: unknown = history.state;
+  return Array.isArray(state) ? state.filter((it) => typeof it === "string") : [];
+}

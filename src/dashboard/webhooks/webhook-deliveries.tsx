@@ -1,0 +1,199 @@
+import type {
+  Webhook,
+  WebhookAttempt,
+  WebhookDelivery,
+} from "../../../gen/shipments/v1/webhook_pb.js";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery } from "../api/use-query.ts";
+import { useRepeat } from "../api/use-repeat.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { numberText } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Section } from "../ui/page.tsx";
+import { Pager, usePageToken } from "../ui/pager.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { toast } from "../ui/toast.tsx";
+import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-state.tsx";
+import { withQuery } from "../routes/paths.ts";
+import { changeQuery, usePlace } from "../routes/router.ts";
+
+/** How often the deliveries are loaded anew, in milliseconds: no event tells of an attempt. */
+const REPEAT_MS = 2_000;
+
+/** The query's name for the delivery whose attempts are shown. */
+const OPEN = "delivery";
+
+const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as const;
+
+/** What was and is being sent to a webhook, with the attempts at what is opened. */
+export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
+  const { id } = webhook;
+  const { query } = usePlace();
+  const pageToken = usePageToken();
+  const status = Number(filterValues(query, FILTERS).status) || undefined;
+  const webhooks = useClient(WebhookService);
+  const list = useQuery(
+    (signal) =>
+      webhooks.listWebhookDeliveries({ webhook: id, status, pageToken, pageSize: 25 }, { signal }),
+    [webhooks, id, status, pageToken],
+  );
+  useRepeat(list.reload, REPEAT_MS);
+  const canSend = hasRole(useWorkspace(), "member") && webhook.enabled;
+  const columns = canSend ? [...COLUMNS, againColumn(list.reload)] : COLUMNS;
+  const open = query.get(OPEN);
+  return (
+    <Section title="Deliveries">
+      <Filters fields={FILTERS} />
+      <Loaded query={list} quiet>
+        {({ data, nextPageToken }) =>
+          data.length === 0 ? (
+            <NoDeliveries filtered={status !== undefined} />
+          ) : (
+            <>
+              <Table
+                label="Deliveries"
+                columns={columns}
+                rows={data}
+                keyOf={({ id: delivery }) => String(delivery)}
+                href={({ id: delivery }) => addressOf(query, String(delivery))}
+              />
+              <Pager nextPageToken={nextPageToken} />
+            </>
+          )
+        }
+      </Loaded>
+      {open !== null && /^\d{1,18}$/.test(open) && (
+        <AttemptsDialog
+          webhook={id}
+          id={open}
+          delivery={list.data?.data.find((it) => String(it.id) === open)}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** The address of the page with a delivery opened. */
+function addressOf(query: URLSearchParams, delivery: string): string {
+  return withQuery(location.pathname, { ...Object.fromEntries(query), [OPEN]: delivery });
+}
+
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { header: "Event", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
+  { header: "Status", selfEvident: true, cell: ({ status }) => <DeliveryBadge status={status} /> },
+  { header: "Attempts", align: "end", cell: ({ attempts }) => numberText(attempts) },
+  {
+    header: "Next attempt",
+    align: "end",
+    cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} />,
+  },
+  { header: "Made", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+function againColumn(sent: () => void): Column<WebhookDelivery> {
+  return {
+    header: "Actions",
+    align: "end",
+    selfEvident: true,
+    cell: (delivery) => <SendAgain delivery={delivery} sent={sent} />,
+  };
+}
+
+function SendAgain(props: { readonly delivery: WebhookDelivery; readonly sent: () => void }) {
+  const { webhook, event, type } = props.delivery;
+  const webhooks = useClient(WebhookService);
+  const again = useAction(async () => {
+    await webhooks.redeliverEvent({ webhook, event });
+    toast("The event is sent again.");
+    props.sent();
+  });
+  return (
+    <span class="row-actions">
+      {again.problem && (
+        <span class="field-error" role="alert">
+          {again.problem.message}
+        </span>
+      )}
+      <button
+        type="button"
+        class="button"
+        aria-label={`Send again: ${type}`}
+        aria-busy={again.isRunning}
+        onClick={() => void again.run()}
+      >
+        Send again
+      </button>
+    </span>
+  );
+}
+
+function NoDeliveries({ filtered }: { readonly filtered: boolean }) {
+  if (filtered) return <Empty title="No deliveries match">Choose another status.</Empty>;
+  return (
+    <Empty title="Nothing was sent yet">
+      Events are sent as they happen, and kept here for 30 days. A test event shows whether they
+      arrive.
+    </Empty>
+  );
+}
+
+function AttemptsDialog(props: {
+  readonly webhook: string;
+  readonly id: string;
+  /** Undefined when it is not on the page of the list. */
+  readonly delivery: WebhookDelivery | undefined;
+}) {
+  const { webhook, id, delivery } = props;
+  const webhooks = useClient(WebhookService);
+  const attempts = useQuery(
+    (signal) => webhooks.listWebhookAttempts({ webhook, delivery: BigInt(id) }, { signal }),
+    [webhooks, webhook, id, delivery?.attempts],
+  );
+  return (
+    <Dialog title={`Attempts at delivery ${id}`} close={closeAttempts}>
+      <div class="form">
+        {delivery && (
+          <p>
+            <code>{delivery.type}</code> <DeliveryBadge status={delivery.status} />
+            <br />
+            <code class="minor">{delivery.event}</code>
+          </p>
+        )}
+        <Loaded query={attempts}>
+          {({ data }) =>
+            data.length === 0 ? <p>No attempt has ended yet.</p> : <Attempts attempts={data} />
+          }
+        </Loaded>
+        <div class="actions">
+          <button type="button" class="button primary" onClick={closeAttempts}>
+            Close
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function closeAttempts(): void {
+  changeQuery({ [OPEN]: undefined });
+}
+
+function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {
+  return (
+    <ol class="timeline">
+      {attempts.map(({ number, startedAt, durationMs, status, error, answer }) => (
+        <li key={number}>
+          {status === undefined ? error : `Answered ${status}`} <Time at={startedAt} exact />
+          <p class="minor">after {numberText(durationMs)} ms</p>
+          {answer && <pre class="answer">{answer}</pre>}
+        </li>
+      ))}
+    </ol>
+  );
+}

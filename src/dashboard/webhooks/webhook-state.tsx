@@ -1,0 +1,47 @@
+import {
+  WebhookDeliveryStatus,
+  WebhookDisabledReason,
+  type Webhook,
+} from "../../../gen/shipments/v1/webhook_pb.js";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import { Time } from "../ui/time.tsx";
+
+const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
+  [WebhookDisabledReason.UNSPECIFIED]: "Disabled",
+  [WebhookDisabledReason.REQUEST]: "Disabled",
+  [WebhookDisabledReason.GONE]: "Disabled: it answered 410 Gone",
+  [WebhookDisabledReason.FAILING]: "Disabled: it failed for five days",
+};
+
+/** Whether events are sent to a webhook, and whether they arrive. */
+export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
+  const { enabled, disabledReason = WebhookDisabledReason.UNSPECIFIED, failingSince } = webhook;
+  if (!enabled) {
+    const isAsked = disabledReason === WebhookDisabledReason.REQUEST;
+    return <Badge tone={isAsked ? "neutral" : "bad"}>{DISABLED[disabledReason]}</Badge>;
+  }
+  if (failingSince === undefined) return <Badge tone="good">Enabled</Badge>;
+  return (
+    <Badge tone="bad">
+      Failing since <Time at={failingSince} exact />
+    </Badge>
+  );
+}
+
+const DELIVERY: Readonly<Record<WebhookDeliveryStatus, readonly [label: string, tone: Tone]>> = {
+  [WebhookDeliveryStatus.UNSPECIFIED]: ["Unknown", "neutral"],
+  [WebhookDeliveryStatus.PENDING]: ["Pending", "attention"],
+  [WebhookDeliveryStatus.DELIVERED]: ["Delivered", "good"],
+  [WebhookDeliveryStatus.FAILED]: ["Failed", "bad"],
+};
+
+/** How the sending of one event stands. */
+export function DeliveryBadge({ status }: { readonly status: WebhookDeliveryStatus }) {
+  const [label, tone] = DELIVERY[status];
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** The states of deliveries, for a choice of one. */
+export const DELIVERY_STATUSES: readonly (readonly [string, string])[] = Object.entries(DELIVERY)
+  .filter(([status]) => status !== String(WebhookDeliveryStatus.UNSPECIFIED))
+  .map(([status, [label]]) => [status, label]);

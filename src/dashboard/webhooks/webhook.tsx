@@ -1,0 +1,105 @@
+import { Code } from "@connectrpc/connect";
+import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
+import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useRepeat } from "../api/use-repeat.ts";
+import { useQuery, type Query } from "../api/use-query.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Time } from "../ui/time.tsx";
+import { typesText } from "./webhook-fields.tsx";
+import { WebhookBadge } from "./webhook-state.tsx";
+import { paths } from "../routes/paths.ts";
+import { WebhookActions } from "./webhook-actions.tsx";
+import { WebhookDeliveries } from "./webhook-deliveries.tsx";
+
+/** How often the state is loaded anew, in milliseconds. */
+const REPEAT_MS = 5_000;
+
+/** One webhook: its state, what can be done with it, and what was sent to it. */
+export function WebhookPage(props: { readonly workspace: string; readonly webhook: string }) {
+  const { workspace, webhook: id } = props;
+  const webhooks = useClient(WebhookService);
+  const query = useQuery(
+    (signal) => webhooks.getWebhook({ webhook: id }, { signal }),
+    [webhooks, id],
+  );
+  useRepeat(query.reload, REPEAT_MS);
+  const webhook = query.data?.data;
+  const up = { label: "Webhooks", href: paths.webhooks({ workspace }) };
+  if (query.problem?.code === Code.NotFound) {
+    return (
+      <Page title="Webhook" up={up}>
+        <Empty
+          title="There is no such webhook"
+          action={
+            <a class="button" href={up.href}>
+              Show all webhooks
+            </a>
+          }
+        >
+          It may have been deleted.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={webhook === undefined ? "Webhook" : new URL(webhook.url).host}
+      up={up}
+      note={webhook && <WebhookBadge webhook={webhook} />}
+      actions={webhook && <WebhookActions webhook={webhook} changed={query.reload} />}
+    >
+      <Content query={query} />
+    </Page>
+  );
+}
+
+function Content(props: { readonly query: Query<{ readonly data?: Webhook | undefined }> }) {
+  return (
+    <Loaded query={props.query} quiet>
+      {({ data }) =>
+        data && (
+          <div class="stack">
+            <Details webhook={data} />
+            <WebhookDeliveries webhook={data} />
+          </div>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Details({ webhook }: { readonly webhook: Webhook }) {
+  const { id, url, enabled, failingSince, createdAt, updatedAt } = webhook;
+  return (
+    <Section title="Details">
+      <div class="stack">
+        {!enabled && (
+          <p class="problem attention">
+            Nothing is sent to it. What happens meanwhile can be sent again, event by event, once it
+            is enabled.
+          </p>
+        )}
+        <Facts
+          items={[
+            ["URL", url],
+            ["Events", typesText(webhook)],
+            ["Failing since", failingSince && <Time at={failingSince} exact />],
+            ["Created", <Time at={createdAt} exact />],
+            ["Changed", <Time at={updatedAt} exact />],
+            [
+              "Id",
+              <>
+                <code>{id}</code> <CopyButton text={id} what="id" />
+              </>,
+            ],
+          ]}
+        />
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,76 @@
+import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { Badge } from "../ui/badge.tsx";
+import { BookingBlockers } from "./booking-blockers.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { paths } from "../routes/paths.ts";
+
+/** Through whom a workspace is paid, and which shipments wait for money. */
+export function PaymentsPage({ workspace }: { readonly workspace: string }) {
+  const workspaces = useClient(WorkspaceService);
+  const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  const provider = query.data?.data?.paymentProvider;
+  return (
+    <Page title="Payments">
+      <Loaded query={query}>
+        {({ data }) =>
+          data && (
+            <div class="stack">
+              <BookingBlockers blockers={data.bookingBlockers} />
+              <div class="columns">
+                <Provider provider={provider} />
+                <Waiting workspace={workspace} />
+              </div>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Provider({ provider }: { readonly provider: string | undefined }) {
+  const isConnected = provider !== undefined;
+  return (
+    <Section title="Provider">
+      <div class="form">
+        <p>
+          <strong>{provider ?? "None"}</strong>{" "}
+          <Badge tone={isConnected ? "good" : "bad"}>
+            {isConnected ? "Connected" : "Not connected"}
+          </Badge>
+        </p>
+        {provider === "manual" && (
+          <p>
+            Money is taken outside of this service. When a shipment has been paid, say so on its
+            page or by <code>RecordPayment</code>: then it waits for its pickup. When one that was
+            paid is cancelled, give the money back and say so there too, or by{" "}
+            <code>RecordRefund</code>.
+          </p>
+        )}
+        {!isConnected && <p>Without a provider, routes are quoted, and nothing can be booked.</p>}
+        <p class="hint">The operators of the platform connect and disconnect providers.</p>
+      </div>
+    </Section>
+  );
+}
+
+function Waiting({ workspace }: { readonly workspace: string }) {
+  const link = (status: PaymentStatus) =>
+    paths.shipments({ workspace }, { payment_status: String(status) });
+  return (
+    <Section title="What waits for money">
+      <ul class="links">
+        <li>
+          <a href={link(PaymentStatus.AWAITING_PAYMENT)}>Shipments that wait for their payment</a>
+        </li>
+        <li>
+          <a href={link(PaymentStatus.REFUND_PENDING)}>Shipments that wait for their refund</a>
+        </li>
+      </ul>
+    </Section>
+  );
+}

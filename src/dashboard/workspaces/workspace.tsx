@@ -1,0 +1,86 @@
+import type {
+  Limits,
+  RateLimit,
+  Workspace,
+} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+import { BookingBlockers } from "./booking-blockers.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { numberText } from "../ui/format.ts";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { paths } from "../routes/paths.ts";
+
+/** What the service knows of a workspace. */
+export function WorkspacePage() {
+  const workspaces = useClient(WorkspaceService);
+  const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  return (
+    <Page title="Workspace">
+      <Loaded query={query}>
+        {({ data }) =>
+          data && (
+            <div class="stack">
+              <BookingBlockers blockers={data.bookingBlockers} />
+              <div class="columns">
+                <About workspace={data} />
+                {data.limits && <LimitsSection limits={data.limits} />}
+              </div>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ workspace }: { readonly workspace: Workspace }) {
+  const { id, name, paymentProvider, bookingBlockers } = workspace;
+  return (
+    <Section title="About it">
+      <Facts
+        items={[
+          ["Name", name],
+          [
+            "Id",
+            <>
+              <code>{String(id)}</code> <CopyButton text={String(id)} what="id" />
+            </>,
+          ],
+          [
+            "Payments",
+            <a href={paths.payments({ workspace: id })}>{paymentProvider ?? "Not connected"}</a>,
+          ],
+          ["Booking", bookingBlockers.length === 0 ? "Possible" : "Not possible now"],
+        ]}
+      />
+      <p class="hint note">The operators of the platform change the name and the limits.</p>
+    </Section>
+  );
+}
+
+function LimitsSection({ limits }: { readonly limits: Limits }) {
+  const { requestBytes, pageSize, batchRoutes, metadataKeys, quote, read, write } = limits;
+  return (
+    <Section title="Limits">
+      <Facts
+        items={[
+          ["Quotes", rateText(quote)],
+          ["Reads", rateText(read)],
+          ["Changes", rateText(write)],
+          ["Request", `${numberText(requestBytes)} bytes`],
+          ["Page of a list", `${numberText(pageSize)} results`],
+          ["Batch quote", `${numberText(batchRoutes)} routes`],
+          ["Notes", `${numberText(metadataKeys)} on a shipment`],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function rateText(limit: RateLimit | undefined): string | undefined {
+  return limit && `${numberText(limit.rate)} a second, ${numberText(limit.burst)} at once`;
+}

@@ -1,0 +1,75 @@
+import { create } from "@bufbuild/protobuf";
+import { OperatorKind, OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
+import {
+  CreateOperatorRequestSchema,
+  OperatorService,
+} from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import {
+  CreateWorkspaceRequestSchema,
+  WorkspaceAdminService,
+} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { EntityManager } from "../db/orm.ts";
+import { createOperator } from "../features/operators/create-operator.ts";
+import { Operator } from "../features/operators/operator.entity.ts";
+import { publishDocument } from "../features/tariffs/versions/publish-document.ts";
+import sampleTariff from "./sample-tariff.json" with { type: "json" };
+import { TariffVersion } from "../features/tariffs/versions/tariff.entity.ts";
+import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
+import { Workspace } from "../features/workspaces/workspace.entity.ts";
+import { localCall } from "../pipeline/local-call.ts";
+import type { App } from "../server/app.ts";
+import { inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
+
+/** The keys of those who were made, which cannot be read again. */
+export interface FirstKeys {
+  /** Of the demo workspace. */
+  readonly apiKey: string;
+  /** Of the owner of the platform. */
+  readonly operatorKey: string;
+}
+
+/**
+ * Puts the sample tariff, a workspace that can book with its admin, and an owner of the platform into a database
+ * that has no tariff, workspace or operator yet.
+ *
+ * @returns undefined when it has one, and nothing was done
+ */
+export async function fillEmptyDatabase({
+  em,
+  tasks,
+}: Pick<App, "em" | "tasks">): Promise<FirstKeys | undefined> {
+  if (!(await isEmpty(em.fork()))) return undefined;
+  await publishDocument(
+    { em, tasks, now: () => new Date() },
+    {
+      document: sampleTariff,
+      name: "Sample",
+      note: "sample: the five counties of New York City",
+      callOf: (method) => localCall(method, "service", "demo"),
+    },
+  );
+  const { apiKey, id } = await makeWorkspace(em);
+  await inviteDemoAdmin(em, id);
+  return { apiKey, operatorKey: await makeOwner(em) };
+}
+
+async function isEmpty(em: EntityManager): Promise<boolean> {
+  const tariffs = await em.count(TariffVersion);
+  return tariffs + (await em.count(Workspace)) + (await em.count(Operator)) === 0;
+}
+
+async function makeWorkspace(em: EntityManager): Promise<{ id: number; apiKey: string }> {
+  const fields = { name: "Demo", paymentProvider: "manual" };
+  const request = create(CreateWorkspaceRequestSchema, fields);
+  const call = localCall(WorkspaceAdminService.method.createWorkspace, "service", "demo");
+  const { data, apiKey } = await createWorkspace(request, call, em);
+  return { id: Number(data!.id), apiKey };
+}
+
+async function makeOwner(em: EntityManager): Promise<string> {
+  const { PERSON: kind } = OperatorKind;
+  const fields = { name: "owner", kind, email: OWNER_EMAIL, role: OperatorRole.OWNER };
+  const request = create(CreateOperatorRequestSchema, fields);
+  const call = localCall(OperatorService.method.createOperator, "service", "demo");
+  return (await createOperator(request, call, em)).operatorKey;
+}

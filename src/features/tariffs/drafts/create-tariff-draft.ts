@@ -1,0 +1,103 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  CreateTariffDraftResponseSchema,
+  TariffService,
+  type CreateTariffDraftRequest,
+  type CreateTariffDraftResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../../../db/orm.ts";
+import { runSlowStatement } from "../../../db/statement.ts";
+import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
+import { refuse } from "../../../domain/refusal.ts";
+import type { OperatorCall } from "../../../pipeline/call.ts";
+import { changesBetween, recordChange } from "../../audit/record-change.ts";
+import { withIdempotency } from "../../idempotency/with-idempotency.ts";
+import { auditedFees, withFees } from "./draft-fees.ts";
+import { draftMessage } from "./draft-message.ts";
+import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
+import type { TariffDeps } from "../versions/tariff-deps.ts";
+import { TariffDraft } from "./tariff-draft.entity.ts";
+import { versionNotFoundError } from "../versions/tariff-refusals.ts";
+
+/** Makes those who add drafts count one at a time. */
+const DRAFTS_LOCK = 0x5348_5003;
+
+/**
+ * Begins a draft, empty or as a copy of a version, with the fees that are given.
+ *
+ * @param given the document without zones that a draft begins with that is not a copy
+ * @throws Refusal TARIFF_VERSION_NOT_FOUND, TARIFF_DRAFT_LIMIT when there are `MAX_TARIFF_DRAFTS`
+ */
+export function createTariffDraft(
+  request: CreateTariffDraftRequest,
+  call: OperatorCall,
+  { em, now }: TariffDeps,
+  given: object = {},
+): Promise<CreateTariffDraftResponse> {
+  const { name, fromVersion } = request;
+  const method = TariffService.method.createTariffDraft;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    await assertRoomForDraft(tx);
+    const copied = fromVersion === undefined ? given : await readHead(tx, fromVersion);
+    const createdAt = now();
+    const draft = tx.create(TariffDraft, {
+      name,
+      author: call.caller.name,
+      fees: withFees(copied, request.fees),
+      zonesBytes: 0,
+      fromVersion: fromVersion ?? null,
+      revision: 1,
+      createdAt,
+      updatedAt: createdAt,
+    });
+    await tx.flush();
+    if (fromVersion !== undefined) draft.zonesBytes = await copyZones(tx, draft.id, fromVersion);
+    await tx.flush();
+    recordChange(tx, call, {
+      subject: `tariff_draft/${draft.id}`,
+      changes: changesBetween({}, { name, from_version: fromVersion, ...auditedFees(draft.fees) }),
+    });
+    return create(CreateTariffDraftResponseSchema, { data: draftMessage(draft) });
+  });
+}
+
+async function assertRoomForDraft(tx: EntityManager): Promise<void> {
+  await tx.execute("select pg_advisory_xact_lock(?)", [DRAFTS_LOCK]);
+  if ((await tx.count(TariffDraft)) < MAX_TARIFF_DRAFTS) return;
+  const text = `There are ${MAX_TARIFF_DRAFTS} drafts, and no more fit; delete one.`;
+  throw refuse("TARIFF_DRAFT_LIMIT", text, { subject: "tariff_draft" });
+}
+
+/** The document of a version without its zones, with its keys in order. */
+async function readHead(tx: EntityManager, version: number): Promise<object> {
+  const [row] = await runSlowStatement<{ head: object | null }>(tx, READ_HEAD, [version]);
+  if (row === undefined) throw versionNotFoundError(version);
+  return row.head ?? {};
+}
+
+const READ_HEAD = `
+  select (
+    select json_object_agg(key, value order by place)
+    from json_each(document) with ordinality as part (key, value, place) where key <> 'zones'
+  ) as head
+  from tariff_version where version = $1`;
+
+/** Copies the zones of a version within the database; gives how many bytes they are. */
+async function copyZones(tx: EntityManager, draft: number, version: number): Promise<number> {
+  const values = [draft, version];
+  const [row] = await runSlowStatement<{ bytes: number }>(tx, COPY_ZONES, values);
+  return row!.bytes;
+}
+
+/** `offset 0` has the text made once, not for each piece. */
+const COPY_ZONES = `
+  with copied as (
+    insert into tariff_draft_piece (draft_id, "begin", data)
+    select $1, place - 1, substring(zones from place for ${PIECE_BYTES})
+    from (
+      select convert_to((document -> 'zones')::text, 'UTF8') as zones
+      from tariff_version where version = $2 offset 0
+    ) as copied, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as place
+    returning octet_length(data) as bytes
+  )
+  select coalesce(sum(bytes), 0)::float8 as bytes from copied`;

@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  DeleteTariffDraftResponseSchema,
+  TariffService,
+  type DeleteTariffDraftRequest,
+  type DeleteTariffDraftResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { OperatorCall } from "../../../pipeline/call.ts";
+import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
+import { withIdempotency } from "../../idempotency/with-idempotency.ts";
+import { auditedFees } from "./draft-fees.ts";
+import { findDraft } from "./find-draft.ts";
+import type { TariffDeps } from "../versions/tariff-deps.ts";
+import { TariffDraft } from "./tariff-draft.entity.ts";
+
+/**
+ * Removes a draft with its zones.
+ *
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND
+ */
+export function deleteTariffDraft(
+  request: DeleteTariffDraftRequest,
+  call: OperatorCall,
+  { em }: Pick<TariffDeps, "em">,
+): Promise<DeleteTariffDraftResponse> {
+  const method = TariffService.method.deleteTariffDraft;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    const draft = await findDraft(tx, request.draft ?? 0n, "lock");
+    await tx.nativeDelete(TariffDraft, { id: draft.id });
+    recordChange(tx, call, removal(draft));
+    return create(DeleteTariffDraftResponseSchema);
+  });
+}
+
+/** The removal of a draft for the audit log. */
+export function removal({ id, name, fees }: TariffDraft): RecordedChange {
+  const changes = changesBetween({ name, ...auditedFees(fees) }, {});
+  return { subject: `tariff_draft/${id}`, changes };
+}

@@ -1,0 +1,22 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetTariffDraftResponseSchema,
+  type GetTariffDraftRequestValid,
+  type GetTariffDraftResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../../../db/orm.ts";
+import { draftMessage } from "./draft-message.ts";
+import { findDraft } from "./find-draft.ts";
+
+/**
+ * Gives a draft without its zones.
+ *
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND
+ */
+export async function getTariffDraft(
+  request: GetTariffDraftRequestValid,
+  em: EntityManager,
+): Promise<GetTariffDraftResponse> {
+  const draft = await findDraft(em.fork(), request.draft);
+  return create(GetTariffDraftResponseSchema, { data: draftMessage(draft) });
+}

@@ -1,0 +1,96 @@
+import { webcrypto } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import {
+  TariffService,
+  UploadTariffZonesResponseSchema,
+  type UploadTariffZonesRequest,
+  type UploadTariffZonesResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../../../db/orm.ts";
+import { runStatement } from "../../../db/statement.ts";
+import { MAX_ZONES_BYTES } from "../../../domain/limits.ts";
+import { refuse } from "../../../domain/refusal.ts";
+import type { OperatorCall } from "../../../pipeline/call.ts";
+import { changesBetween, recordChange } from "../../audit/record-change.ts";
+import { withIdempotency } from "../../idempotency/with-idempotency.ts";
+import { assertDraftEtag, draftEtag } from "./draft-etag.ts";
+import { draftMessage } from "./draft-message.ts";
+import { findDraft } from "./find-draft.ts";
+import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
+import type { TariffDeps } from "../versions/tariff-deps.ts";
+import type { TariffDraft } from "./tariff-draft.entity.ts";
+
+/**
+ * Puts the zones of a draft, or the next piece of them. Nothing looks into them before they are
+ * checked.
+ *
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE, FIELD_INVALID for an offset that is neither 0
+ *   nor the number of bytes there are, and for data that would make them more than `MAX_ZONES_BYTES`
+ */
+export async function uploadTariffZones(
+  request: UploadTariffZonesRequest,
+  call: OperatorCall,
+  { em, now }: TariffDeps,
+): Promise<UploadTariffZonesResponse> {
+  const method = TariffService.method.uploadTariffZones;
+  const identified = call.idempotencyKey === undefined ? request : await withDigest(request);
+  return withIdempotency(em, method, identified, call, async (tx) => {
+    const draft = await findDraft(tx, request.draft ?? 0n, "lock");
+    assertDraftEtag(draft, request.etag);
+    const before = auditedZones(draft);
+    const offset = readOffset(draft, request);
+    if (offset === 0) await runStatement(tx, DELETE_PIECES, [draft.id]);
+    await insertPieces(tx, draft.id, offset, request.data);
+    draft.zonesBytes = offset + request.data.length;
+    draft.revision++;
+    draft.updatedAt = now();
+    await tx.flush();
+    recordChange(tx, call, {
+      subject: `tariff_draft/${draft.id}`,
+      changes: changesBetween(before, auditedZones(draft)),
+    });
+    return create(UploadTariffZonesResponseSchema, { data: draftMessage(draft) });
+  });
+}
+
+/** The zones of a draft for the audit log; their etag changes even where their size does not. */
+function auditedZones(draft: TariffDraft) {
+  return { zones_bytes: draft.zonesBytes, etag: draftEtag(draft) };
+}
+
+/** The request by which a repetition is known: of many megabytes a digest, made in another thread. */
+async function withDigest(request: UploadTariffZonesRequest): Promise<UploadTariffZonesRequest> {
+  const data = await webcrypto.subtle.digest("SHA-256", request.data as Uint8Array<ArrayBuffer>);
+  return { ...request, data: new Uint8Array(data) };
+}
+
+function readOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequest): number {
+  const offset = Number(request.offset ?? 0n);
+  if (offset !== 0 && offset !== zonesBytes) {
+    const text = `offset must be 0, to begin anew, or ${zonesBytes}, which is how many bytes there are.`;
+    throw refuse("FIELD_INVALID", text, { subject: "offset" });
+  }
+  if (offset + request.data.length > MAX_ZONES_BYTES) {
+    const text = `data must be at most ${MAX_ZONES_BYTES} bytes, with all that came before it.`;
+    throw refuse("FIELD_INVALID", text, { subject: "data" });
+  }
+  return offset;
+}
+
+const DELETE_PIECES = "delete from tariff_draft_piece where draft_id = $1";
+
+/** In many small statements, each of which the database takes in time. */
+async function insertPieces(
+  tx: EntityManager,
+  draft: number,
+  offset: number,
+  data: Uint8Array,
+): Promise<void> {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  for (let begin = 0; begin < bytes.length; begin += PIECE_BYTES) {
+    const piece = bytes.subarray(begin, begin + PIECE_BYTES);
+    await runStatement(tx, INSERT_PIECE, [draft, offset + begin, piece]);
+  }
+}
+
+const INSERT_PIECE = `insert into tariff_draft_piece (draft_id, "begin", data) values ($1, $2, $3)`;

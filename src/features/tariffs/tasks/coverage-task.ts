@@ -1,0 +1,10 @@
+import { coverageDocument } from "../../../domain/coverage/coverage-document.ts";
+import { soundZones } from "../../../domain/coverage/read-zones.ts";
+import { readVersionDocument } from "./read-document.ts";
+import type { TariffTask } from "./tariff-tasks.ts";
+
+/** Makes the GeoJSON of a published version's zones, in UTF-8. */
+export const coverageTask: TariffTask<"coverage"> = async (client, { version, toleranceM }) => {
+  const { zones } = (await readVersionDocument(client, version)) as { readonly zones?: unknown };
+  return new TextEncoder().encode(coverageDocument(soundZones(zones), toleranceM));
+};

@@ -1,0 +1,90 @@
+import type { Client } from "pg";
+import { oversizeOf } from "../../../domain/coverage/read-zones.ts";
+import type { Fault } from "../../../domain/faults.ts";
+import { VERSION_IN_FORCE } from "../versions/version-in-force.ts";
+
+/**
+ * Reads the document of a published version.
+ *
+ * @throws Error when there is no such version
+ */
+export async function readVersionDocument(client: Client, version: number): Promise<object> {
+  const { rows } = await client.query<{ document: object }>(
+    "select document from tariff_version where version = $1",
+    [version],
+  );
+  if (rows[0] === undefined) throw new Error(`there is no tariff version ${version}`);
+  return rows[0].document;
+}
+
+/** Reads the version in force by the database's clock, and its document; undefined while there is none. */
+export async function readDocumentInForce(
+  client: Client,
+): Promise<{ readonly version: number; readonly document: object } | undefined> {
+  const { rows } = await client.query<{ version: number; document: object }>(
+    `select version, document from tariff_version
+     where version = ${VERSION_IN_FORCE}`,
+  );
+  return rows[0];
+}
+
+/** A draft as a document, which can have faults. */
+export interface DraftDocument {
+  /** The fees and the zones; without `zones` when there are none or they are not JSON. */
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly revision: number;
+  /** Why the zones that were uploaded cannot be read, with the path `zones`. */
+  readonly zonesFault?: Fault;
+}
+
+/** A connection of a thread's own, or the service's. */
+export interface Queryable {
+  query<Row extends object>(
+    sql: string,
+    values: unknown[],
+  ): Promise<{ readonly rows: readonly Row[] }>;
+}
+
+/** Reads a draft as it is at one moment; undefined when there is no such draft. */
+export async function readDraftDocument(
+  client: Queryable,
+  draftId: number,
+): Promise<DraftDocument | undefined> {
+  const { rows } = await client.query<DraftRow>(READ_DRAFT, [draftId]);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const { fees, revision } = first;
+  if (first.data === null) return { document: fees!, revision };
+  const pieces = rows.map(({ data }) => data!);
+  const faulty = (text: string) => ({
+    document: fees!,
+    revision,
+    zonesFault: { path: "zones", text },
+  });
+  const oversize = oversizeOf(pieces);
+  if (oversize !== undefined) return faulty(oversize);
+  try {
+    return { document: { ...fees, zones: parseJson(Buffer.concat(pieces)) }, revision };
+  } catch (error) {
+    return faulty(`must be JSON text in UTF-8: ${(error as Error).message}; upload it again`);
+  }
+}
+
+/** A row for each piece, so that no value is as large as all of them; one when there are none. */
+const READ_DRAFT = `
+  select case when coalesce("begin", 0) = 0 then fees end as fees, revision, data
+  from tariff_draft left join tariff_draft_piece on draft_id = id
+  where id = $1 order by "begin"`;
+
+interface DraftRow {
+  /** Null but in the first row. */
+  readonly fees: Readonly<Record<string, unknown>> | null;
+  readonly revision: number;
+  readonly data: Buffer | null;
+}
+
+/** @throws TypeError when it is not UTF-8, SyntaxError when it is not JSON */
+function parseJson(bytes: Buffer): unknown {
+  // A byte order mark is not part of JSON, and would not be stored as such.
+  return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+}

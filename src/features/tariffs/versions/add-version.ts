@@ -1,0 +1,81 @@
+import { announceChange } from "../../../db/announce-change.ts";
+import type { EntityManager } from "../../../db/orm.ts";
+import { refuse } from "../../../domain/refusal.ts";
+import { readInForce, type InForce } from "./read-in-force.ts";
+import { readScheduled, readVersion, type VersionRow } from "./version-row.ts";
+
+/** The advisory lock that makes publishers run one at a time. */
+const PUBLISH_LOCK = 0x5348_5002;
+
+/** A version to add. */
+export interface NewVersion {
+  /** The version in force that the publisher means to replace, 0 for none; not checked when undefined. */
+  readonly replaces: number | undefined;
+  /** The digest of its document. */
+  readonly digest: string;
+  /** Inserts its row. */
+  insert(version: number, replaces: number | null): Promise<void>;
+}
+
+/** Has one publisher at a time, until the transaction ends. */
+export async function lockPublishing(tx: EntityManager): Promise<void> {
+  await tx.execute("select pg_advisory_xact_lock(?)", [PUBLISH_LOCK]);
+}
+
+/**
+ * Adds a version in a transaction that has called `lockPublishing`, unless it says the same as the one
+ * in force, and tells every process.
+ *
+ * @returns the version, or the one in force that says the same
+ * @throws Refusal TARIFF_REPLACED, TARIFF_SCHEDULED
+ */
+export async function addVersion(
+  tx: EntityManager,
+  { replaces, digest, insert }: NewVersion,
+): Promise<{ readonly row: VersionRow; readonly added: boolean }> {
+  // Before what is in force: a version whose time comes in between is found there.
+  const scheduled = await readScheduled(tx);
+  const inForce = await readInForce(tx);
+  assertReplaces(inForce, replaces);
+  if (inForce?.digest === digest) {
+    return { row: (await readVersion(tx, inForce.version))!, added: false };
+  }
+  assertNoneScheduled(scheduled);
+  const version = await nextVersion(tx);
+  await insert(version, inForce?.version ?? null);
+  await announceChange(tx);
+  return { row: (await readVersion(tx, version))!, added: true };
+}
+
+function assertReplaces(inForce: InForce | undefined, replaces: number | undefined): void {
+  const version = inForce?.version ?? 0;
+  if (replaces === undefined || replaces === version) return;
+  const text =
+    version === 0
+      ? `No version is in force, so replaces must be 0; it is ${replaces}.`
+      : `Version ${version} is in force by now, not ${replaces}. Compare with it before you replace it.`;
+  const facts = { version_in_force: String(version) };
+  throw refuse("TARIFF_REPLACED", text, { subject: "replaces", facts });
+}
+
+function assertNoneScheduled(scheduled: VersionRow | undefined): void {
+  if (scheduled === undefined) return;
+  const { version } = scheduled;
+  const effectiveAt = new Date(scheduled.effectiveAtMs).toISOString();
+  throw refuse(
+    "TARIFF_SCHEDULED",
+    `Version ${version} takes effect at ${effectiveAt}. Wait until then, or call it off.`,
+    {
+      subject: "tariff",
+      facts: { scheduled_version: String(version), effective_at: effectiveAt },
+    },
+  );
+}
+
+/** Numbers count all versions, those that were called off too. */
+async function nextVersion(tx: EntityManager): Promise<number> {
+  const [row] = await tx.execute<[{ next: number }]>(
+    "select coalesce(max(version), 0) + 1 as next from tariff_version",
+  );
+  return row.next;
+}

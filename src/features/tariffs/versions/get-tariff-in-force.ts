@@ -1,0 +1,19 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetTariffInForceResponseSchema,
+  type GetTariffInForceResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../../../db/orm.ts";
+import { noTariffInForceError } from "./tariff-refusals.ts";
+import { readVersionInForce, versionMessage } from "./version-row.ts";
+
+/**
+ * Gives the version in force, without its zones.
+ *
+ * @throws Refusal TARIFF_VERSION_NOT_FOUND while none is in force
+ */
+export async function getTariffInForce(em: EntityManager): Promise<GetTariffInForceResponse> {
+  const row = await readVersionInForce(em.fork());
+  if (row === undefined) throw noTariffInForceError();
+  return create(GetTariffInForceResponseSchema, { data: versionMessage(row) });
+}

@@ -1,0 +1,23 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetTariffVersionResponseSchema,
+  type GetTariffVersionRequestValid,
+  type GetTariffVersionResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../../../db/orm.ts";
+import { versionNotFoundError } from "./tariff-refusals.ts";
+import { readVersion, versionMessage } from "./version-row.ts";
+
+/**
+ * Gives a version without its zones.
+ *
+ * @throws Refusal TARIFF_VERSION_NOT_FOUND
+ */
+export async function getTariffVersion(
+  { version }: GetTariffVersionRequestValid,
+  em: EntityManager,
+): Promise<GetTariffVersionResponse> {
+  const row = await readVersion(em.fork(), version);
+  if (row === undefined) throw versionNotFoundError(version);
+  return create(GetTariffVersionResponseSchema, { data: versionMessage(row) });
+}

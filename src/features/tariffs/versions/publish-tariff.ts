@@ -1,0 +1,145 @@
+import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import {
+  PublishTariffResponseSchema,
+  TariffService,
+  type PublishTariffRequest,
+  type PublishTariffResponse,
+} from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { isUnstorable } from "../../../db/database-error.ts";
+import type { EntityManager } from "../../../db/orm.ts";
+import { runSlowStatement, runStatement } from "../../../db/statement.ts";
+import { readInstant } from "../../../domain/instant.ts";
+import { refuse } from "../../../domain/refusal.ts";
+import type { OperatorCall } from "../../../pipeline/call.ts";
+import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
+import { withIdempotency } from "../../idempotency/with-idempotency.ts";
+import { addVersion, lockPublishing } from "./add-version.ts";
+import { checkStoredDraft } from "../drafts/check-stored-draft.ts";
+import type { CheckedDraft } from "../tasks/check-task.ts";
+import { removal } from "../drafts/delete-tariff-draft.ts";
+import { assertDraftEtag, staleEtagError } from "../drafts/draft-etag.ts";
+import { findDraft, findDraftIfAny } from "../drafts/find-draft.ts";
+import type { TariffDeps } from "./tariff-deps.ts";
+import { TariffDraft } from "../drafts/tariff-draft.entity.ts";
+import { draftNotFoundError, faultyTariffError } from "./tariff-refusals.ts";
+import { versionMessage, type VersionRow } from "./version-row.ts";
+
+/**
+ * Checks a draft, puts it in force as the next version, at once or at a time, and removes it. A draft
+ * that says the same as the tariff in force makes no version. Its zones go from the draft to the
+ * version within the database.
+ *
+ * @param request without `replaces`, it replaces whatever is in force
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE, FIELD_INVALID for a time that is past or more
+ *   than a year from now, TARIFF_FAULTY with every fault under its path, TARIFF_REPLACED, TARIFF_SCHEDULED, UNAVAILABLE
+ *   when too much work on tariffs waits
+ */
+export async function publishTariff(
+  request: PublishTariffRequest,
+  call: OperatorCall,
+  deps: TariffDeps,
+): Promise<PublishTariffResponse> {
+  const checked = await checkRequested(request, deps);
+  const method = TariffService.method.publishTariff;
+  const publishing = withIdempotency(deps.em, method, request, call, async (tx) => {
+    // Not before: a repetition of the call does not find the draft, and gets the stored response.
+    if (checked === undefined) throw draftNotFoundError();
+    return publishChecked(tx, request, call, checked);
+  });
+  return publishing.catch((error: unknown) => {
+    throw isUnstorable(error) ? faultyTariffError([UNSTORABLE]) : error;
+  });
+}
+
+const UNSTORABLE = {
+  path: "document",
+  text: "must be JSON that the database can store: without numbers of thousands of digits, and without lists of hundreds of megabytes",
+};
+
+/** Checks the draft as it is now; undefined when there is none. */
+async function checkRequested(
+  request: PublishTariffRequest,
+  deps: TariffDeps,
+): Promise<CheckedDraft | undefined> {
+  const reading = deps.em.fork();
+  const draft = await findDraftIfAny(reading, request.draft ?? 0n);
+  if (draft === null) return undefined;
+  if (request.effectiveAt !== undefined) await assertToCome(reading, request.effectiveAt);
+  assertDraftEtag(draft, request.etag);
+  const checked = await checkStoredDraft(deps, draft);
+  if (checked !== undefined && checked.faults.length > 0) throw faultyTariffError(checked.faults);
+  return checked;
+}
+
+/** A time that is past by less than a minute is now: clocks differ, and calls take a while. */
+async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<void> {
+  const [row] = await runStatement<{ isPast: boolean; isLate: boolean }>(
+    em,
+    `select $1::timestamptz < statement_timestamp() - interval '1 minute' as "isPast",
+       $1::timestamptz > statement_timestamp() + interval '1 year' as "isLate"`,
+    [instantText(effectiveAt)],
+  );
+  const { isPast, isLate } = row!;
+  if (!isPast && !isLate) return;
+  const text = isPast
+    ? "effective_at must not be past; leave it out to publish at once."
+    : "effective_at must be at most a year from now.";
+  throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
+}
+
+/** A time in the whole milliseconds that are stored, up so that none is before the one asked for. */
+function instantText(timestamp: Timestamp): string {
+  return new Date(readInstant(timestamp, Math.ceil)!).toISOString();
+}
+
+async function publishChecked(
+  tx: EntityManager,
+  request: PublishTariffRequest,
+  call: OperatorCall,
+  { revision, digest }: CheckedDraft,
+): Promise<PublishTariffResponse> {
+  await lockPublishing(tx);
+  const draft = await findDraft(tx, request.draft ?? 0n, "lock");
+  if (draft.revision !== revision) throw staleEtagError();
+  const { replaces, note, effectiveAt } = request;
+  const { row, added } = await addVersion(tx, {
+    replaces,
+    digest: digest!,
+    async insert(version, replaced) {
+      const at = effectiveAt === undefined ? null : instantText(effectiveAt);
+      const { name: author } = call.caller;
+      const values = [draft.id, version, digest, note ?? null, at, author, replaced];
+      await runSlowStatement(tx, INSERT, values);
+    },
+  });
+  await tx.nativeDelete(TariffDraft, { id: draft.id });
+  recordChange(tx, call, added ? publication(draft, row) : removal(draft));
+  return create(PublishTariffResponseSchema, { data: versionMessage(row), published: added });
+}
+
+function publication(
+  { id, name }: TariffDraft,
+  { version, note, replaces, effectiveAtMs }: VersionRow,
+): RecordedChange {
+  const effective_at = new Date(effectiveAtMs);
+  const after = { draft: `tariff_draft/${id}`, name, note, replaces, effective_at };
+  return { subject: `tariff_version/${version}`, changes: changesBetween({}, after) };
+}
+
+/**
+ * The document is the head's text with the zones' text put in before its last brace, so that both stay
+ * as they are. Times are cut to milliseconds, as the column would round some of them up to a later one.
+ */
+const INSERT = `
+  insert into tariff_version
+    (document, version, digest, note, published_at, effective_at, author, replaces)
+  select
+    (left(fees::text, -1) || ',"zones":' || (
+      select convert_from(string_agg(data, '' order by "begin"), 'UTF8')
+      from tariff_draft_piece where draft_id = id
+    ) || '}')::json,
+    $2::int, $3::text, $4::text, date_trunc('milliseconds', statement_timestamp()),
+    greatest($5::timestamptz, date_trunc('milliseconds', statement_timestamp())),
+    $6::text, $7::int
+  from tariff_draft where id = $1`;

@@ -1,0 +1,161 @@
+import type { Client } from "pg";
+import type { Logger } from "pino";
+import type { EntityManager } from "../../../db/orm.ts";
+import { runStatement } from "../../../db/statement.ts";
+import type { Pricing } from "../../../domain/pricing/pricing.ts";
+import { loadTariff } from "./load-tariff.ts";
+import { createLoadedTariffs } from "./loaded-tariffs.ts";
+import type { TariffTasks } from "../tasks/run-tariff-task.ts";
+import { noTariffError } from "./tariff-refusals.ts";
+import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./version-in-force.ts";
+
+/** A published tariff, ready for quoting. */
+export interface PricedTariff {
+  readonly version: number;
+  readonly pricing: Pricing;
+}
+
+/** The tariff in force, in memory. */
+export interface TariffCache {
+  /**
+   * The newest version this process knows, at most a second behind while the database is reachable.
+   *
+   * @throws Refusal UNAVAILABLE while no tariff has been published
+   */
+  current(): PricedTariff;
+  /** Its version, or undefined while there is none. */
+  currentVersion(): number | undefined;
+  /** For how long `current` has not been the version in force, in seconds, at the last `refresh`. */
+  lagSeconds(): number;
+  /**
+   * The version in force now, read in the caller's transaction.
+   *
+   * @throws Refusal UNAVAILABLE while no tariff has been published
+   */
+  inForce(em: EntityManager): Promise<PricedTariff>;
+  /**
+   * The tariff of a version that the caller's transaction has read as the one in force.
+   *
+   * @param version null when no tariff has been published
+   * @throws Refusal UNAVAILABLE while no tariff has been published
+   */
+  byVersion(version: number | null): Promise<PricedTariff>;
+  /**
+   * Begins to load the version in force if it is not `current`, and waits for it if it is the first. A
+   * later one takes effect when it is loaded; the changes of keys do not wait for it. A scheduled one
+   * is loaded ahead of its time.
+   */
+  refresh(client: Client): Promise<void>;
+}
+
+/** How long before its time a scheduled version is loaded, as a PostgreSQL interval. */
+const LOAD_AHEAD = "60 seconds";
+
+/** What the database says of the versions now. */
+interface VersionsNow {
+  readonly inForce: number | null;
+  /** The version that takes effect within `LOAD_AHEAD`. */
+  readonly upcoming: number | null;
+  /** Whether a given version was called off; null when there is no such version. */
+  readonly calledOff: boolean | null;
+}
+
+const READ_VERSIONS = `
+  select ${VERSION_IN_FORCE} as "inForce",
+    (
+      select min(version) from tariff_version
+      where effective_at > statement_timestamp() and called_off_at is null
+        and effective_at <= statement_timestamp() + interval '${LOAD_AHEAD}'
+        and ${AFTER_IN_FORCE}
+    ) as upcoming,
+    (select called_off_at is not null from tariff_version where version = $1) as "calledOff"`;
+
+/**
+ * Builds the cache. Versions are immutable, so a loaded version never becomes stale. A version is
+ * loaded once, however many wait for it.
+ */
+export function createTariffCache(options: {
+  readonly em: EntityManager;
+  readonly tasks: TariffTasks;
+  readonly log: Pick<Logger, "warn">;
+}): TariffCache {
+  const { em, tasks, log } = options;
+  const loaded = createLoadedTariffs((version) => loadTariff(em, tasks, version));
+  const currentVersion = () => loaded.newest()?.version;
+  const lag = createLag();
+
+  async function byVersion(version: number | null): Promise<PricedTariff> {
+    if (version === null) throw noTariffError();
+    const tariff = await loaded.load(version);
+    if (version > (currentVersion() ?? 0)) loaded.use(tariff);
+    return tariff;
+  }
+
+  /** Loads in the background. The next `refresh` tries again what failed. */
+  async function attempt(version: number, then: (tariff: PricedTariff) => void): Promise<void> {
+    try {
+      then(await loaded.load(version));
+    } catch (error) {
+      log.warn({ err: error, version }, LOAD_FAILED);
+    }
+  }
+
+  /** Puts in use what is in force: a newer version, or an earlier one when the newest was called off. */
+  async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
+    const current = currentVersion();
+    if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;
+    if (current === undefined) loaded.use(await loaded.load(inForce));
+    else if (inForce > current || calledOff === true) {
+      void attempt(inForce, (tariff) => {
+        // Unless a booking has put it, or a later one, in use meanwhile.
+        if (currentVersion() === current) loaded.use(tariff);
+      });
+    }
+  }
+
+  /** Loads what takes effect soon, and drops what no longer does. */
+  function prepare({ upcoming }: VersionsNow): void {
+    if (upcoming === null) loaded.keepUpcoming(undefined);
+    else if (upcoming !== loaded.upcoming() && !loaded.isLoading(upcoming)) {
+      void attempt(upcoming, loaded.keepUpcoming);
+    }
+  }
+
+  return {
+    current() {
+      const newest = loaded.newest();
+      if (newest === undefined) throw noTariffError();
+      return newest;
+    },
+    currentVersion,
+    lagSeconds: lag.seconds,
+    async inForce(tx) {
+      const [row] = await runStatement<{ version: number | null }>(tx, READ_IN_FORCE, []);
+      return byVersion(row!.version);
+    },
+    byVersion,
+    async refresh(client) {
+      const { rows } = await client.query<VersionsNow>(READ_VERSIONS, [currentVersion() ?? null]);
+      const [now] = rows as [VersionsNow];
+      // Before `prepare` drops what has just taken effect.
+      await follow(now);
+      prepare(now);
+      lag.note(now.inForce !== null && now.inForce !== currentVersion());
+    },
+  };
+}
+
+/** For how long something has been behind. */
+function createLag() {
+  let sinceMs: number | undefined;
+  return {
+    note(isBehind: boolean): void {
+      sinceMs = isBehind ? (sinceMs ?? performance.now()) : undefined;
+    },
+    seconds: () => (sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1_000),
+  };
+}
+
+const READ_IN_FORCE = `select ${VERSION_IN_FORCE} as version`;
+
+const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";

@@ -1,0 +1,77 @@
+import type { LimitClass, RateLimitState, Verdict } from "../../domain/rate-limit.ts";
+import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
+import { assertMayCall } from "../credentials/assert-may-call.ts";
+import type { Authenticate } from "../credentials/authenticate.ts";
+import type { AnyCall, Audience, Caller, ReceivedCall } from "../call.ts";
+import type { Limiter } from "./limiter.ts";
+import type { Places } from "./places.ts";
+import type { Rpc, StreamRpc } from "../rpc.ts";
+
+/**
+ * Finds out who calls and whether they may, and counts the call against their limit, before a byte of
+ * the body is read. Fills in `caller` and `rateLimit`, and gives the same record back; at once where
+ * nothing has to be waited for.
+ *
+ * @throws Refusal of `Authenticate` and `assertMayCall`, RATE_LIMITED, or UNAVAILABLE while starting,
+ * stopping or overloaded; rejects with the database's error when the caller cannot be looked up
+ */
+export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => AnyCall | Promise<AnyCall>;
+
+/** Builds the step that admits calls. */
+export function createAdmit(options: {
+  readonly authenticate: Authenticate;
+  /** Why calls cannot be taken now ("starting"); undefined when they can. */
+  readonly closedBecause: () => string | undefined;
+  readonly places: Pick<Places, "assertSome">;
+  readonly limiter: Limiter;
+  /** Called for each call that is refused for its limit. */
+  readonly onRateLimited: (limitClass: LimitClass) => void;
+}): Admit {
+  const { authenticate, closedBecause, places, limiter, onRateLimited } = options;
+
+  function count(
+    rpc: Rpc | StreamRpc,
+    call: ReceivedCall,
+    caller: Caller,
+  ): AnyCall | Promise<AnyCall> {
+    assertMayCall(rpc, caller);
+    places.assertSome(caller.account);
+    const { limitClass } = rpc;
+    const limit = caller.limits[limitClass];
+    const verdict = limiter.take(caller.account, limitClass, limit);
+    const admitted = (counted: Verdict): AnyCall => {
+      const rateLimit = { limitClass, limit, verdict: counted };
+      if (!counted.allowed) {
+        onRateLimited(limitClass);
+        throw rateLimitError(rateLimit, caller.audience);
+      }
+      return Object.assign(call, { caller, rateLimit });
+    };
+    return verdict instanceof Promise ? verdict.then(admitted) : admitted(verdict);
+  }
+
+  return (rpc, call) => {
+    const closed = closedBecause();
+    if (closed !== undefined) throw unavailable(`The service is ${closed}; try again in a moment.`);
+    const caller = authenticate(rpc.audience, call);
+    if (caller instanceof Promise) return caller.then((found) => count(rpc, call, found));
+    return count(rpc, call, caller);
+  };
+}
+
+/** How a refusal calls a caller. */
+const NAMES: Readonly<Record<Audience, string>> = {
+  workspace: "workspace",
+  operator: "operator",
+  person: "account",
+};
+
+function rateLimitError(rateLimit: RateLimitState, audience: Audience): Refusal {
+  const { limitClass, verdict } = rateLimit;
+  const { resetSeconds: retryAfterSeconds } = verdict;
+  return refuse(
+    "RATE_LIMITED",
+    `The ${NAMES[audience]} has used up its ${limitClass} calls; try again in ${retryAfterSeconds} s.`,
+    { retryAfterSeconds, rateLimit },
+  );
+}

@@ -1,0 +1,99 @@
+import type { ClientContext, Redis, Result } from "ioredis";
+import type { Logger } from "pino";
+import { verdictOf, windowSeconds } from "../../domain/rate-limit.ts";
+import type { Limiter } from "./limiter.ts";
+
+/** How long Redis may take to answer, in milliseconds, before a call goes on without it. */
+const COMMAND_TIMEOUT_MS = 250;
+/** How long connecting to it may take, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 2_000;
+/** How often a failure is logged at most, in milliseconds. */
+const LOG_INTERVAL_MS = 5_000;
+
+/**
+ * `takeCall` of domain/rate-limit.ts, in Redis: the same whole numbers, which doubles hold exactly.
+ * Takes the key of a bucket, the rate and the burst; returns whether the call is allowed (1 or 0)
+ * and the millionths of a call that are left. The time is that of Redis, since the clocks of
+ * replicas differ. A bucket expires when it is full, as one that was never used.
+ */
+const TAKE_CALL = `
+local CALL = 1000000
+local rate, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]) * CALL
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+
+local bucket = redis.call("HMGET", KEYS[1], "micro_calls", "at_us")
+local calls = tonumber(bucket[1] or capacity)
+local at = tonumber(bucket[2] or now)
+
+calls = math.min(capacity, calls + math.max(0, now - at) * rate)
+local allowed = calls >= CALL
+if allowed then calls = calls - CALL end
+
+redis.call("HSET", KEYS[1], "micro_calls", calls, "at_us", now)
+redis.call("PEXPIRE", KEYS[1], math.ceil((capacity - calls) / (rate * 1000)))
+return { allowed and 1 or 0, calls }
+`;
+
+declare module "ioredis" {
+  interface RedisCommander<Context extends ClientContext> {
+    takeCall(
+      key: string,
+      rate: number,
+      burst: number,
+    ): Result<[allowed: 0 | 1, microCalls: number], Context>;
+  }
+}
+
+/**
+ * Counts the calls of all replicas together, in Valkey or Redis, as one process counts them in
+ * memory. When Redis fails, calls are let through, and the log says so.
+ *
+ * @param onFallback called for each call that is let through
+ */
+export function createRedisLimiter(redisUrl: string, log: Logger, onFallback: () => void): Limiter {
+  let loggedAtMs = -Infinity;
+  function logFailure(error: unknown): void {
+    if (performance.now() - loggedAtMs < LOG_INTERVAL_MS) return;
+    loggedAtMs = performance.now();
+    log.error({ err: error }, "limits are not enforced: Redis does not answer");
+  }
+
+  const client = connect(redisUrl, logFailure);
+  client.catch(logFailure);
+
+  return {
+    async take(account, limitClass, limit) {
+      const { rate, burst } = limit;
+      try {
+        const redis = await client;
+        const key = `shipments:bucket:${account}:${limitClass}`;
+        const [allowed, microCalls] = await redis.takeCall(key, rate, burst);
+        return verdictOf(allowed === 1, microCalls, limit);
+      } catch (error) {
+        logFailure(error);
+        onFallback();
+        return { allowed: true, remaining: burst, resetSeconds: windowSeconds(limit) };
+      }
+    },
+    close: () =>
+      client.then(
+        (redis) => redis.disconnect(),
+        () => undefined,
+      ),
+  };
+}
+
+async function connect(redisUrl: string, onError: (error: unknown) => void): Promise<Redis> {
+  // Loaded only here: most deployments have one replica, and start faster without it.
+  const ioredis = await import("ioredis");
+  const redis = new ioredis.Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  });
+  redis.on("error", onError);
+  redis.defineCommand("takeCall", { numberOfKeys: 1, lua: TAKE_CALL });
+  return redis;
+}

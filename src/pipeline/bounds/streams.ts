@@ -1,0 +1,139 @@
+import type { Message } from "@bufbuild/protobuf";
+import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import { assertMayCall } from "../credentials/assert-may-call.ts";
+import type { Authenticate } from "../credentials/authenticate.ts";
+import type { AnyCall, Caller } from "../call.ts";
+import type { OnBehalfOf } from "../execute.ts";
+import type { StreamRpc } from "../rpc.ts";
+import type { ValidateRequest } from "../request/validate-request.ts";
+
+/**
+ * Validates a request and runs an RPC that answers with a stream. The stream ends when `signal`
+ * aborts, or when its caller may no longer call.
+ *
+ * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED when the account or
+ * the person has too many streams, UNAVAILABLE when the process has or the service shuts down, and
+ * whatever the function throws
+ */
+export type ExecuteStream = (
+  rpc: StreamRpc,
+  request: Message,
+  call: AnyCall,
+  signal: AbortSignal,
+) => AsyncIterable<Message>;
+
+/** How many streams one process may hold open. */
+const MAX_STREAMS = 500;
+/** How many of them may be one account's (a workspace or an operator), with its people. */
+const MAX_STREAMS_OF_ACCOUNT = 100;
+/** How many may be the programs' of an account, and one person's in it. */
+const MAX_STREAMS_OF_HOLDER = 20;
+/** How often it is checked whether the key of an open stream still works, in milliseconds. */
+const RECHECK_MS = 400;
+
+/** Builds the step that executes streams. */
+export function createExecuteStream(options: {
+  readonly validatorOf: (rpc: StreamRpc) => ValidateRequest;
+  readonly authenticate: Authenticate;
+  /** Why calls cannot be taken now ("shutting down"); undefined when they can. */
+  readonly closedBecause: () => string | undefined;
+  readonly onBehalfOf: OnBehalfOf;
+}): ExecuteStream {
+  const { validatorOf, authenticate, closedBecause, onBehalfOf } = options;
+  const open = createStreamCounts();
+
+  /**
+   * Ends a stream whose caller may no longer call; not one whose caller cannot be looked up now, be it for
+   * the database or for others who have look-ups of their own.
+   */
+  async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
+    try {
+      assertMayCall(rpc, await authenticate(rpc.audience, call));
+    } catch (error) {
+      if (error instanceof Refusal && error.retryAfterSeconds === undefined) ending.abort(error);
+    }
+  }
+
+  return async function* (rpc, request, call, signal) {
+    const { caller } = call;
+    const ending = new AbortController();
+    open.add(caller);
+    const rechecking = setInterval(() => void recheck(rpc, call, ending), RECHECK_MS);
+    try {
+      validatorOf(rpc)(request, []);
+      const messages = rpc.run(request, call, AbortSignal.any([signal, ending.signal]));
+      yield* eachOnBehalfOf(caller.account, messages, onBehalfOf);
+      const closed = closedBecause();
+      if (closed !== undefined) throw unavailable(`The service is ${closed}; go on elsewhere.`);
+      ending.signal.throwIfAborted();
+    } finally {
+      clearInterval(rechecking);
+      open.remove(caller);
+    }
+  };
+}
+
+/** The messages of a stream, each of which is made on behalf of an account. */
+function eachOnBehalfOf(
+  account: number | string,
+  messages: AsyncIterable<Message>,
+  onBehalfOf: OnBehalfOf,
+): AsyncIterable<Message> {
+  const iterator = messages[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => onBehalfOf(account, () => iterator.next()),
+      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    }),
+  };
+}
+
+/** Whose streams are counted together: people do not use up those of their workspace's programs. */
+function holderOf(caller: Caller): number | string {
+  if (caller.audience !== "workspace" || caller.member === undefined) return caller.account;
+  return `person ${caller.member.personId}`;
+}
+
+/** Counts open streams, and refuses those beyond the bounds. */
+function createStreamCounts() {
+  const ofAccounts: Counts = new Map();
+  const ofHolders: Counts = new Map();
+  let all = 0;
+  return {
+    add(caller: Caller): void {
+      const holder = holderOf(caller);
+      const whose = holder === caller.account ? "The workspace's keys have" : "You have";
+      assertFewer(ofHolders, holder, MAX_STREAMS_OF_HOLDER, whose);
+      assertFewer(ofAccounts, caller.account, MAX_STREAMS_OF_ACCOUNT, "The workspace has");
+      if (all >= MAX_STREAMS) {
+        throw unavailable("There are too many open streams here; try again in a moment.");
+      }
+      all++;
+      addTo(ofHolders, holder, 1);
+      addTo(ofAccounts, caller.account, 1);
+    },
+    remove(caller: Caller): void {
+      all--;
+      addTo(ofHolders, holderOf(caller), -1);
+      addTo(ofAccounts, caller.account, -1);
+    },
+  };
+}
+
+type Counts = Map<number | string, number>;
+
+function addTo(counts: Counts, key: number | string, more: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + more;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+/** @throws Refusal RATE_LIMITED */
+function assertFewer(counts: Counts, key: number | string, most: number, whose: string): void {
+  if ((counts.get(key) ?? 0) < most) return;
+  throw refuse(
+    "RATE_LIMITED",
+    `${whose} ${most} streams open here, and may have no more; close one first.`,
+    { retryAfterSeconds: 1 },
+  );
+}

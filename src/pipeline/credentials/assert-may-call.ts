@@ -1,0 +1,40 @@
+import { includesRole, MEMBER_ROLES, OPERATOR_ROLES } from "../../domain/roles.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { Caller } from "../call.ts";
+import type { Rpc, StreamRpc } from "../rpc.ts";
+
+/**
+ * Checks whether a caller may call an RPC.
+ *
+ * @throws Refusal WORKSPACE_SUSPENDED, ROLE_INSUFFICIENT, SCOPE_INSUFFICIENT
+ */
+export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
+  if (caller.audience === "workspace") {
+    if (caller.suspended) throw suspendedError();
+    const { member, keyScope } = caller;
+    if (keyScope === "read_only" && rpc.limitClass === "write") throw scopeError(rpc);
+    const needed = rpc.minimumMemberRole;
+    if (member !== undefined && !includesRole(MEMBER_ROLES, member.role, needed)) {
+      throw roleError(rpc, needed, member.role);
+    }
+  } else if (
+    caller.audience === "operator" &&
+    !includesRole(OPERATOR_ROLES, caller.role, rpc.minimumRole)
+  ) {
+    throw roleError(rpc, rpc.minimumRole, caller.role);
+  }
+}
+
+function suspendedError(): Refusal {
+  const text = "The workspace is suspended: its calls are refused until the platform resumes it.";
+  return refuse("WORKSPACE_SUSPENDED", text);
+}
+
+function scopeError({ method }: Rpc | StreamRpc): Refusal {
+  const text = `${method.name} needs a key of the scope full; that of yours is read_only.`;
+  return refuse("SCOPE_INSUFFICIENT", text);
+}
+
+function roleError({ method }: Rpc | StreamRpc, needed: string, role: string): Refusal {
+  return refuse("ROLE_INSUFFICIENT", `${method.name} needs the role ${needed}; yours is ${role}.`);
+}

@@ -1,0 +1,73 @@
+import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "../call.ts";
+import { assertSameSite } from "./assert-same-site.ts";
+import {
+  assertKeyForm,
+  carriesKey,
+  credentialError,
+  readKey,
+  UNKNOWN_KEY,
+} from "../request/read-key.ts";
+import { createFailedAttempts } from "./failed-attempts.ts";
+import type { LookUps } from "./look-ups.ts";
+import { readSessionCookie } from "./session-cookie.ts";
+
+/**
+ * Finds out who makes a call, at once where the key is in memory: by the secret key that it carries,
+ * or, if it carries none, by the session of somebody who has signed in. Notes the credential in the
+ * call's record.
+ *
+ * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address), CROSS_SITE,
+ * NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID, UNAVAILABLE (too many unknown ones at once); rejects with
+ * the database's error when it cannot be asked
+ */
+export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
+
+/** How often an address may send well-formed keys that turn out to be unknown: each costs a look-up. */
+const UNKNOWN_KEYS = { rate: 100, burst: 1_000 };
+
+/** Builds the step that authenticates calls. */
+export function createAuthenticate(options: {
+  readonly keys: KeyLookups;
+  readonly sessions: SessionLookup;
+  readonly lookUps: LookUps;
+  /** Whether browsers reach the service over https. */
+  readonly isHttps: boolean;
+}): Authenticate {
+  const { keys, sessions, lookUps, isHttps } = options;
+  const attempts = createFailedAttempts(
+    () => performance.now(),
+    UNKNOWN_KEYS,
+    "Too many unknown keys came from this address",
+  );
+
+  async function lookUp(
+    audience: Audience,
+    call: ReceivedCall,
+    credential: string,
+    find: () => Promise<Caller | undefined>,
+  ): Promise<Caller> {
+    const { address } = call;
+    // A session that opens nothing of what it is sent for fails as an unknown key does.
+    const found = await lookUps.find(credential, { attempts, address, find });
+    if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
+    return found;
+  }
+
+  return (audience, call) => {
+    const { headers } = call;
+    const session = carriesKey(headers) ? undefined : readSessionCookie(headers.cookie, isHttps);
+    if (session !== undefined) {
+      call.key = session;
+      assertSameSite(headers, isHttps);
+      const find = () => sessions.find(session, audience, headers.workspace);
+      return lookUp(audience, call, session, find);
+    }
+    const key = readKey(headers, audience);
+    call.key = key;
+    if (audience === "person") throw credentialError("is not a session", audience);
+    const known = keys[audience].recall(key);
+    if (known !== undefined) return known;
+    assertKeyForm(key, audience);
+    return lookUp(audience, call, key, () => keys[audience].find(key));
+  };
+}

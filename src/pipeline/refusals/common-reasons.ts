@@ -1,0 +1,43 @@
+import type { RefusalReason } from "../../domain/refusal.ts";
+import type { Audience } from "../call.ts";
+
+/** Why any call may be refused. */
+const ANY_CALL: readonly RefusalReason[] = [
+  "FIELD_INVALID",
+  "CREDENTIAL_REFUSED",
+  "CROSS_SITE",
+  "RATE_LIMITED",
+  "UNAVAILABLE",
+  "DEADLINE_EXCEEDED",
+  "INTERNAL",
+];
+
+/** Why a call of an audience may be refused. */
+const OF_AUDIENCE: Readonly<Record<Audience, readonly RefusalReason[]>> = {
+  workspace: ["WORKSPACE_SUSPENDED", "ROLE_INSUFFICIENT", "SCOPE_INSUFFICIENT", "NOT_A_MEMBER"],
+  operator: ["ROLE_INSUFFICIENT", "NOT_AN_OPERATOR"],
+  person: [],
+};
+
+/** Why a call with a body may be refused. */
+const WITH_BODY: readonly RefusalReason[] = ["BODY_UNREADABLE", "BODY_NOT_JSON", "BODY_TOO_LARGE"];
+
+/** Why a call that can be repeated under an idempotency key may be refused. */
+const REPEATABLE: readonly RefusalReason[] = ["IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED"];
+
+/**
+ * Why a call may be refused whatever its method, besides which a method declares reasons of its own
+ * (`refusal_reasons`).
+ */
+export function commonReasons(kind: {
+  readonly audience: Audience;
+  readonly readOnly: boolean;
+  readonly hasBody: boolean;
+}): readonly RefusalReason[] {
+  return [
+    ...ANY_CALL,
+    ...OF_AUDIENCE[kind.audience],
+    ...(kind.hasBody ? WITH_BODY : []),
+    ...(kind.readOnly || kind.audience === "person" ? [] : REPEATABLE),
+  ];
+}

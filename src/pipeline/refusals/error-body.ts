@@ -1,0 +1,24 @@
+import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
+
+/** The error body of the JSON API; it always has all four keys. */
+export interface ErrorBody {
+  readonly message: string;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+  readonly code: RefusalReason;
+  readonly request_id: string;
+}
+
+/**
+ * Says what was refused: the message, each problem's text under the field or subject it is about, the
+ * reason, and by which id the log knows the request.
+ */
+export function errorBody({ message, problems, reason }: Refusal, requestId: string): ErrorBody {
+  const errors = new Map<string, string[]>();
+  for (const { subject, text } of problems) {
+    if (subject === undefined) continue;
+    const texts = errors.get(subject);
+    if (texts === undefined) errors.set(subject, [text]);
+    else texts.push(text);
+  }
+  return { message, errors: Object.fromEntries(errors), code: reason, request_id: requestId };
+}

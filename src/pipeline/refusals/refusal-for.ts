@@ -1,0 +1,58 @@
+import type { Logger } from "pino";
+import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import type { ReceivedCall } from "../call.ts";
+import { REFUSAL_STATUS } from "./refusal-status.ts";
+import type { Rpc } from "../rpc.ts";
+
+/** Tells which refusal an error stands for. */
+export type RefusalOf = (error: unknown, requestId: string) => Refusal;
+
+/** Tells which refusal to answer a call with, and notes its code in the call's record. */
+export type RefusalFor = (error: unknown, call: ReceivedCall) => Refusal;
+
+/**
+ * Builds the one place where errors become refusals. A transient error is UNAVAILABLE; anything unknown
+ * is a defect, INTERNAL, logged with its cause.
+ *
+ * @param transientMessage what to tell a caller of an error that passes by itself, as when the
+ * database is away; undefined for any other error
+ */
+export function createRefusalOf(
+  transientMessage: (error: unknown) => string | undefined,
+  log: Logger,
+): RefusalOf {
+  return (error, requestId) => {
+    if (error instanceof Refusal) return error;
+    const transient = transientMessage(error);
+    if (transient !== undefined) {
+      log.warn({ requestId, err: error }, "database unavailable");
+      return unavailable(transient, error);
+    }
+    log.error({ requestId, err: error }, "defect");
+    return refuse("INTERNAL", "The service failed; report this with the request id.", {
+      cause: error,
+    });
+  };
+}
+
+/**
+ * Builds the same for calls. A reason that the method does not declare is a defect of its definition,
+ * which is logged: callers rely on what is declared.
+ */
+export function createRefusalFor(
+  refusalOf: RefusalOf,
+  rpcs: readonly Pick<Rpc, "name" | "refusalReasons">[],
+  log: Logger,
+): RefusalFor {
+  const declared = new Map(rpcs.map(({ name, refusalReasons }) => [name, refusalReasons]));
+  return (error, call) => {
+    const refusal = refusalOf(error, call.headers.requestId);
+    const { reason } = refusal;
+    const { method } = call;
+    if (declared.get(method ?? "")?.has(reason) === false) {
+      log.error({ requestId: call.headers.requestId, method, reason }, "undeclared refusal");
+    }
+    call.code = REFUSAL_STATUS[reason].code;
+    return refusal;
+  };
+}

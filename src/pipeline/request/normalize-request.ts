@@ -1,0 +1,186 @@
+import {
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { http } from "../../../gen/google/api/annotations_pb.js";
+import { mapKey } from "../../domain/map-key.ts";
+import type { Problem } from "../../domain/refusal.ts";
+
+/** Trims a request in place and reports text and times that no field can hold. */
+export type NormalizeRequest = (request: Message) => Problem[];
+
+type Fields = Record<string, unknown>;
+type NormalizeField = (fields: Fields, path: string, problems: Problem[]) => void;
+
+/**
+ * Compiles the normalization of one kind of request, which is the same by JSON and by gRPC: strings
+ * are trimmed, and a blank optional string is absent; in an update it is empty text, which clears the
+ * field, since there an absent field stays as it is. Text must be well-formed Unicode without NUL,
+ * since PostgreSQL stores neither NUL nor half a surrogate pair, and times must be of the years 0001
+ * to 9999, as RFC 3339 writes them. Covers nested messages, lists and map values.
+ */
+export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
+  const normalize = compileMessage(schema, [], isUpdate(schema));
+  return (request) => {
+    const problems: Problem[] = [];
+    normalize?.(request, "", problems);
+    return problems;
+  };
+}
+
+/** Whether a message is the request of an update: of an RPC whose path takes PATCH (RFC 5789). */
+function isUpdate(schema: DescMessage): boolean {
+  return schema.file.services
+    .flatMap(({ methods }) => methods)
+    .some(
+      (it) =>
+        it.input === schema && hasOption(it, http) && getOption(it, http).pattern.case === "patch",
+    );
+}
+
+/** @param keepsBlank whether blank optional text stays as empty text; in nested messages it is absent */
+function compileMessage(
+  schema: DescMessage,
+  parents: readonly DescMessage[],
+  keepsBlank = false,
+): NormalizeField | undefined {
+  if (parents.includes(schema)) {
+    throw new Error(`${schema.typeName} holds itself; requests have a bounded depth`);
+  }
+  const steps = schema.fields.flatMap(
+    (field) => compileField(field, [...parents, schema], keepsBlank) ?? [],
+  );
+  if (steps.length === 0) return undefined;
+  return (fields, path, problems) => {
+    for (const step of steps) step(fields, path, problems);
+  };
+}
+
+function compileField(
+  field: DescField,
+  parents: readonly DescMessage[],
+  keepsBlank: boolean,
+): NormalizeField | undefined {
+  const { localName, name } = field;
+  switch (field.fieldKind) {
+    case "scalar":
+      return isText(field.scalar) ? normalizeSingle(field, keepsBlank) : undefined;
+    case "message": {
+      if (field.message.typeName === TIMESTAMP) return checkTimestamp(localName, name);
+      const nested = compileMessage(field.message, parents);
+      return (
+        nested &&
+        ((fields, path, problems) => {
+          const value = fields[localName] as Fields | undefined;
+          if (value !== undefined) nested(value, `${path}${name}.`, problems);
+        })
+      );
+    }
+    case "list": {
+      if (field.listKind === "scalar" && isText(field.scalar))
+        return normalizeList(localName, name);
+      if (field.listKind !== "message") return undefined;
+      const nested = compileMessage(field.message, parents);
+      return (
+        nested &&
+        ((fields, path, problems) => {
+          (fields[localName] as Fields[]).forEach((item, i) =>
+            nested(item, `${path}${name}[${i}].`, problems),
+          );
+        })
+      );
+    }
+    case "map":
+      return field.mapKind === "scalar" && isText(field.scalar)
+        ? normalizeMap(localName, name)
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** `ScalarType.STRING`, by its number in descriptor.proto. */
+function isText(scalar: number): boolean {
+  return scalar === 9;
+}
+
+const TIMESTAMP = "google.protobuf.Timestamp";
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, the bounds of timestamp.proto. */
+const FIRST_SECOND = -62_135_596_800n;
+const LAST_SECOND = 253_402_300_799n;
+
+function checkTimestamp(localName: string, name: string): NormalizeField {
+  return (fields, path, problems) => {
+    const time = fields[localName] as Timestamp | undefined;
+    if (time === undefined) return;
+    const { seconds, nanos } = time;
+    if (seconds >= FIRST_SECOND && seconds <= LAST_SECOND && nanos >= 0 && nanos < 1e9) return;
+    problems.push({
+      reason: "FIELD_INVALID",
+      subject: path + name,
+      text: `${path}${name} must be a time from year 0001 to 9999.`,
+    });
+  };
+}
+
+function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField {
+  const { localName, name } = field;
+  const oneof = field.oneof?.localName;
+  const isDropped = field.proto.proto3Optional && !keepsBlank;
+  return (fields, path, problems) => {
+    if (oneof !== undefined) {
+      const chosen = fields[oneof] as { case?: string; value?: unknown };
+      if (chosen.case === localName) {
+        chosen.value = normalizeText(chosen.value as string, path + name, problems);
+      }
+      return;
+    }
+    const value = fields[localName] as string | undefined;
+    if (value === undefined || value === "") {
+      if (isDropped) fields[localName] = undefined;
+      return;
+    }
+    const normalized = normalizeText(value, path + name, problems);
+    fields[localName] = normalized === "" && isDropped ? undefined : normalized;
+  };
+}
+
+function normalizeList(localName: string, name: string): NormalizeField {
+  return (fields, path, problems) => {
+    fields[localName] = (fields[localName] as string[]).map((item, i) =>
+      normalizeText(item, `${path}${name}[${i}]`, problems),
+    );
+  };
+}
+
+function normalizeMap(localName: string, name: string): NormalizeField {
+  return (fields, path, problems) => {
+    const map = fields[localName] as Record<string, string>;
+    for (const [key, value] of Object.entries(map)) {
+      const at = path + name + mapKey(key);
+      normalizeText(key, at, problems);
+      // Assigned to an object, this key would be its prototype.
+      if (key === "__proto__") problems.push(notAKey(at));
+      else map[key] = normalizeText(value, at, problems);
+    }
+  };
+}
+
+function notAKey(at: string): Problem {
+  return { reason: "FIELD_INVALID", subject: at, text: `${at} is not a key that can be used.` };
+}
+
+function normalizeText(text: string, path: string, problems: Problem[]): string {
+  if (text.includes("\0") || !text.isWellFormed()) {
+    problems.push({
+      reason: "FIELD_INVALID",
+      subject: path,
+      text: `${path} must be valid Unicode text without NUL characters.`,
+    });
+  }
+  return text.trim();
+}

@@ -1,0 +1,64 @@
+import { isWellFormedKey } from "../../domain/secret-key.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { Audience } from "../call.ts";
+import type { CallHeaders } from "./call-headers.ts";
+
+const BEARER = /^bearer +(\S+)$/i;
+
+/** What is wrong with a key that no working key equals. */
+export const UNKNOWN_KEY = "is not known, was revoked or has expired";
+
+const NOT_BEARER: Readonly<Record<Audience, string>> = {
+  workspace: "is not of the form `Bearer shp_...`",
+  operator: "is not of the form `Bearer sho_...`",
+  person: "is not a session",
+};
+
+/** What each audience sends, for the words of a refusal. */
+const SEND: Readonly<Record<Audience, string>> = {
+  workspace: "Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+  operator: "Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....",
+  person: "Sign in on the dashboard.",
+};
+
+/** Whether a request carries a secret key, good or bad. */
+export function carriesKey({ authorization, apiKeys }: CallHeaders): boolean {
+  return authorization.length > 0 || apiKeys.length > 0;
+}
+
+/**
+ * The one secret key a request carries, in `Authorization: Bearer` or `X-Api-Key`; both only if equal.
+ *
+ * @throws Refusal CREDENTIAL_REFUSED when there is none, or there are two different ones.
+ */
+export function readKey(headers: CallHeaders, audience: Audience): string {
+  let key: string | undefined;
+  for (const value of headers.authorization) {
+    const bearer = BEARER.exec(value)?.[1];
+    if (bearer === undefined) throw credentialError(NOT_BEARER[audience], audience);
+    if (key !== undefined && key !== bearer)
+      throw credentialError("names two different keys", audience);
+    key = bearer;
+  }
+  for (const value of headers.apiKeys) {
+    if (key !== undefined && key !== value)
+      throw credentialError("names two different keys", audience);
+    key = value;
+  }
+  if (key === undefined) throw credentialError("is missing", audience);
+  return key;
+}
+
+/**
+ * Checks the form and the checksum of a key, so that a typo is refused without a query.
+ *
+ * @throws Refusal CREDENTIAL_REFUSED
+ */
+export function assertKeyForm(key: string, audience: Audience): void {
+  if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
+}
+
+/** The refusal of a credential: what is wrong with it and what to send. Never repeats the credential. */
+export function credentialError(wrong: string, audience: Audience): Refusal {
+  return refuse("CREDENTIAL_REFUSED", `The credential ${wrong}. ${SEND[audience]}`);
+}

@@ -1,0 +1,115 @@
+import {
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
+import type { Path } from "@bufbuild/protobuf/reflect";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
+import { mapKey } from "../../domain/map-key.ts";
+import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { compileNormalizeRequest } from "./normalize-request.ts";
+
+/**
+ * Normalizes a request in place and checks it against the rules of its descriptor. All faults are
+ * reported together, in the order of the fields; a field that is already at fault is not also called
+ * missing.
+ *
+ * @param faults what was found wrong before there was a message (a field of the wrong JSON type)
+ * @param unknown what is no field, for which all of the request is refused
+ * @returns those of `faults` that are in list items which the RPC's function reports by itself
+ * @throws Refusal FIELD_INVALID
+ */
+export type ValidateRequest = (
+  request: Message,
+  faults: readonly Problem[],
+  unknown?: readonly Problem[],
+) => readonly Problem[];
+
+const NONE: readonly never[] = [];
+
+const validator = createValidator();
+
+/** Prepares the check of one kind of request. */
+export function compileValidateRequest(schema: DescMessage): ValidateRequest {
+  const normalize = compileNormalizeRequest(schema);
+  const order = new Map(schema.fields.map((field, i) => [field.name, i]));
+  const placeOf = (problem: Problem) => order.get(firstName(problem.subject ?? "")) ?? -1;
+  const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
+  const isLeft = ({ subject = "" }: Problem) =>
+    leftToFunction.some((prefix) => subject.startsWith(prefix));
+  return (request, allFaults, unknown = NONE) => {
+    const left = allFaults.filter(isLeft);
+    const faults = left.length === 0 ? allFaults : allFaults.filter((it) => !isLeft(it));
+    const textFaults = normalize(request);
+    const result = validator.validate(schema, request);
+    if (result.kind === "error") throw result.error;
+    const violations =
+      result.kind === "invalid" ? result.violations.filter((it) => !clears(request, it)) : NONE;
+    const count = violations.length + faults.length + textFaults.length + unknown.length;
+    if (count === 0) return left;
+    const found = [...unknown, ...faults, ...textFaults];
+    const problems = [...found, ...unlessFound(violations.map(describe), found)];
+    problems.sort((a, b) => placeOf(a) - placeOf(b));
+    throw new Refusal(problems as [Problem, ...Problem[]]);
+  };
+}
+
+/** Whether a violation is that of blank text that clears a field: it need not be an email, say. */
+function clears(request: Message, { field: path, ruleId }: Violation): boolean {
+  const [step, below] = path;
+  if (step?.kind !== "field" || below !== undefined || ruleId === "string.min_len") return false;
+  const { localName, proto } = step;
+  return proto.proto3Optional && (request as Message & Record<string, unknown>)[localName] === "";
+}
+
+function leavesItems(field: DescField): boolean {
+  if (!hasOption(field, fieldRules)) return false;
+  const { type } = getOption(field, fieldRules);
+  return type.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
+}
+
+function unlessFound(problems: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
+  const faulty = new Set(found.map((problem) => problem.subject));
+  return problems.filter((problem) => !faulty.has(problem.subject));
+}
+
+function describe(violation: Violation): Problem {
+  const path = pathText(violation.field);
+  return { reason: "FIELD_INVALID", subject: path, text: `${path} ${wordsFor(violation)}.` };
+}
+
+/** What is wrong with a field, as it follows its name. Blank text is the only one that is too short. */
+function wordsFor(violation: Violation): string {
+  if (violation.ruleId === "required") return "is required";
+  if (violation.ruleId === "string.min_len") return "must not be blank";
+  return allowedValues(violation) ?? violation.message;
+}
+
+/** What an enum's field may be; undefined for a violation of another rule. */
+function allowedValues({ ruleId, field }: Violation): string | undefined {
+  const last = field.at(-1);
+  if (!ruleId.startsWith("enum.") || last?.kind !== "field" || !last.enum) return undefined;
+  const names = last.enum.values.filter(({ number }) => number !== 0).map(({ name }) => name);
+  return `must be one of ${names.join(", ")}`;
+}
+
+/** A field's path, written as other faults write it. */
+function pathText(path: Path): string {
+  return path.reduce((text, step) => {
+    switch (step.kind) {
+      case "list_sub":
+        return `${text}[${step.index}]`;
+      case "map_sub":
+        return text + mapKey(String(step.key));
+      default:
+        return text === "" ? step.name : `${text}.${step.name}`;
+    }
+  }, "");
+}
+
+function firstName(path: string): string {
+  return /^[^.[]*/.exec(path)?.[0] ?? path;
+}
