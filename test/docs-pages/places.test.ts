@@ -18,7 +18,7 @@ describe("a link of a guide", () => {
 
   test.each([
     ["../../proto/shipments/v1", "proto/shipments/v1"],
-    ["../server/sample-tariff.json", "src/demo/sample-tariff.json"],
+    ["../demo/sample-tariff.json", "src/demo/sample-tariff.json"],
     ["pictures/book.png", "src/docs/pictures/book.png"],
     ["../../test/bench/results.md", "test/bench/results.md"],
   ])("%s leads to a file of the repository that the server does not have", (link, file) => {
