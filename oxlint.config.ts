@@ -30,7 +30,7 @@ function transport(...imports: string[]): Room {
 function feature(...features: string[]): Room {
   const below = features.map((name) => `features/${name.includes("/") ? name : `${name}/*`}`);
   return {
-    imports: ["gen", "pipeline/call.ts", "pipeline/answer.ts", "db/*", ...DOMAIN, ...below],
+    imports: ["gen", "pipeline/call.ts", "pipeline/rpc-response.ts", "db/*", ...DOMAIN, ...below],
     because: "Features import each other one way only, and of the pipeline only the call.",
   };
 }

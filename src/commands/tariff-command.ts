@@ -125,7 +125,7 @@ async function orRefused<T>(publishing: Promise<T>): Promise<T> {
     return await publishing;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const lines = error.problems.map(({ reason, subject, text }) =>
+    const lines = error.violations.map(({ reason, subject, text }) =>
       reason === "TARIFF_FAULTY" ? text.replace(`${subject} `, `${subject}: `) : text,
     );
     throw new CommandRefused(lines.join("\n"));

@@ -1,14 +1,14 @@
 import { clip } from "./clip.ts";
 
-/** One thing wrong with a document: where, as in `tiers[1].max_kg`, and what, with the fix. */
-export interface Fault {
+/** One thing wrong with a tariff: where, as in `tiers[1].max_kg`, and what, with the fix. */
+export interface TariffFault {
   readonly path: string;
   readonly text: string;
 }
 
 /** Collects faults in the order they are found, up to a bound. */
-export interface Faults {
-  readonly list: readonly Fault[];
+export interface TariffFaults {
+  readonly list: readonly TariffFault[];
   /** How many it keeps. */
   readonly limit: number;
   /** Whether the bound is reached, so that looking further is of no use. */
@@ -17,8 +17,8 @@ export interface Faults {
 }
 
 /** An empty collection that keeps the first `limit` faults and drops the rest. */
-export function createFaults(limit: number): Faults {
-  const list: Fault[] = [];
+export function createTariffFaults(limit: number): TariffFaults {
+  const list: TariffFault[] = [];
   return {
     list,
     limit,

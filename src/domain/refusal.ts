@@ -69,7 +69,7 @@ export type RefusalReason =
  * One thing that is wrong, in words for people, and the field or subject it is about, where there
  * is one.
  */
-export interface Problem {
+export interface Violation {
   readonly reason: RefusalReason;
   /**
    * A field's wire name or path (`pickup_lat`), or a subject (`coverage`); the key under `errors`.
@@ -86,17 +86,17 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/** How many problems a refusal tells: a small request can have thousands, each with a long text. */
-const MAX_PROBLEMS = 100;
+/** How many violations a refusal tells: a small request can have thousands, each with a long text. */
+const MAX_VIOLATIONS = 100;
 
 /**
  * A call that is refused, with everything that is wrong, as far as that is not too much. The first
- * problem gives the reason; the message is its text, and how many more there are.
+ * violation gives the reason; the message is its text, and how many more there are.
  */
 export class Refusal extends Error {
-  readonly problems: readonly Problem[];
-  /** How many problems there are, with those that are not told. */
-  readonly problemCount: number;
+  readonly violations: readonly Violation[];
+  /** How many violations there are, with those that are not told. */
+  readonly violationCount: number;
   readonly reason: RefusalReason;
   /** After how many whole seconds trying again may help; undefined where waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
@@ -105,12 +105,14 @@ export class Refusal extends Error {
   /** The limit that was reached, when that is the reason. */
   readonly rateLimit: RateLimitState | undefined;
 
-  constructor(problems: readonly [Problem, ...Problem[]], options: RefusalOptions = {}) {
-    super(summarize(problems[0].text, problems.length).toWellFormed(), { cause: options.cause });
+  constructor(violations: readonly [Violation, ...Violation[]], options: RefusalOptions = {}) {
+    super(summarize(violations[0].text, violations.length).toWellFormed(), {
+      cause: options.cause,
+    });
     this.name = "Refusal";
-    this.problems = problems.slice(0, MAX_PROBLEMS).map(wellFormed);
-    this.problemCount = problems.length;
-    this.reason = problems[0].reason;
+    this.violations = violations.slice(0, MAX_VIOLATIONS).map(wellFormed);
+    this.violationCount = violations.length;
+    this.reason = violations[0].reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.facts = options.facts ?? {};
     this.rateLimit = options.rateLimit;
@@ -133,13 +135,13 @@ export function unavailable(text: string, cause?: unknown): Refusal {
 }
 
 /** Without halves of surrogate pairs, which a quoted text can have and UTF-8 has not. */
-function wellFormed(problem: Problem): Problem {
-  const text = problem.text.toWellFormed();
-  if (problem.subject === undefined) return { ...problem, text };
-  return { ...problem, subject: problem.subject.toWellFormed(), text };
+function wellFormed(violation: Violation): Violation {
+  const text = violation.text.toWellFormed();
+  if (violation.subject === undefined) return { ...violation, text };
+  return { ...violation, subject: violation.subject.toWellFormed(), text };
 }
 
-/** The message of a refusal: the text of its first problem, and how many more there are. */
-export function summarize(firstText: string, problems: number): string {
-  return problems === 1 ? firstText : `${firstText} (and ${problems - 1} more errors)`;
+/** The message of a refusal: the text of its first violation, and how many more there are. */
+export function summarize(firstText: string, violations: number): string {
+  return violations === 1 ? firstText : `${firstText} (and ${violations - 1} more errors)`;
 }

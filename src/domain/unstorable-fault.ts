@@ -1,6 +1,6 @@
 import { MAX_DEPTH } from "./canonical-text.ts";
 import { clip } from "./clip.ts";
-import type { Fault } from "./faults.ts";
+import type { TariffFault } from "./faults.ts";
 
 /** How much of a fault's path is told, in characters; keys can be of any length. */
 const SHOWN_CHARACTERS = 300;
@@ -10,7 +10,7 @@ const SHOWN_CHARACTERS = 300;
  * takes no NUL in text and no half of a surrogate pair, and JSON numbers too large for a double would
  * be lost on the way; `canonicalText` takes no deeper nesting.
  */
-export function unstorableFault(document: object): Fault | undefined {
+export function unstorableFault(document: object): TariffFault | undefined {
   const found = findUnstorable(document, 0);
   if (found === undefined) return undefined;
   if (found.text === DEPTH) return { path: "document", text: DEPTH };
@@ -23,7 +23,7 @@ const KEY = "must have keys without NUL and without half of a surrogate pair";
 const DEPTH = `must not be nested deeper than ${MAX_DEPTH} levels`;
 const NUMBER = "must be a number below 1.8e308";
 
-function findUnstorable(value: unknown, depth: number): Fault | undefined {
+function findUnstorable(value: unknown, depth: number): TariffFault | undefined {
   if (typeof value === "number") {
     return Number.isFinite(value) ? undefined : { path: "", text: NUMBER };
   }
@@ -33,7 +33,7 @@ function findUnstorable(value: unknown, depth: number): Fault | undefined {
   return Array.isArray(value) ? findInList(value, depth) : findInObject(value, depth);
 }
 
-function findInList(list: readonly unknown[], depth: number): Fault | undefined {
+function findInList(list: readonly unknown[], depth: number): TariffFault | undefined {
   for (let i = 0; i < list.length; i++) {
     const found = findUnstorable(list[i], depth + 1);
     if (found !== undefined) return { path: `[${i}]${found.path}`, text: found.text };
@@ -41,7 +41,7 @@ function findInList(list: readonly unknown[], depth: number): Fault | undefined 
   return undefined;
 }
 
-function findInObject(object: object, depth: number): Fault | undefined {
+function findInObject(object: object, depth: number): TariffFault | undefined {
   for (const [key, item] of Object.entries(object)) {
     if (!isStorable(key)) return { path: "", text: KEY };
     const found = findUnstorable(item, depth + 1);

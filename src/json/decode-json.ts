@@ -6,8 +6,8 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { mapKey, shownName } from "../domain/map-key.ts";
-import type { Problem } from "../domain/refusal.ts";
-import { compileEnum, compileScalar, decodeTimestamp, fault } from "./decode-scalar.ts";
+import type { Violation } from "../domain/refusal.ts";
+import { compileEnum, compileScalar, decodeTimestamp, addViolation } from "./decode-scalar.ts";
 import type { Decode } from "./decode-scalar.ts";
 
 /**
@@ -16,7 +16,7 @@ import type { Decode } from "./decode-scalar.ts";
  */
 export type DecodeJson = (json: object) => {
   request: Message;
-  faults: Problem[];
+  violations: Violation[];
   unknown: string[];
 };
 
@@ -27,7 +27,7 @@ const TIMESTAMP = "google.protobuf.Timestamp";
 
 /**
  * Compiles a decoder of the JSON dialect of `/v1` for one kind of request: wire names, unknown
- * fields ignored, null the same as absent, and a fault for each field of the wrong JSON type. It
+ * fields ignored, null the same as absent, and a violation for each field of the wrong JSON type. It
  * does not check ranges. In a request that can name what it clears, an empty list or map does so.
  *
  * @throws Error at start-up for a message that the dialect has no form for.
@@ -36,11 +36,11 @@ export function compileDecodeJson(schema: DescMessage): DecodeJson {
   const decode = compileMessage(schema, new Map());
   const clearEmpty = compileClearEmpty(schema);
   return (json) => {
-    const faults: Problem[] = [];
+    const violations: Violation[] = [];
     const unknown: string[] = [];
-    const request = decode(json, "", faults, unknown) as Message;
+    const request = decode(json, "", violations, unknown) as Message;
     clearEmpty?.(json as Record<string, unknown>, request);
-    return { request, faults, unknown };
+    return { request, violations, unknown };
   };
 }
 
@@ -52,8 +52,8 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Decode>): D
     throw new Error(`${schema.typeName} has no form in the JSON dialect`);
   }
   const steps: { name: string; set: SetField; decode: Decode }[] = [];
-  const decodeMessage: Decode = (json, path, faults, unknown) => {
-    if (!isObject(json)) return fault(faults, path, "must be an object");
+  const decodeMessage: Decode = (json, path, violations, unknown) => {
+    if (!isObject(json)) return addViolation(violations, path, "must be an object");
     const message = create(schema) as unknown as Record<string, unknown>;
     let declared = 0;
     for (const { name, set, decode } of steps) {
@@ -62,8 +62,8 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, Decode>): D
       const value = json[name];
       if (value === undefined || value === null) continue;
       const at = join(path, name);
-      const decoded = decode(value, at, faults, unknown);
-      if (decoded !== undefined) set(message, decoded, at, faults);
+      const decoded = decode(value, at, violations, unknown);
+      if (decoded !== undefined) set(message, decoded, at, violations);
     }
     if (declared < Object.keys(json).length) noteUnknown(schema, json, path, unknown);
     return message;
@@ -115,16 +115,16 @@ type SetField = (
   message: Record<string, unknown>,
   value: unknown,
   path: string,
-  faults: Problem[],
+  violations: Violation[],
 ) => void;
 
 function setter(field: DescField): SetField {
   const { localName, oneof } = field;
   if (oneof === undefined) return (message, value) => (message[localName] = value);
-  return (message, value, path, faults) => {
+  return (message, value, path, violations) => {
     const chosen = message[oneof.localName] as { case?: string };
     if (chosen.case !== undefined) {
-      fault(faults, path, `cannot be given together with another of ${oneof.name}`);
+      addViolation(violations, path, `cannot be given together with another of ${oneof.name}`);
       return;
     }
     message[oneof.localName] = { case: localName, value };
@@ -160,7 +160,7 @@ function compileElement(
 
 /**
  * What stands in for an item that cannot be read, so that those after it keep their places: an
- * empty message. Other items are left out, since their fault refuses the whole request.
+ * empty message. Other items are left out, since their violation refuses the whole request.
  */
 function placeholderOf(field: DescField & { fieldKind: "list" }): () => Message[] {
   const { message } = field;
@@ -168,24 +168,24 @@ function placeholderOf(field: DescField & { fieldKind: "list" }): () => Message[
 }
 
 function decodeList(decode: Decode, placeholder: () => unknown[]): Decode {
-  return (json, path, faults, unknown) => {
-    if (!Array.isArray(json)) return fault(faults, path, "must be a list");
+  return (json, path, violations, unknown) => {
+    if (!Array.isArray(json)) return addViolation(violations, path, "must be a list");
     return json.flatMap((item: unknown, i) => {
       const decoded =
         item === null
-          ? fault(faults, `${path}[${i}]`, "must not be null")
-          : decode(item, `${path}[${i}]`, faults, unknown);
+          ? addViolation(violations, `${path}[${i}]`, "must not be null")
+          : decode(item, `${path}[${i}]`, violations, unknown);
       return decoded === undefined ? placeholder() : [decoded];
     });
   };
 }
 
 function decodeMap(decode: Decode): Decode {
-  return (json, path, faults, unknown) => {
-    if (!isObject(json)) return fault(faults, path, "must be an object");
+  return (json, path, violations, unknown) => {
+    if (!isObject(json)) return addViolation(violations, path, "must be an object");
     const entries = Object.entries(json).flatMap(([key, value]) => {
       const at = path + mapKey(key);
-      const decoded = value === null ? undefined : decode(value, at, faults, unknown);
+      const decoded = value === null ? undefined : decode(value, at, violations, unknown);
       return decoded === undefined ? [] : [[key, decoded] as const];
     });
     return Object.fromEntries(entries);

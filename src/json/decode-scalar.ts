@@ -1,14 +1,19 @@
 import { ScalarType, type DescEnum } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Problem } from "../domain/refusal.ts";
+import type { Violation } from "../domain/refusal.ts";
 import { enumNames } from "./enum-names.ts";
 
 /**
- * Reads one JSON value; gives undefined and reports a fault when it cannot. Never sees null.
+ * Reads one JSON value; gives undefined and reports a violation when it cannot. Never sees null.
  *
  * @param unknown takes the paths of what is no field
  */
-export type Decode = (json: unknown, path: string, faults: Problem[], unknown: string[]) => unknown;
+export type Decode = (
+  json: unknown,
+  path: string,
+  violations: Violation[],
+  unknown: string[],
+) => unknown;
 
 /**
  * The decoder of a scalar type.
@@ -44,24 +49,24 @@ export function compileScalar(scalar: ScalarType): Decode {
   }
 }
 
-function decodeNumber(json: unknown, path: string, faults: Problem[]): unknown {
+function decodeNumber(json: unknown, path: string, violations: Violation[]): unknown {
   if (typeof json === "number" && Number.isFinite(json)) return json;
-  return fault(faults, path, "must be a number");
+  return addViolation(violations, path, "must be a number");
 }
 
-function decodeString(json: unknown, path: string, faults: Problem[]): unknown {
-  return typeof json === "string" ? json : fault(faults, path, "must be a string");
+function decodeString(json: unknown, path: string, violations: Violation[]): unknown {
+  return typeof json === "string" ? json : addViolation(violations, path, "must be a string");
 }
 
-function decodeBoolean(json: unknown, path: string, faults: Problem[]): unknown {
-  return typeof json === "boolean" ? json : fault(faults, path, "must be true or false");
+function decodeBoolean(json: unknown, path: string, violations: Violation[]): unknown {
+  return typeof json === "boolean" ? json : addViolation(violations, path, "must be true or false");
 }
 
-function decodeBytes(json: unknown, path: string, faults: Problem[]): unknown {
+function decodeBytes(json: unknown, path: string, violations: Violation[]): unknown {
   try {
     return Uint8Array.fromBase64(json as string);
   } catch {
-    return fault(faults, path, "must be a base64 string");
+    return addViolation(violations, path, "must be a base64 string");
   }
 }
 
@@ -71,11 +76,11 @@ function decodeInteger(
   most: number,
   convert: (value: number) => number | bigint,
 ): Decode {
-  return (json, path, faults) => {
+  return (json, path, violations) => {
     if (Number.isInteger(json) && (json as number) >= least && (json as number) <= most) {
       return convert(json as number);
     }
-    return fault(faults, path, `must be a whole number from ${least} to ${most}`);
+    return addViolation(violations, path, `must be a whole number from ${least} to ${most}`);
   };
 }
 
@@ -84,10 +89,14 @@ const RFC_3339 =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Reads an RFC 3339 text as a `google.protobuf.Timestamp`. */
-export function decodeTimestamp(json: unknown, path: string, faults: Problem[]): unknown {
+export function decodeTimestamp(json: unknown, path: string, violations: Violation[]): unknown {
   const date = typeof json === "string" && RFC_3339.test(json) ? new Date(json) : undefined;
   if (date === undefined || Number.isNaN(date.getTime()) || !isInCalendar(json as string)) {
-    return fault(faults, path, "must be an RFC 3339 timestamp such as 2026-01-31T09:30:00Z");
+    return addViolation(
+      violations,
+      path,
+      "must be an RFC 3339 timestamp such as 2026-01-31T09:30:00Z",
+    );
   }
   return timestampFromDate(date);
 }
@@ -102,11 +111,11 @@ function isInCalendar(timestamp: string): boolean {
 export function compileEnum(schema: DescEnum): Decode {
   const numbers = new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
   const names = [...numbers.keys()].join(", ");
-  return (json, path, faults) =>
-    numbers.get(json as string) ?? fault(faults, path, `must be one of ${names}`);
+  return (json, path, violations) =>
+    numbers.get(json as string) ?? addViolation(violations, path, `must be one of ${names}`);
 }
 
 /** Reports that the field at a path is invalid; `text` follows its name, as in "must be a list". */
-export function fault(faults: Problem[], path: string, text: string): undefined {
-  faults.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${text}.` });
+export function addViolation(violations: Violation[], path: string, text: string): undefined {
+  violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${text}.` });
 }

@@ -50,7 +50,7 @@ const VARYING: Readonly<Record<VaryingReason, (call: RefusedCall) => RefusalExam
     ),
   BODY_TOO_LARGE: ({ maxBytes }) =>
     about("body", `The body is larger than ${maxBytes / 1024} KiB.`),
-  FIELD_INVALID: ({ fault }) => about(fault.subject, fault.text),
+  FIELD_INVALID: ({ violation }) => about(violation.subject, violation.text),
   CREDENTIAL_REFUSED: ({ audience }) => says(credentialError("is missing", audience).message),
   ROLE_INSUFFICIENT: ({ method: { name }, operatorRole }) =>
     says(insufficientRole(name, operatorRole)),

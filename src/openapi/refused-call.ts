@@ -1,6 +1,6 @@
 import { ScalarType, type DescField, type DescMethod, type Registry } from "@bufbuild/protobuf";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
-import type { Problem } from "../domain/refusal.ts";
+import type { Violation } from "../domain/refusal.ts";
 import { compileEnum, compileScalar, decodeTimestamp, type Decode } from "../json/decode-scalar.ts";
 import { enumNames } from "../json/enum-names.ts";
 import { audienceOf } from "../pipeline/request/audience-of.ts";
@@ -22,7 +22,7 @@ export interface Sent {
 }
 
 /** What is wrong with a field or header. */
-type Fault = Required<Pick<Problem, "subject" | "text">>;
+type FieldViolation = Required<Pick<Violation, "subject" | "text">>;
 
 /** What the words of a refusal depend on. */
 export interface RefusedCall extends Sent {
@@ -35,7 +35,7 @@ export interface RefusedCall extends Sent {
   /** The largest request, in bytes. */
   readonly maxBytes: number;
   /** What is wrong with the first field or header that can be at fault, else with a parameter. */
-  readonly fault: Fault;
+  readonly violation: FieldViolation;
 }
 
 /** Reads what the words of a refusal depend on, by the defaults that the options declare. */
@@ -59,22 +59,22 @@ export function refusedCall(
       nameOf("shipments.admin.v1.OperatorRole", "shipments.admin.v1.minimum_role") ??
       (sent.readOnly ? "viewer" : "operator"),
     maxBytes: options<number>(method, "shipments.v1.max_request_bytes") ?? MAX_REQUEST_BYTES,
-    fault: faultOf(audience, sent),
+    violation: violationOf(audience, sent),
   };
 }
 
 /** A missing field, else one of another type, else a header that is not of its form or a parameter too many. */
-function faultOf(audience: Audience, sent: Sent): Fault {
+function violationOf(audience: Audience, sent: Sent): FieldViolation {
   const required = sent.fields.find(sent.isRequired);
   if (required !== undefined) {
     const { name } = required;
     return { subject: name, text: `${name} is required.` };
   }
-  const faults = [
-    ...sent.fields.map((field) => mistypedFault(field, sent.body === "json")),
-    ...sent.pathFields.map((field) => mistypedFault(field, false)),
+  const violations = [
+    ...sent.fields.map((field) => mistypedField(field, sent.body === "json")),
+    ...sent.pathFields.map((field) => mistypedField(field, false)),
   ];
-  const mistyped = faults.find((it) => it !== undefined);
+  const mistyped = violations.find((it) => it !== undefined);
   if (mistyped !== undefined) return mistyped;
   if (sent.readOnly || audience === "person") {
     const text = "page_size is no query parameter of this call; it takes none.";
@@ -87,7 +87,7 @@ function faultOf(audience: Audience, sent: Sent): Fault {
 }
 
 /** What is said of a field that is sent with another type; undefined for fields of other kinds. */
-function mistypedFault(field: DescField, isJson: boolean): Fault | undefined {
+function mistypedField(field: DescField, isJson: boolean): FieldViolation | undefined {
   const { name } = field;
   if (field.fieldKind === "list") {
     const text = `${name} must be a list.`;
@@ -97,10 +97,10 @@ function mistypedFault(field: DescField, isJson: boolean): Fault | undefined {
     const text = `${name} must be valid Unicode text without NUL characters.`;
     return { subject: name, text };
   }
-  const faults: Problem[] = [];
-  decoderOf(field)?.(isJson ? {} : "?", name, faults, []);
-  const [fault] = faults;
-  return fault && { subject: name, text: fault.text };
+  const violations: Violation[] = [];
+  decoderOf(field)?.(isJson ? {} : "?", name, violations, []);
+  const [violation] = violations;
+  return violation && { subject: name, text: violation.text };
 }
 
 function decoderOf(field: DescField): Decode | undefined {

@@ -1,7 +1,7 @@
 import type { Code } from "@connectrpc/connect";
 import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
-import type { Problem } from "../domain/refusal.ts";
+import type { Violation } from "../domain/refusal.ts";
 import type { CallHeaders } from "./request/call-headers.ts";
 import type { CallSpan } from "./tracer.ts";
 
@@ -132,8 +132,8 @@ export interface ReceivedCall {
   rateLimit: RateLimitState | undefined;
   /** When the caller stops waiting; undefined when it does not say. */
   deadlineMs: number | undefined;
-  /** Faults of list items that the RPC's function reports itself, item by item. */
-  faults: readonly Problem[];
+  /** Violations in list items that the RPC's function reports itself, item by item. */
+  itemViolations: readonly Violation[];
   /** The key under which the caller may repeat the call; only for calls that write. */
   idempotencyKey: string | undefined;
   /** Whether the answer is a stored one. */
@@ -164,7 +164,7 @@ export type RepeatableCall = AdmittedCall<WorkspaceCaller | OperatorCaller>;
 /** A call of any audience. */
 export type AnyCall = AdmittedCall<Caller>;
 
-const NO_FAULTS: readonly Problem[] = [];
+const NO_VIOLATIONS: readonly Violation[] = [];
 
 /** The record of a call that has just begun. */
 export function receivedCall(
@@ -184,7 +184,7 @@ export function receivedCall(
     caller: undefined,
     rateLimit: undefined,
     deadlineMs: headers.timeoutMs === undefined ? undefined : startedMs + headers.timeoutMs,
-    faults: NO_FAULTS,
+    itemViolations: NO_VIOLATIONS,
     idempotencyKey: undefined,
     replayed: false,
     code: undefined,

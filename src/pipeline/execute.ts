@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Problem } from "../domain/refusal.ts";
-import type { Answer } from "./answer.ts";
+import type { Violation } from "../domain/refusal.ts";
+import type { RpcResponse } from "./rpc-response.ts";
 import type { AnyCall } from "./call.ts";
 import { deadlineError, LONGEST_TIMER_MS } from "./request/deadline.ts";
 import { readIdempotencyKey } from "./request/idempotency-key.ts";
@@ -11,7 +11,7 @@ import type { ValidateRequest } from "./request/validate-request.ts";
 /**
  * Validates a request and runs the RPC's function; gives the answer at once where the function does.
  *
- * @param faults what the server found wrong while it decoded the request
+ * @param violations what the server found wrong while it decoded the request
  * @param unknown what the request has that there is not, and is refused for
  * @throws Refusal FIELD_INVALID, DEADLINE_EXCEEDED, and whatever the function throws
  */
@@ -19,14 +19,14 @@ export type Execute = (
   rpc: Rpc,
   request: Message,
   call: AnyCall,
-  faults?: readonly Problem[],
-  unknown?: readonly Problem[],
-) => Answer | Promise<Answer>;
+  violations?: readonly Violation[],
+  unknown?: readonly Violation[],
+) => RpcResponse | Promise<RpcResponse>;
 
 /** Begins work whose connections to the database count as an account's. */
 export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;
 
-const NO_FAULTS: readonly Problem[] = [];
+const NO_VIOLATIONS: readonly Violation[] = [];
 
 /** Builds the step that executes calls. */
 export function createExecute(options: {
@@ -36,8 +36,8 @@ export function createExecute(options: {
   readonly onBehalfOf: OnBehalfOf;
 }): Execute {
   const { validatorOf, places, onBehalfOf } = options;
-  return (rpc, request, call, faults = NO_FAULTS, unknown = NO_FAULTS) => {
-    call.faults = validatorOf(rpc)(request, faults, unknown);
+  return (rpc, request, call, violations = NO_VIOLATIONS, unknown = NO_VIOLATIONS) => {
+    call.itemViolations = validatorOf(rpc)(request, violations, unknown);
     assertBeforeDeadline(call);
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(call.headers.idempotencyKeys);
     // Quotes are answered from memory.
@@ -55,7 +55,7 @@ function runInPlace(
   request: Message,
   call: AnyCall,
   places: Omit<Places, "assertSome">,
-): Answer | Promise<Answer> {
+): RpcResponse | Promise<RpcResponse> {
   const { account } = call.caller;
   if (rpc.limitClass !== "quote" && !places.has(account)) {
     return places.runLater(account, () => {

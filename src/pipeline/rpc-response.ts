@@ -4,7 +4,7 @@ import type { Message } from "@bufbuild/protobuf";
  * An answer in both forms, of which only the one that is needed is made: reads answer straight from
  * rows to JSON, at half of what a message in between costs. The forms must say the same.
  */
-export class DualAnswer<M extends Message = Message> {
+export class LazyResponse<M extends Message = Message> {
   /** The message, for gRPC and Connect. */
   readonly message: () => M;
   /** What the JSON dialect makes of the message, for JSON.stringify. */
@@ -30,7 +30,7 @@ export interface Document {
  * An answer that is a document by HTTP and a message elsewhere. It may answer many calls, which then
  * share its forms: each is made once, and kept with it.
  */
-export class DocumentAnswer<M extends Message = Message> {
+export class DocumentResponse<M extends Message = Message> {
   /** The message, for gRPC and Connect. */
   readonly message: () => M;
   readonly document: Document;
@@ -67,10 +67,10 @@ export class DocumentAnswer<M extends Message = Message> {
 }
 
 /** What an RPC answers with. */
-export type Answer<M extends Message = Message> = M | DualAnswer<M> | DocumentAnswer<M>;
+export type RpcResponse<M extends Message = Message> = M | LazyResponse<M> | DocumentResponse<M>;
 
 /** The message of an answer. */
-export function messageOf<M extends Message>(answer: Answer<M>): M {
-  const hasForms = answer instanceof DualAnswer || answer instanceof DocumentAnswer;
+export function messageOf<M extends Message>(answer: RpcResponse<M>): M {
+  const hasForms = answer instanceof LazyResponse || answer instanceof DocumentResponse;
   return hasForms ? answer.message() : answer;
 }

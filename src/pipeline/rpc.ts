@@ -23,7 +23,7 @@ import {
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
-import type { Answer } from "./answer.ts";
+import type { RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience, Call } from "./call.ts";
 import { audienceOf } from "./request/audience-of.ts";
 import { commonReasons } from "./refusals/common-reasons.ts";
@@ -35,7 +35,7 @@ import { commonReasons } from "./refusals/common-reasons.ts";
 export type RpcFunction<M extends DescMethod, C extends AnyCall = Call> = (
   request: MessageValidType<M["input"]>,
   call: C,
-) => Promise<Answer<MessageShape<M["output"]>>> | Answer<MessageShape<M["output"]>>;
+) => Promise<RpcResponse<MessageShape<M["output"]>>> | RpcResponse<MessageShape<M["output"]>>;
 
 /**
  * The function behind an RPC that answers with a stream: gives responses until `signal` aborts or
@@ -79,7 +79,7 @@ export interface Rpc extends RpcRules {
   readonly method: DescMethodUnary;
   /** Whether it changes nothing, as its descriptor declares (`NO_SIDE_EFFECTS`). */
   readonly readOnly: boolean;
-  run(request: Message, call: AnyCall): Promise<Answer> | Answer;
+  run(request: Message, call: AnyCall): Promise<RpcResponse> | RpcResponse;
 }
 
 /** As `Rpc`, for one that answers with a stream. */

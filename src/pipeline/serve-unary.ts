@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Problem, Refusal } from "../domain/refusal.ts";
+import type { Violation, Refusal } from "../domain/refusal.ts";
 import type { Admit } from "./bounds/admit.ts";
-import type { Answer } from "./answer.ts";
+import type { RpcResponse } from "./rpc-response.ts";
 import type { ReceivedCall } from "./call.ts";
 import type { Execute } from "./execute.ts";
 import type { Rpc } from "./rpc.ts";
@@ -11,9 +11,9 @@ import { whenResolved } from "./when-resolved.ts";
 /** A request, and which of its fields could not be read. */
 export interface DecodedRequest {
   readonly request: Message;
-  readonly faults: readonly Problem[];
+  readonly violations: readonly Violation[];
   /** What it has that there is not, and is refused for. */
-  readonly unknown: readonly Problem[];
+  readonly unknown: readonly Violation[];
 }
 
 /** How a server reads the request of one unary call and writes its answer. */
@@ -25,7 +25,7 @@ export interface UnaryExchange {
   read(received: (decode: () => DecodedRequest) => void, failed: (error: unknown) => void): void;
   /** Whether the caller has gone, so that nobody would learn the answer. */
   isGone(): boolean;
-  respond(answer: Answer): void | Promise<void>;
+  respond(answer: RpcResponse): void | Promise<void>;
   /** Never throws. */
   refuse(refusal: Refusal): void;
 }
@@ -51,7 +51,7 @@ export function createServeUnary(options: {
         failed(error);
       }
     };
-    const respond = (answer: Answer) => {
+    const respond = (answer: RpcResponse) => {
       call.code = 0;
       return exchange.respond(answer);
     };
@@ -61,8 +61,8 @@ export function createServeUnary(options: {
           tickBatcher.perform(() => {
             if (exchange.isGone()) return;
             attempt(() => {
-              const { request, faults, unknown } = decode();
-              return whenResolved(execute(rpc, request, admitted, faults, unknown), respond);
+              const { request, violations, unknown } = decode();
+              return whenResolved(execute(rpc, request, admitted, violations, unknown), respond);
             });
           });
         }, failed),

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { problemOf } from "../../src/dashboard/api/problem.ts";
 import { plainText } from "../../src/dashboard/api/plain-text.ts";
-import { Refusal, type Problem, refuse } from "../../src/domain/refusal.ts";
+import { Refusal, type Violation, refuse } from "../../src/domain/refusal.ts";
 import { connectError } from "../../src/transport/connect/connect-error.ts";
 
 test("a refusal's texts stand at the fields that they are about", () => {
@@ -54,7 +54,7 @@ test("a message is the first of what is wrong, without names of the API", () => 
     subject,
     text: `${subject} is required.`,
   }));
-  const error = connectError(new Refusal(problems as [Problem, ...Problem[]]));
+  const error = connectError(new Refusal(problems as [Violation, ...Violation[]]));
   expect(problemOf(error).message).toBe("Weight kg is required.");
 });
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createFaults, isObject, quoted } from "../../src/domain/faults.ts";
+import { createTariffFaults, isObject, quoted } from "../../src/domain/faults.ts";
 
 test("faults are collected in order up to the limit", () => {
-  const faults = createFaults(2);
+  const faults = createTariffFaults(2);
   expect([faults.list, faults.full]).toEqual([[], false]);
   for (const path of ["a", "b", "c"]) faults.add(path, "is wrong");
   expect([faults.list, faults.full]).toEqual([

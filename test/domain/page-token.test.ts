@@ -76,7 +76,7 @@ test.each([
   }
   expect(refusal).toMatchObject({
     reason: "FIELD_INVALID",
-    problems: [{ subject: "page_token" }],
+    violations: [{ subject: "page_token" }],
   });
 });
 

@@ -13,8 +13,8 @@ const decode = compileDecodeJson(schema);
 
 /** What was read, in protobuf's own JSON, which leaves out what is not set. */
 function read(json: object) {
-  const { request, faults } = decode(json);
-  return { request: toJson(schema, request, { useProtoFieldName: true }), faults };
+  const { request, violations } = decode(json);
+  return { request: toJson(schema, request, { useProtoFieldName: true }), violations };
 }
 
 describe("a value of the field's type is decoded", () => {
@@ -48,7 +48,7 @@ describe("a value of the field's type is decoded", () => {
     ["word", "w", "w"],
     ["figure", 0, 0],
   ])("%s: %j", (name, value, expected) => {
-    expect(read({ [name]: value })).toEqual({ request: { [name]: expected }, faults: [] });
+    expect(read({ [name]: value })).toEqual({ request: { [name]: expected }, violations: [] });
   });
 });
 
@@ -113,16 +113,16 @@ describe("a value of another type is a fault of the field", () => {
     ["counts", "counts", "must be an object", [[], "a", 1]],
   ])("%s", (name, subject, must, values) => {
     for (const value of values) {
-      const faults = [{ reason: "FIELD_INVALID", subject, text: `${subject} ${must}.` }];
-      expect(read({ [name]: value }), JSON.stringify(value)).toEqual({ request: {}, faults });
+      const violations = [{ reason: "FIELD_INVALID", subject, text: `${subject} ${must}.` }];
+      expect(read({ [name]: value }), JSON.stringify(value)).toEqual({ request: {}, violations });
     }
   });
 });
 
 test("null counts as absence for every field", () => {
   const nulls = Object.fromEntries(schema.fields.map(({ name }) => [name, null]));
-  expect(read(nulls)).toEqual({ request: {}, faults: [] });
-  expect(read({})).toEqual({ request: {}, faults: [] });
+  expect(read(nulls)).toEqual({ request: {}, violations: [] });
+  expect(read({})).toEqual({ request: {}, violations: [] });
 });
 
 test("unknown fields are ignored, whatever they hold, and named by their paths", () => {
@@ -131,7 +131,7 @@ test("unknown fields are ignored, whatever they hold, and named by their paths",
   );
   expect(read(json)).toEqual({
     request: { text: "t", points: [{}, {}], point: { lat: 1 }, counts: { any: 1 } },
-    faults: [],
+    violations: [],
   });
   expect(decode(json).unknown).toEqual([
     "points[1].latt",
@@ -160,18 +160,18 @@ test("in a request with the field clear, an empty list or map clears, and what h
 });
 
 test("inherited properties of an object are not fields", () => {
-  expect(read(Object.create({ text: "t" }))).toEqual({ request: {}, faults: [] });
+  expect(read(Object.create({ text: "t" }))).toEqual({ request: {}, violations: [] });
 });
 
-test("all faults are reported together, in the order of the fields, by their paths", () => {
-  const { faults } = read({
+test("all violations are reported together, in the order of the fields, by their paths", () => {
+  const { violations } = read({
     points: [{ lat: "x" }, null, 5],
     counts: { a: 1, "b c": "x", d: null },
     texts: ["ok", 1, null],
     point: { lat: [] },
     number: "1",
   });
-  expect(faults.map(({ subject, text }) => [subject, text])).toEqual([
+  expect(violations.map(({ subject, text }) => [subject, text])).toEqual([
     ["number", "number must be a number."],
     ["texts[1]", "texts[1] must be a string."],
     ["texts[2]", "texts[2] must not be null."],
@@ -184,8 +184,8 @@ test("all faults are reported together, in the order of the fields, by their pat
 });
 
 test("a oneof accepts only one of its fields", () => {
-  const { faults } = read({ word: "w", figure: 1, point: { east: "e", west: "w" } });
-  expect(faults.map(({ subject, text }) => [subject, text])).toEqual([
+  const { violations } = read({ word: "w", figure: 1, point: { east: "e", west: "w" } });
+  expect(violations.map(({ subject, text }) => [subject, text])).toEqual([
     ["point.west", "point.west cannot be given together with another of side."],
     ["figure", "figure cannot be given together with another of choice."],
   ]);

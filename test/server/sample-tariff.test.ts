@@ -75,7 +75,7 @@ test("the sample tariff refuses routes from New Jersey with the distance to New 
   const newarkAirport = { lat: 40.6895, lng: -74.1745 };
   const messageOf = (pickup: Point, dropoff: Point) => {
     const result = quote(pricing, { pickup, dropoff, weightKg: 2.5 });
-    return result.covered ? undefined : result.problems.map(({ message }) => message);
+    return result.covered ? undefined : result.failures.map(({ message }) => message);
   };
   // 1758.187 m and 5129.138 m, by brute force over 200,000 places on each edge.
   expect(messageOf(jerseyCity, timesSquare)).toEqual([

@@ -17,7 +17,7 @@ import { pino } from "pino";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../gen/google/api/http_pb.js";
 import { max_request_bytes } from "../../gen/shipments/v1/options_pb.js";
-import type { Answer } from "../../src/pipeline/answer.ts";
+import type { RpcResponse } from "../../src/pipeline/rpc-response.ts";
 import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
 import { createObserver } from "../../src/pipeline/observe.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
@@ -55,7 +55,7 @@ export async function startOwnService(options: {
   readonly rule: MessageInitShape<typeof HttpRuleSchema>;
   readonly maxRequestBytes?: number;
   readonly limits?: Partial<ConnectionLimits>;
-  readonly run: (parcel: Parcel, makeParcel: MakeParcel) => Answer | Promise<Answer>;
+  readonly run: (parcel: Parcel, makeParcel: MakeParcel) => RpcResponse | Promise<RpcResponse>;
 }): Promise<OwnService> {
   const desc = describe(options.rule, options.maxRequestBytes);
   const makeParcel: MakeParcel = (fields) => create(desc.methods[0]!.output, fields) as Parcel;

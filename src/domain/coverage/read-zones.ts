@@ -2,8 +2,8 @@ import type { EdgeVisits } from "./edge-index.ts";
 import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
-import { createFaults, isObject, quoted } from "../faults.ts";
-import type { Fault, Faults } from "../faults.ts";
+import { createTariffFaults, isObject, quoted } from "../faults.ts";
+import type { TariffFault, TariffFaults } from "../faults.ts";
 import { createJsonScan } from "../json-scan.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
@@ -53,11 +53,11 @@ export const TOO_MUCH_MEMORY =
  */
 export function readZones(
   document: unknown,
-  faults: Faults,
+  faults: TariffFaults,
   visits: EdgeVisits = { left: MAX_EDGE_VISITS },
 ): Zone[] {
   const features = readFeatures(document, faults);
-  const ofIdentities = createFaults(faults.limit);
+  const ofIdentities = createTariffFaults(faults.limit);
   const identities = identifyZones(features, ofIdentities);
   let told = 0;
   /** So that the faults of each zone are together, and the zones in their order. */
@@ -83,7 +83,7 @@ export function readZones(
 }
 
 /** The place of the zone that a fault such as `zones[3].id` is of. */
-function zoneOf({ path }: Fault): number {
+function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
@@ -95,7 +95,7 @@ export function polygonsOfSoundZones(document: unknown): Polygon[] {
 /** Zones that `readZones` has found sound; their shapes are not checked again. */
 export function soundZones(document: unknown): Zone[] {
   const features = soundFeatures(document);
-  const identities = identifyZones(features, createFaults(0));
+  const identities = identifyZones(features, createTariffFaults(0));
   return features.map((feature, i) => ({
     ...(identities[i] as ZoneIdentity),
     polygons: polygonsOf(feature),
@@ -118,7 +118,7 @@ type SoundGeometry =
   | { readonly type: "Polygon"; readonly coordinates: Polygon }
   | { readonly type: "MultiPolygon"; readonly coordinates: Polygon[] };
 
-function readFeatures(document: unknown, faults: Faults): readonly unknown[] {
+function readFeatures(document: unknown, faults: TariffFaults): readonly unknown[] {
   if (!isObject(document) || document.type !== "FeatureCollection") {
     faults.add("zones", 'must be a GeoJSON object of type "FeatureCollection"');
     return [];
@@ -151,7 +151,7 @@ function countAtDepth(list: unknown, depth: number): number {
 function readPolygons(
   feature: unknown,
   path: string,
-  faults: Faults,
+  faults: TariffFaults,
   visits: EdgeVisits,
 ): readonly Polygon[] {
   if (!isObject(feature) || feature.type !== "Feature") {
@@ -164,7 +164,7 @@ function readPolygons(
 function readGeometry(
   geometry: unknown,
   path: string,
-  faults: Faults,
+  faults: TariffFaults,
   visits: EdgeVisits,
 ): readonly Polygon[] {
   const { type, coordinates } = isObject(geometry) ? geometry : {};
@@ -190,7 +190,7 @@ function readGeometry(
 /** Adds the first fault of a ring or, when each ring is sound by itself, of the whole shape. */
 function checkPolygon(
   { rings, ofPolygon, path }: { rings: unknown; ofPolygon: string; path: string },
-  faults: Faults,
+  faults: TariffFaults,
   visits: EdgeVisits,
 ): void {
   if (!Array.isArray(rings) || rings.length === 0) {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { isObject, quoted } from "../faults.ts";
-import type { Faults } from "../faults.ts";
+import type { TariffFaults } from "../faults.ts";
 
 /** What a zone is called by: each id and each name belongs to one zone of its tariff. */
 export interface ZoneIdentity {
@@ -31,7 +31,7 @@ const DERIVED_ID_DIGITS = 12;
  *
  * @param features the features of a GeoJSON FeatureCollection, checked or not
  */
-export function identifyZones(features: readonly unknown[], faults: Faults): ZoneIdentity[] {
+export function identifyZones(features: readonly unknown[], faults: TariffFaults): ZoneIdentity[] {
   const ownerOf = new Map<string, number>();
   const given = features.map((feature, i) => ({
     ownId: readOwnId(feature, i, ownerOf, faults),
@@ -46,7 +46,7 @@ export function identifyZones(features: readonly unknown[], faults: Faults): Zon
   return names.map((name, i) => ({ id: ownIds[i] ?? deriveId(name, takenIds), name }));
 }
 
-function readName(feature: unknown, index: number, faults: Faults): string {
+function readName(feature: unknown, index: number, faults: TariffFaults): string {
   const fallback = `zone ${index + 1}`;
   const properties = isObject(feature) ? feature.properties : undefined;
   const name = isObject(properties) ? (properties.name ?? "") : "";
@@ -68,7 +68,7 @@ function readOwnId(
   feature: unknown,
   index: number,
   ownerOf: Map<string, number>,
-  faults: Faults,
+  faults: TariffFaults,
 ): string | undefined {
   const id = readId(feature, index, faults);
   if (id === undefined) return undefined;
@@ -85,7 +85,7 @@ function readOwnId(
   return undefined;
 }
 
-function readId(feature: unknown, index: number, faults: Faults): string | undefined {
+function readId(feature: unknown, index: number, faults: TariffFaults): string | undefined {
   const id = isObject(feature) ? (feature.id ?? "") : "";
   if (id === "") return undefined;
   if (typeof id === "string" && id.length <= MAX_ID_CHARACTERS) return id;

@@ -1,6 +1,6 @@
 import { canonicalText } from "../canonical-text.ts";
 import { identifyZones } from "../coverage/zone-identities.ts";
-import { createFaults } from "../faults.ts";
+import { createTariffFaults } from "../faults.ts";
 
 /** How two tariffs differ. */
 export interface TariffDifferences {
@@ -137,7 +137,7 @@ interface NamedZone {
 }
 
 function zonesById({ zones: { features } }: SoundDocument): ReadonlyMap<string, NamedZone> {
-  const identities = identifyZones(features, createFaults(0));
+  const identities = identifyZones(features, createTariffFaults(0));
   return new Map(
     identities.map(({ id, name }, i) => [id, { name, feature: features[i] as SoundFeature }]),
   );

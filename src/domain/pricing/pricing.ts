@@ -22,7 +22,7 @@ export interface Route {
 }
 
 /** One reason why a route has no price, in words for people. */
-export interface Problem {
+export interface QuoteFailure {
   readonly failure: "coverage" | "weight";
   readonly message: string;
 }
@@ -42,10 +42,10 @@ export interface CoveredQuote {
   readonly currency: string;
 }
 
-/** All that stands in the way of a price, coverage before weight; at least one problem. */
+/** All that stands in the way of a price, coverage before weight; at least one failure. */
 export interface UncoveredQuote {
   readonly covered: false;
-  readonly problems: readonly [Problem, ...Problem[]];
+  readonly failures: readonly [QuoteFailure, ...QuoteFailure[]];
   readonly baseFeeMinor: number;
   readonly currency: string;
 }
@@ -86,12 +86,12 @@ export function priceRoute(
 
 function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route): UncoveredQuote {
   const { fees } = pricing;
-  const outside = coverageProblem(pricing.coverage, pickup, dropoff);
+  const outside = coverageFailure(pricing.coverage, pickup, dropoff);
   const isServed = findTier(fees.tiers, weightKg) !== undefined;
-  const unserved = isServed ? undefined : weightProblem(pricing, weightKg);
+  const unserved = isServed ? undefined : weightFailure(pricing, weightKg);
   return {
     covered: false,
-    problems: [outside, unserved].filter((problem) => problem !== undefined) as [Problem],
+    failures: [outside, unserved].filter((failure) => failure !== undefined) as [QuoteFailure],
     baseFeeMinor: fees.baseFeeMinor,
     currency: fees.currency,
   };
@@ -138,16 +138,20 @@ function findTier(tiers: readonly Tier[], weightKg: number): Tier | undefined {
   return tier !== undefined && tier.minKg < weightKg ? tier : undefined;
 }
 
-function coverageProblem(coverage: Coverage, pickup: Point, dropoff: Point): Problem | undefined {
+function coverageFailure(
+  coverage: Coverage,
+  pickup: Point,
+  dropoff: Point,
+): QuoteFailure | undefined {
   const pickupCovered = coverage.covers(pickup);
   const dropoffCovered = coverage.covers(dropoff);
   if (pickupCovered && dropoffCovered) return undefined;
-  if (pickupCovered) return outsideProblem("dropoff point is", coverage, [dropoff]);
-  if (dropoffCovered) return outsideProblem("pickup point is", coverage, [pickup]);
-  return outsideProblem("pickup and dropoff points are", coverage, [pickup, dropoff]);
+  if (pickupCovered) return outsideFailure("dropoff point is", coverage, [dropoff]);
+  if (dropoffCovered) return outsideFailure("pickup point is", coverage, [pickup]);
+  return outsideFailure("pickup and dropoff points are", coverage, [pickup, dropoff]);
 }
 
-function outsideProblem(ends: string, coverage: Coverage, points: readonly Point[]): Problem {
+function outsideFailure(ends: string, coverage: Coverage, points: readonly Point[]): QuoteFailure {
   const away = awayText(points.map((point) => coverage.metresToNearestZone(point)));
   return { failure: "coverage", message: `The ${ends} outside the coverage zones${away}.` };
 }
@@ -158,7 +162,7 @@ function awayText(metres: readonly (number | undefined)[]): string {
   return `, ${metres.map((distance) => `${distance} m`).join(" and ")} from the nearest one`;
 }
 
-function weightProblem({ servedWeights }: Pricing, weightKg: number): Problem {
+function weightFailure({ servedWeights }: Pricing, weightKg: number): QuoteFailure {
   return {
     failure: "weight",
     message: `No pricing tier covers ${weightKg} kg; ${servedWeights}.`,

@@ -135,8 +135,8 @@ function explainRefusal(
   ofDraft: Pricing,
 ): RefusedShipment {
   const { workspace, reference, route } = shipment;
-  const { problems } = quote(ofDraft, route) as UncoveredQuote;
-  return { workspace, reference, inForceMinor, message: problems[0].message };
+  const { failures } = quote(ofDraft, route) as UncoveredQuote;
+  return { workspace, reference, inForceMinor, message: failures[0].message };
 }
 
 function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "refused"> {

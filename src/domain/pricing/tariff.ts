@@ -1,6 +1,6 @@
 import type { Zone } from "../coverage/coverage.ts";
-import { createFaults, isObject, quoted } from "../faults.ts";
-import type { Fault, Faults } from "../faults.ts";
+import { createTariffFaults, isObject, quoted } from "../faults.ts";
+import type { TariffFault, TariffFaults } from "../faults.ts";
 import { RATE_DECIMALS, fitsDecimals, minorDigitsOf, parseDecimal, toUnits } from "./money.ts";
 import type { Decimal } from "./money.ts";
 import type { Polygon } from "../coverage/geo.ts";
@@ -38,7 +38,7 @@ export interface Tariff extends Fees {
 /** A tariff, or everything that is wrong with the document. */
 export type TariffReading =
   | { readonly tariff: Tariff; readonly faults?: undefined }
-  | { readonly tariff?: undefined; readonly faults: readonly Fault[] };
+  | { readonly tariff?: undefined; readonly faults: readonly TariffFault[] };
 
 /** The most faults that are reported; the rest are found when these are fixed. */
 export const MAX_FAULTS = 100;
@@ -61,7 +61,7 @@ export const MAX_TIERS = 1_000;
  * say how to fix it.
  */
 export function readTariff(document: unknown): TariffReading {
-  const faults = createFaults(MAX_FAULTS);
+  const faults = createTariffFaults(MAX_FAULTS);
   const tariff = readDocument(document, faults);
   return tariff === undefined || faults.list.length > 0 ? { faults: faults.list } : { tariff };
 }
@@ -73,7 +73,7 @@ export function readTariff(document: unknown): TariffReading {
  * @throws Error when the fees are not valid
  */
 export function readSoundTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
-  const faults = createFaults(1);
+  const faults = createTariffFaults(1);
   const sound = document as Readonly<Record<string, unknown>>;
   const fees = readFees(sound, faults);
   const [fault] = faults.list;
@@ -81,7 +81,7 @@ export function readSoundTariff(document: unknown): { fees: Fees; polygons: Poly
   return { fees, polygons: polygonsOfSoundZones(sound.zones) };
 }
 
-function readDocument(document: unknown, faults: Faults): Tariff | undefined {
+function readDocument(document: unknown, faults: TariffFaults): Tariff | undefined {
   if (!isObject(document)) {
     faults.add("document", `must be a JSON object; it is ${quoted(document)}`);
     return undefined;
@@ -89,7 +89,7 @@ function readDocument(document: unknown, faults: Faults): Tariff | undefined {
   return { ...readFees(document, faults), zones: readZones(document.zones, faults) };
 }
 
-function readFees(document: Readonly<Record<string, unknown>>, faults: Faults): Fees {
+function readFees(document: Readonly<Record<string, unknown>>, faults: TariffFaults): Fees {
   const currency = readCurrency(document.currency, faults);
   return {
     ...currency,
@@ -105,7 +105,7 @@ type Currency = Pick<Fees, "currency" | "minorDigits">;
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
 /** A currency; with a fault, the one that is probably meant. */
-function readCurrency(value: unknown, faults: Faults): Currency {
+function readCurrency(value: unknown, faults: TariffFaults): Currency {
   const code = typeof value === "string" ? value.trim().toUpperCase() : "";
   const minorDigits = minorDigitsOf(code);
   const meant = minorDigits === undefined ? UNKNOWN_CURRENCY : { currency: code, minorDigits };
@@ -118,7 +118,7 @@ function readCurrency(value: unknown, faults: Faults): Currency {
 }
 
 /** A fee in minor units, or 0 with a fault. */
-function readFee(value: unknown, path: string, currency: Currency, faults: Faults): number {
+function readFee(value: unknown, path: string, currency: Currency, faults: TariffFaults): number {
   const { minorDigits } = currency;
   const decimal = readAmount(value, path, faults);
   if (decimal === undefined) return 0;
@@ -135,7 +135,7 @@ function readFee(value: unknown, path: string, currency: Currency, faults: Fault
 }
 
 /** A rate in millionths of the major unit, or 0 with a fault. */
-function readRate(value: unknown, path: string, faults: Faults): number {
+function readRate(value: unknown, path: string, faults: TariffFaults): number {
   const decimal = readAmount(value, path, faults);
   if (decimal === undefined) return 0;
   if (fitsDecimals(decimal, RATE_DECIMALS)) return toUnits(decimal, RATE_DECIMALS);
@@ -144,7 +144,7 @@ function readRate(value: unknown, path: string, faults: Faults): number {
 }
 
 /** An amount in the major unit as it is written, or undefined with a fault. */
-function readAmount(value: unknown, path: string, faults: Faults): Decimal | undefined {
+function readAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
     faults.add(
@@ -160,7 +160,7 @@ function readAmount(value: unknown, path: string, faults: Faults): Decimal | und
   return decimal;
 }
 
-function readTiers(value: unknown, currency: Currency, faults: Faults): Tier[] {
+function readTiers(value: unknown, currency: Currency, faults: TariffFaults): Tier[] {
   if (!Array.isArray(value) || value.length > MAX_TIERS) {
     faults.add("tiers", `must be a list of at most ${MAX_TIERS} tiers; it ${sizeOf(value)}`);
     return [];
@@ -180,7 +180,7 @@ function readTier(
   value: unknown,
   path: string,
   { currency, before }: { readonly currency: Currency; readonly before: Tier | undefined },
-  faults: Faults,
+  faults: TariffFaults,
 ): Tier {
   if (!isObject(value)) faults.add(path, `must be an object; it is ${quoted(value)}`);
   if (!isObject(value)) return { minKg: NaN, maxKg: NaN, flatFeeMinor: 0, ratePerKgMillionths: 0 };
@@ -205,7 +205,7 @@ function readTier(
 }
 
 /** A weight in kilograms, or with a fault NaN, which compares with nothing and so raises no other. */
-function readWeight(value: unknown, path: string, faults: Faults): number {
+function readWeight(value: unknown, path: string, faults: TariffFaults): number {
   if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
   faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);
   return NaN;

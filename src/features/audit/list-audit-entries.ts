@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../db/record-id.ts";
-import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { AUDITED_ACTIONS, AUDITED_KINDS } from "./audited.ts";
 import { auditEntryMessage } from "./audit-entry-message.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
@@ -47,8 +47,8 @@ type Filters = ReturnType<typeof filtersOf>;
 
 function filtersOf(request: ListAuditEntriesRequestValid) {
   const { operator, workspace, action, subject } = request;
-  const problems = [...unknownAction(action), ...unknownSubject(subject)];
-  const [first, ...rest] = problems;
+  const violations = [...unknownAction(action), ...unknownSubject(subject)];
+  const [first, ...rest] = violations;
   if (first !== undefined) throw new Refusal([first, ...rest]);
   return {
     operatorId: idOf(operator),
@@ -64,12 +64,12 @@ function idOf(sent: bigint | undefined): number | undefined {
   return sent === undefined ? undefined : (readRecordId(sent) ?? 0);
 }
 
-function unknownAction(action: string | undefined): Problem[] {
+function unknownAction(action: string | undefined): Violation[] {
   if (action === undefined || AUDITED_ACTIONS.includes(action)) return [];
   return [invalid("action", `must be one of ${AUDITED_ACTIONS.join(", ")}`)];
 }
 
-function unknownSubject(subject: string | undefined): Problem[] {
+function unknownSubject(subject: string | undefined): Violation[] {
   const [kind, id] = subject?.split("/") ?? [];
   if (subject === undefined || (id && (AUDITED_KINDS as readonly string[]).includes(kind!)))
     return [];
@@ -77,7 +77,7 @@ function unknownSubject(subject: string | undefined): Problem[] {
   return [invalid("subject", `must be one of ${kinds}, a slash and an id, such as workspace/12`)];
 }
 
-function invalid(subject: string, text: string): Problem {
+function invalid(subject: string, text: string): Violation {
   return { reason: "FIELD_INVALID", subject, text: `${subject} ${text}.` };
 }
 

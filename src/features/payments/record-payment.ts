@@ -6,7 +6,7 @@ import {
   type RecordPaymentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
-import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { Refusal, type Violation } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger } from "../shipments/apply-trigger.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
@@ -57,16 +57,16 @@ function assertTotal(
   paid: { readonly amount: number; readonly currency: string },
 ): void {
   const total = toMajor(totalMinor, currency);
-  const problems: Problem[] = [];
+  const violations: Violation[] = [];
   if (paid.amount !== total) {
-    problems.push(mismatch("amount", `amount must be the shipment's total, which is ${total}.`));
+    violations.push(mismatch("amount", `amount must be the shipment's total, which is ${total}.`));
   }
   if (paid.currency !== currency) {
-    problems.push(mismatch("currency", `currency must be the shipment's, which is ${currency}.`));
+    violations.push(mismatch("currency", `currency must be the shipment's, which is ${currency}.`));
   }
-  if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
+  if (violations.length > 0) throw new Refusal(violations as [Violation, ...Violation[]]);
 }
 
-function mismatch(subject: string, text: string): Problem {
+function mismatch(subject: string, text: string): Violation {
   return { reason: "PAYMENT_MISMATCH", subject, text };
 }

@@ -1,4 +1,4 @@
-import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { Refusal, type Violation } from "../../domain/refusal.ts";
 
 /** The days in UTC that a report is about. */
 export interface ReportDays {
@@ -29,24 +29,27 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  * @throws Refusal FIELD_INVALID
  */
 export function readReportDays(requested: RequestedDays, now: Date): ReportDays {
-  const problems: Problem[] = [];
+  const violations: Violation[] = [];
   const read = (field: string, text: string | undefined, orElseMs: number): number => {
     if (text === undefined) return orElseMs;
     const ms = Date.parse(`${text}T00:00:00Z`);
     if (!Number.isNaN(ms) && dateOf(ms) === text) return ms;
-    problems.push(fieldProblem(field, "must be a day of the calendar, such as 2026-11-01"));
+    violations.push(fieldViolation(field, "must be a day of the calendar, such as 2026-11-01"));
     return orElseMs;
   };
   const todayMs = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const toMs = read("to_date", requested.toDate, todayMs);
   const fromMs = read("from_date", requested.fromDate, toMs - (DEFAULT_DAYS - 1) * DAY_MS);
-  if (problems.length === 0 && fromMs > toMs) {
-    problems.push(fieldProblem("from_date", "must not be after to_date"));
+  if (violations.length === 0 && fromMs > toMs) {
+    violations.push(fieldViolation("from_date", "must not be after to_date"));
   }
-  if (problems.length === 0 && toMs - fromMs >= MAX_DAYS * DAY_MS) {
-    problems.push(fieldProblem("from_date", `must be at most ${MAX_DAYS - 1} days before to_date`));
+  if (violations.length === 0 && toMs - fromMs >= MAX_DAYS * DAY_MS) {
+    violations.push(
+      fieldViolation("from_date", `must be at most ${MAX_DAYS - 1} days before to_date`),
+    );
   }
-  if (problems.length > 0) throw new Refusal(problems.toReversed() as [Problem, ...Problem[]]);
+  if (violations.length > 0)
+    throw new Refusal(violations.toReversed() as [Violation, ...Violation[]]);
   const count = (toMs - fromMs) / DAY_MS + 1;
   return {
     dates: Array.from({ length: count }, (_, i) => dateOf(fromMs + i * DAY_MS)),
@@ -60,6 +63,6 @@ export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-function fieldProblem(subject: string, text: string): Problem {
+function fieldViolation(subject: string, text: string): Violation {
   return { reason: "FIELD_INVALID", subject, text: `${subject} ${text}.` };
 }

@@ -8,7 +8,7 @@ import {
   type QuoteShipmentRequest,
   type QuoteShipmentRequestValid,
 } from "../../../gen/shipments/v1/quote_pb.js";
-import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { Refusal, type Violation } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { quoteShipment } from "./quote-shipment.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
@@ -16,23 +16,25 @@ import type { ShipmentDeps } from "./shipment-deps.ts";
 /** Prices many routes independently: the errors of a route are in its own result. */
 export function batchQuoteShipments(
   request: BatchQuoteShipmentsRequestValid,
-  { faults }: Call,
+  { itemViolations }: Call,
   deps: ShipmentDeps,
 ): BatchQuoteShipmentsResponse {
-  const results = request.routes.map((route, i) => quoteOne(route, faultsOf(i, faults), deps));
+  const results = request.routes.map((route, i) =>
+    quoteOne(route, violationsOf(i, itemViolations), deps),
+  );
   return create(BatchQuoteShipmentsResponseSchema, { results });
 }
 
 function quoteOne(
   route: QuoteShipmentRequest,
-  faults: readonly Problem[],
+  violations: readonly Violation[],
   { tariffs, validateQuote }: ShipmentDeps,
 ): BatchQuoteResult {
   // A route that is no object at all has this one error, not one for each missing field.
-  const unreadable = faults.find(({ subject }) => subject === "");
+  const unreadable = violations.find(({ subject }) => subject === "");
   if (unreadable !== undefined) return errorResult(new Refusal([unreadable]));
   try {
-    validateQuote(route, faults);
+    validateQuote(route, violations);
   } catch (error) {
     if (error instanceof Refusal) return errorResult(error);
     throw error;
@@ -41,15 +43,15 @@ function quoteOne(
   return create(BatchQuoteResultSchema, { quote });
 }
 
-function errorResult({ message, problems }: Refusal): BatchQuoteResult {
-  const errors = problems.map(({ subject, text }) => ({ field: subject ?? "", text }));
+function errorResult({ message, violations }: Refusal): BatchQuoteResult {
+  const errors = violations.map(({ subject, text }) => ({ field: subject ?? "", text }));
   return create(BatchQuoteResultSchema, { error: { message, errors } });
 }
 
 /** The decoding errors of one route, with the field paths of a call for that route alone. */
-function faultsOf(i: number, faults: readonly Problem[]): Problem[] {
+function violationsOf(i: number, violations: readonly Violation[]): Violation[] {
   const path = `routes[${i}]`;
-  return faults
+  return violations
     .filter(({ subject }) => subject === path || subject?.startsWith(`${path}.`))
     .map(({ reason, subject = "", text }) => ({
       reason,

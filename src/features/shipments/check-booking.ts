@@ -1,12 +1,12 @@
 import type { Outcome } from "../../db/group-transaction.ts";
 import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
-import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
+import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/versions/tariff-cache.ts";
 import { assertExpectedPrice } from "./assert-expected-price.ts";
 import type { Booking } from "./booking.ts";
 import { mergeMetadata, type Metadata } from "./merge-metadata.ts";
-import { coverageProblems } from "./price.ts";
+import { coverageViolations } from "./price.ts";
 import type { BookingFacts } from "./read-booking-facts.ts";
 
 /** A booking that has passed every check, with its price. */
@@ -20,7 +20,7 @@ export interface AcceptedBooking extends Booking {
 /**
  * Prices a booking and checks it against what the database has.
  *
- * @returns the accepted booking, or a Refusal with every problem of ROUTE_NOT_COVERED,
+ * @returns the accepted booking, or a Refusal with every violation of ROUTE_NOT_COVERED,
  * WEIGHT_NOT_SERVED and PAYMENT_PROVIDER_NOT_CONNECTED, else with the first of PRICE_CHANGED,
  * EXTERNAL_REFERENCE_TAKEN and FIELD_INVALID (too much metadata)
  */
@@ -44,9 +44,9 @@ function acceptBooking(
 ): AcceptedBooking {
   const { request } = booking;
   const result = quote(pricing, routeOf(request));
-  const problems = coverageProblems(result);
-  if (!facts.providerConnected) problems.push(PROVIDER_MISSING);
-  if (problems.length > 0) throw new Refusal(problems as [Problem, ...Problem[]]);
+  const violations = coverageViolations(result);
+  if (!facts.providerConnected) violations.push(PROVIDER_MISSING);
+  if (violations.length > 0) throw new Refusal(violations as [Violation, ...Violation[]]);
   const priced = result as CoveredQuote;
   assertExpectedPrice(priced, request);
   if (facts.takenBy !== null) throw referenceTakenError(facts.takenBy);
@@ -54,7 +54,7 @@ function acceptBooking(
   return { ...booking, facts, tariffVersion: version, priced, metadata };
 }
 
-const PROVIDER_MISSING: Problem = {
+const PROVIDER_MISSING: Violation = {
   reason: "PAYMENT_PROVIDER_NOT_CONNECTED",
   subject: "payment_provider",
   text: "The workspace has no payment provider connected; connect one before booking.",

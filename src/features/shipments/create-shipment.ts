@@ -36,7 +36,7 @@ type CreateShipment = (
  * share the next transaction; each is answered after the commit and fails independently. The price
  * is that of the tariff in force when the transaction reads it.
  *
- * A booking is refused with every problem it has of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED and
+ * A booking is refused with every violation it has of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED and
  * PAYMENT_PROVIDER_NOT_CONNECTED; if it has none of these, for PRICE_CHANGED, then
  * EXTERNAL_REFERENCE_TAKEN, then FIELD_INVALID (too much metadata).
  *

@@ -2,7 +2,7 @@ import {
   type GetShipmentRequestValid,
   type GetShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { DualAnswer } from "../../pipeline/answer.ts";
+import { LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentJson } from "./shipment-json.ts";
@@ -17,9 +17,9 @@ export async function getShipment(
   request: GetShipmentRequestValid,
   { caller }: Call,
   { findShipment }: Pick<ShipmentDeps, "findShipment">,
-): Promise<DualAnswer<GetShipmentResponse>> {
+): Promise<LazyResponse<GetShipmentResponse>> {
   const row = await findShipment({ workspace: caller.workspaceId, reference: request.shipment });
-  return new DualAnswer(
+  return new LazyResponse(
     () => ({ $typeName: "shipments.v1.GetShipmentResponse", data: shipmentMessage(row) }),
     () => ({ data: shipmentJson(row) }),
   );

@@ -9,7 +9,7 @@ import { endPage, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
-import { DualAnswer, type Answer } from "../../pipeline/answer.ts";
+import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { indexPredicate, listIndexFor } from "./list-index.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
@@ -34,7 +34,7 @@ export async function listShipments(
   request: ListShipmentsRequestValid,
   { caller }: Call,
   { reader }: Pick<ShipmentDeps, "reader">,
-): Promise<Answer<ListShipmentsResponse>> {
+): Promise<RpcResponse<ListShipmentsResponse>> {
   const filters = filtersOf(caller.workspaceId, request);
   const page = readPage(request, filters, readPosition);
   const state = narrowState(filters.status, filters.paymentStatus);
@@ -43,7 +43,7 @@ export async function listShipments(
   const { sql, values } = listQuery(state, filters, page);
   const found = (await reader.rows(sql, values)).map(([row]) => shipmentRow(row as string));
   const { rows, nextPageToken } = endPage(found, page, positionOf, shipmentBytes);
-  return new DualAnswer<ListShipmentsResponse>(
+  return new LazyResponse<ListShipmentsResponse>(
     () => ({
       $typeName: "shipments.v1.ListShipmentsResponse",
       data: rows.map(shipmentMessage),

@@ -2,7 +2,7 @@ import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Reader } from "../../db/reader.ts";
-import type { Problem } from "../../domain/refusal.ts";
+import type { Violation } from "../../domain/refusal.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { ChangeShipment } from "./change-shipment.ts";
 import type { FindShipment } from "./find-shipment.ts";
@@ -19,9 +19,9 @@ export interface ShipmentDeps {
   /**
    * Validates one route of a batch by the rules of its descriptor.
    *
-   * @param faults the errors of decoding it, which are reported along with those of validating it
+   * @param violations the errors of decoding it, which are reported along with those of validating it
    *
    * @throws Refusal FIELD_INVALID
    */
-  readonly validateQuote: (route: QuoteShipmentRequest, faults: readonly Problem[]) => void;
+  readonly validateQuote: (route: QuoteShipmentRequest, violations: readonly Violation[]) => void;
 }

@@ -10,14 +10,14 @@ import type { EntityManager } from "../../db/orm.ts";
 import { quote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
 import { readRecordId } from "../../db/record-id.ts";
-import { Refusal, refuse, type Problem } from "../../domain/refusal.ts";
+import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { Customer } from "../customers/customer.entity.ts";
 import type { CustomerRow } from "../customers/customer-row.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
-import { coverageProblems, priceColumns } from "./price.ts";
+import { coverageViolations, priceColumns } from "./price.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -96,7 +96,7 @@ async function changedRoute(
   if (row.status !== "pending") throw stateError("The shipment's route and weight", row);
   const { version, pricing } = await tariffs.inForce(tx);
   const result = quote(pricing, routeOf(route));
-  if (!result.covered) throw new Refusal(coverageProblems(result) as [Problem, ...Problem[]]);
+  if (!result.covered) throw new Refusal(coverageViolations(result) as [Violation, ...Violation[]]);
   return { ...route, ...priceColumns(result), tariff: version };
 }
 

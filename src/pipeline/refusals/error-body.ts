@@ -9,12 +9,12 @@ export interface ErrorBody {
 }
 
 /**
- * Says what was refused: the message, each problem's text under the field or subject it is about, the
+ * Says what was refused: the message, each violation's text under the field or subject it is about, the
  * reason, and by which id the log knows the request.
  */
-export function errorBody({ message, problems, reason }: Refusal, requestId: string): ErrorBody {
+export function errorBody({ message, violations, reason }: Refusal, requestId: string): ErrorBody {
   const errors = new Map<string, string[]>();
-  for (const { subject, text } of problems) {
+  for (const { subject, text } of violations) {
     if (subject === undefined) continue;
     const texts = errors.get(subject);
     if (texts === undefined) errors.set(subject, [text]);

@@ -8,13 +8,13 @@ import {
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { mapKey } from "../../domain/map-key.ts";
-import type { Problem } from "../../domain/refusal.ts";
+import type { Violation } from "../../domain/refusal.ts";
 
 /** Trims a request in place and reports text and times that no field can hold. */
-export type NormalizeRequest = (request: Message) => Problem[];
+export type NormalizeRequest = (request: Message) => Violation[];
 
 type Fields = Record<string, unknown>;
-type NormalizeField = (fields: Fields, path: string, problems: Problem[]) => void;
+type NormalizeField = (fields: Fields, path: string, violations: Violation[]) => void;
 
 /**
  * Compiles the normalization of one kind of request, which is the same by JSON and by gRPC: strings
@@ -26,9 +26,9 @@ type NormalizeField = (fields: Fields, path: string, problems: Problem[]) => voi
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   const normalize = compileMessage(schema, [], isUpdate(schema));
   return (request) => {
-    const problems: Problem[] = [];
-    normalize?.(request, "", problems);
-    return problems;
+    const violations: Violation[] = [];
+    normalize?.(request, "", violations);
+    return violations;
   };
 }
 
@@ -55,8 +55,8 @@ function compileMessage(
     (field) => compileField(field, [...parents, schema], keepsBlank) ?? [],
   );
   if (steps.length === 0) return undefined;
-  return (fields, path, problems) => {
-    for (const step of steps) step(fields, path, problems);
+  return (fields, path, violations) => {
+    for (const step of steps) step(fields, path, violations);
   };
 }
 
@@ -74,9 +74,9 @@ function compileField(
       const nested = compileMessage(field.message, parents);
       return (
         nested &&
-        ((fields, path, problems) => {
+        ((fields, path, violations) => {
           const value = fields[localName] as Fields | undefined;
-          if (value !== undefined) nested(value, `${path}${name}.`, problems);
+          if (value !== undefined) nested(value, `${path}${name}.`, violations);
         })
       );
     }
@@ -87,9 +87,9 @@ function compileField(
       const nested = compileMessage(field.message, parents);
       return (
         nested &&
-        ((fields, path, problems) => {
+        ((fields, path, violations) => {
           (fields[localName] as Fields[]).forEach((item, i) =>
-            nested(item, `${path}${name}[${i}].`, problems),
+            nested(item, `${path}${name}[${i}].`, violations),
           );
         })
       );
@@ -114,12 +114,12 @@ const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 
 function checkTimestamp(localName: string, name: string): NormalizeField {
-  return (fields, path, problems) => {
+  return (fields, path, violations) => {
     const time = fields[localName] as Timestamp | undefined;
     if (time === undefined) return;
     const { seconds, nanos } = time;
     if (seconds >= FIRST_SECOND && seconds <= LAST_SECOND && nanos >= 0 && nanos < 1e9) return;
-    problems.push({
+    violations.push({
       reason: "FIELD_INVALID",
       subject: path + name,
       text: `${path}${name} must be a time from year 0001 to 9999.`,
@@ -131,11 +131,11 @@ function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField 
   const { localName, name } = field;
   const oneof = field.oneof?.localName;
   const isDropped = field.proto.proto3Optional && !keepsBlank;
-  return (fields, path, problems) => {
+  return (fields, path, violations) => {
     if (oneof !== undefined) {
       const chosen = fields[oneof] as { case?: string; value?: unknown };
       if (chosen.case === localName) {
-        chosen.value = normalizeText(chosen.value as string, path + name, problems);
+        chosen.value = normalizeText(chosen.value as string, path + name, violations);
       }
       return;
     }
@@ -144,39 +144,39 @@ function normalizeSingle(field: DescField, keepsBlank: boolean): NormalizeField 
       if (isDropped) fields[localName] = undefined;
       return;
     }
-    const normalized = normalizeText(value, path + name, problems);
+    const normalized = normalizeText(value, path + name, violations);
     fields[localName] = normalized === "" && isDropped ? undefined : normalized;
   };
 }
 
 function normalizeList(localName: string, name: string): NormalizeField {
-  return (fields, path, problems) => {
+  return (fields, path, violations) => {
     fields[localName] = (fields[localName] as string[]).map((item, i) =>
-      normalizeText(item, `${path}${name}[${i}]`, problems),
+      normalizeText(item, `${path}${name}[${i}]`, violations),
     );
   };
 }
 
 function normalizeMap(localName: string, name: string): NormalizeField {
-  return (fields, path, problems) => {
+  return (fields, path, violations) => {
     const map = fields[localName] as Record<string, string>;
     for (const [key, value] of Object.entries(map)) {
       const at = path + name + mapKey(key);
-      normalizeText(key, at, problems);
+      normalizeText(key, at, violations);
       // Assigned to an object, this key would be its prototype.
-      if (key === "__proto__") problems.push(notAKey(at));
-      else map[key] = normalizeText(value, at, problems);
+      if (key === "__proto__") violations.push(notAKey(at));
+      else map[key] = normalizeText(value, at, violations);
     }
   };
 }
 
-function notAKey(at: string): Problem {
+function notAKey(at: string): Violation {
   return { reason: "FIELD_INVALID", subject: at, text: `${at} is not a key that can be used.` };
 }
 
-function normalizeText(text: string, path: string, problems: Problem[]): string {
+function normalizeText(text: string, path: string, violations: Violation[]): string {
   if (text.includes("\0") || !text.isWellFormed()) {
-    problems.push({
+    violations.push({
       reason: "FIELD_INVALID",
       subject: path,
       text: `${path} must be valid Unicode text without NUL characters.`,

@@ -6,27 +6,26 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import type { Path } from "@bufbuild/protobuf/reflect";
-import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
 import { mapKey } from "../../domain/map-key.ts";
-import { Refusal, type Problem } from "../../domain/refusal.ts";
+import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 
 /**
- * Normalizes a request in place and checks it against the rules of its descriptor. All faults are
- * reported together, in the order of the fields; a field that is already at fault is not also called
- * missing.
+ * Normalizes a request in place and checks it against the rules of its descriptor. All violations are
+ * reported together, in the order of the fields; a field of the wrong type is not also called missing.
  *
- * @param faults what was found wrong before there was a message (a field of the wrong JSON type)
+ * @param decoding what was found wrong before there was a message (a field of the wrong JSON type)
  * @param unknown what is no field, for which all of the request is refused
- * @returns those of `faults` that are in list items which the RPC's function reports by itself
+ * @returns those of `decoding` that are in list items which the RPC's function reports by itself
  * @throws Refusal FIELD_INVALID
  */
 export type ValidateRequest = (
   request: Message,
-  faults: readonly Problem[],
-  unknown?: readonly Problem[],
-) => readonly Problem[];
+  decoding: readonly Violation[],
+  unknown?: readonly Violation[],
+) => readonly Violation[];
 
 const NONE: readonly never[] = [];
 
@@ -36,29 +35,29 @@ const validator = createValidator();
 export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
-  const placeOf = (problem: Problem) => order.get(firstName(problem.subject ?? "")) ?? -1;
+  const placeOf = (violation: Violation) => order.get(firstName(violation.subject ?? "")) ?? -1;
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
-  const isLeft = ({ subject = "" }: Problem) =>
+  const isLeft = ({ subject = "" }: Violation) =>
     leftToFunction.some((prefix) => subject.startsWith(prefix));
-  return (request, allFaults, unknown = NONE) => {
-    const left = allFaults.filter(isLeft);
-    const faults = left.length === 0 ? allFaults : allFaults.filter((it) => !isLeft(it));
-    const textFaults = normalize(request);
+  return (request, decoding, unknown = NONE) => {
+    const left = decoding.filter(isLeft);
+    const refused = left.length === 0 ? decoding : decoding.filter((it) => !isLeft(it));
+    const ofText = normalize(request);
     const result = validator.validate(schema, request);
     if (result.kind === "error") throw result.error;
-    const violations =
+    const ofRules =
       result.kind === "invalid" ? result.violations.filter((it) => !clears(request, it)) : NONE;
-    const count = violations.length + faults.length + textFaults.length + unknown.length;
+    const count = ofRules.length + refused.length + ofText.length + unknown.length;
     if (count === 0) return left;
-    const found = [...unknown, ...faults, ...textFaults];
-    const problems = [...found, ...unlessFound(violations.map(describe), found)];
-    problems.sort((a, b) => placeOf(a) - placeOf(b));
-    throw new Refusal(problems as [Problem, ...Problem[]]);
+    const found = [...unknown, ...refused, ...ofText];
+    const violations = [...found, ...unlessFound(ofRules.map(describe), found)];
+    violations.sort((a, b) => placeOf(a) - placeOf(b));
+    throw new Refusal(violations as [Violation, ...Violation[]]);
   };
 }
 
 /** Whether a violation is that of blank text that clears a field: it need not be an email, say. */
-function clears(request: Message, { field: path, ruleId }: Violation): boolean {
+function clears(request: Message, { field: path, ruleId }: RuleViolation): boolean {
   const [step, below] = path;
   if (step?.kind !== "field" || below !== undefined || ruleId === "string.min_len") return false;
   const { localName, proto } = step;
@@ -71,32 +70,32 @@ function leavesItems(field: DescField): boolean {
   return type.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
 }
 
-function unlessFound(problems: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
-  const faulty = new Set(found.map((problem) => problem.subject));
-  return problems.filter((problem) => !faulty.has(problem.subject));
+function unlessFound(violations: readonly Violation[], found: readonly Violation[]) {
+  const subjects = new Set(found.map(({ subject }) => subject));
+  return violations.filter(({ subject }) => !subjects.has(subject));
 }
 
-function describe(violation: Violation): Problem {
+function describe(violation: RuleViolation): Violation {
   const path = pathText(violation.field);
   return { reason: "FIELD_INVALID", subject: path, text: `${path} ${wordsFor(violation)}.` };
 }
 
 /** What is wrong with a field, as it follows its name. Blank text is the only one that is too short. */
-function wordsFor(violation: Violation): string {
+function wordsFor(violation: RuleViolation): string {
   if (violation.ruleId === "required") return "is required";
   if (violation.ruleId === "string.min_len") return "must not be blank";
   return allowedValues(violation) ?? violation.message;
 }
 
 /** What an enum's field may be; undefined for a violation of another rule. */
-function allowedValues({ ruleId, field }: Violation): string | undefined {
+function allowedValues({ ruleId, field }: RuleViolation): string | undefined {
   const last = field.at(-1);
   if (!ruleId.startsWith("enum.") || last?.kind !== "field" || !last.enum) return undefined;
   const names = last.enum.values.filter(({ number }) => number !== 0).map(({ name }) => name);
   return `must be one of ${names.join(", ")}`;
 }
 
-/** A field's path, written as other faults write it. */
+/** A field's path, written as `Violation` has it. */
 function pathText(path: Path): string {
   return path.reduce((text, step) => {
     switch (step.kind) {

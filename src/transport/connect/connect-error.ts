@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Problem, Refusal } from "../../domain/refusal.ts";
+import type { Violation, Refusal } from "../../domain/refusal.ts";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -20,11 +20,11 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
  * Says a refusal in the words of gRPC: its code, and `google.rpc` details — `ErrorInfo` always,
  * `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` where waiting helps.
  *
- * @param told the message and the problems to tell, if not all
+ * @param told the message and the violations to tell, if not all
  */
 export function connectError(
   refusal: Refusal,
-  told: Pick<Refusal, "message" | "problems"> = refusal,
+  told: Pick<Refusal, "message" | "violations"> = refusal,
 ): ConnectError {
   const { code } = REFUSAL_STATUS[refusal.reason];
   const details: Detail[] = [
@@ -33,8 +33,8 @@ export function connectError(
       value: { reason: refusal.reason, domain: ERROR_DOMAIN, metadata: { ...refusal.facts } },
     },
   ];
-  const named = told.problems.filter(hasSubject);
-  if (named.length > 0) details.push(describeProblems(code, named));
+  const named = told.violations.filter(hasSubject);
+  if (named.length > 0) details.push(describeViolations(code, named));
   if (refusal.retryAfterSeconds !== undefined) {
     const retryDelay = { seconds: BigInt(refusal.retryAfterSeconds) };
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
@@ -47,18 +47,18 @@ export function grpcError(refusal: Refusal): ConnectError {
   return connectError(refusal, fitTrailers(refusal));
 }
 
-type NamedProblem = Problem & { readonly subject: string };
+type NamedViolation = Violation & { readonly subject: string };
 
-function hasSubject(problem: Problem): problem is NamedProblem {
-  return problem.subject !== undefined;
+function hasSubject(violation: Violation): violation is NamedViolation {
+  return violation.subject !== undefined;
 }
 
-function describeProblems(code: Code, problems: readonly NamedProblem[]): Detail {
+function describeViolations(code: Code, named: readonly NamedViolation[]): Detail {
   if (code !== Code.FailedPrecondition) {
-    const fieldViolations = problems.map((it) => ({ field: it.subject, description: it.text }));
+    const fieldViolations = named.map((it) => ({ field: it.subject, description: it.text }));
     return { desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) };
   }
-  const violations = problems.map((it) => ({
+  const violations = named.map((it) => ({
     type: it.reason,
     subject: it.subject,
     description: it.text,

@@ -11,7 +11,7 @@ import {
 } from "@connectrpc/connect";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import type { Refusal } from "../../domain/refusal.ts";
-import { DocumentAnswer, messageOf } from "../../pipeline/answer.ts";
+import { DocumentResponse, messageOf } from "../../pipeline/rpc-response.ts";
 import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import { deadlineError } from "../../pipeline/request/deadline.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
@@ -136,7 +136,7 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
     try {
       const answer = await pipeline.execute(rpc, request, call as AnyCall);
       // Connect encodes it for this call alone, and nothing counts what it has written.
-      if (answer instanceof DocumentAnswer) {
+      if (answer instanceof DocumentResponse) {
         pipeline.reserveAnswer(call, answer.document.body.length);
       }
       call.code = 0;

@@ -1,4 +1,4 @@
-import { summarize, type Problem, type Refusal } from "../../domain/refusal.ts";
+import { summarize, type Violation, type Refusal } from "../../domain/refusal.ts";
 
 /**
  * How much of the trailers may tell a refusal, in bytes as they are sent. Clients in Java and on gRPC's
@@ -14,21 +14,21 @@ const OTHER_DETAIL_BYTES = 400;
 const FRAME_BYTES = 12;
 const ELLIPSIS = "…";
 
-/** The part of a refusal that fits into trailers: its message, and its first problems. */
-export function fitTrailers(refusal: Refusal): Pick<Refusal, "message" | "problems"> {
-  const [first] = refusal.problems;
-  const message = summarize(fittingMessage(first!.text), refusal.problemCount);
+/** The part of a refusal that fits into trailers: its message, and its first violations. */
+export function fitTrailers(refusal: Refusal): Pick<Refusal, "message" | "violations"> {
+  const [first] = refusal.violations;
+  const message = summarize(fittingMessage(first!.text), refusal.violationCount);
   // The details are in base64, four bytes for three, and have the message too.
   const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
   let leftBytes = detailBytes - Buffer.byteLength(message) - OTHER_DETAIL_BYTES;
-  const problems: Problem[] = [];
-  for (const problem of refusal.problems) {
-    const { reason, subject = "", text } = problem;
+  const violations: Violation[] = [];
+  for (const violation of refusal.violations) {
+    const { reason, subject = "", text } = violation;
     leftBytes -= Buffer.byteLength(reason + subject + text) + FRAME_BYTES;
     if (leftBytes < 0) break;
-    problems.push(problem);
+    violations.push(violation);
   }
-  return { message, problems };
+  return { message, violations };
 }
 
 /** A message, cut where it would be too long for `grpc-message`. */

@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressedFlag, type Compression } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { DocumentAnswer, messageOf, type Answer } from "../../pipeline/answer.ts";
+import { DocumentResponse, messageOf, type RpcResponse } from "../../pipeline/rpc-response.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limit-headers.ts";
@@ -31,7 +31,7 @@ export type TakeStream = (
 
 type Trailers = Readonly<Record<string, string>>;
 
-const NO_FAULTS: readonly never[] = [];
+const NO_VIOLATIONS: readonly never[] = [];
 const WITH_TRAILERS = { waitForTrailers: true };
 const OK: Trailers = { "grpc-status": "0" };
 
@@ -114,7 +114,8 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       const end = () => {
         bodyEnded = true;
         const request = answered ? undefined : attempt(() => body.end(), fail);
-        if (request) received(() => ({ request, faults: NO_FAULTS, unknown: NO_FAULTS }));
+        if (request)
+          received(() => ({ request, violations: NO_VIOLATIONS, unknown: NO_VIOLATIONS }));
       };
       // An empty body may have ended while the caller was looked up, and does not end again.
       if (stream.readableEnded) return end();
@@ -143,15 +144,15 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
 }
 
 /** The frame of an answer, at once unless it is compressed; Connect's error when it is too large. */
-function frameOf(codec: UnaryCodec, answer: Answer): Buffer | ConnectError | Promise<Buffer> {
-  if (answer instanceof DocumentAnswer) return documentFrame(codec, answer);
+function frameOf(codec: UnaryCodec, answer: RpcResponse): Buffer | ConnectError | Promise<Buffer> {
+  if (answer instanceof DocumentResponse) return documentFrame(codec, answer);
   const bytes = encode(codec, messageOf(answer));
   if (bytes instanceof ConnectError) return bytes;
   return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
 }
 
 /** The frame of a document, which all calls that ask for it in this form share. */
-function documentFrame(codec: UnaryCodec, answer: DocumentAnswer): Promise<Buffer> {
+function documentFrame(codec: UnaryCodec, answer: DocumentResponse): Promise<Buffer> {
   return answer.form(`gRPC ${codec.compression?.name}`, async () => {
     const bytes = codec.serialize(answer.message());
     return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);

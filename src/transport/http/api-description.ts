@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse } from "../../domain/refusal.ts";
-import type { Document } from "../../pipeline/answer.ts";
+import type { Document } from "../../pipeline/rpc-response.ts";
 import { documentReply, type AnsweredDocument, type DocumentReply } from "./document-reply.ts";
 import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { DocumentAnswer } from "../../pipeline/answer.ts";
+import type { DocumentResponse } from "../../pipeline/rpc-response.ts";
 
 /** What a request for a document is answered with. */
 export interface DocumentReply {
@@ -12,7 +12,7 @@ export interface DocumentReply {
 }
 
 /** A document in its forms. */
-export type AnsweredDocument = Pick<DocumentAnswer, "document" | "form">;
+export type AnsweredDocument = Pick<DocumentResponse, "document" | "form">;
 
 /** The smallest document that is compressed, in bytes. */
 const COMPRESS_MIN_BYTES = 1024;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { DocumentAnswer, DualAnswer } from "../../pipeline/answer.ts";
+import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import { errorBody } from "../../pipeline/refusals/error-body.ts";
 import type { Pipeline } from "../../pipeline/pipeline.ts";
@@ -112,10 +112,10 @@ function exchangeOf(
       const headers = call.rateLimit ? headerList(rateLimitHeaders(call.rateLimit)) : [];
       if (call.replayed) headers.push(...REPLAYED);
       headers.push(...handling);
-      if (answer instanceof DocumentAnswer) {
+      if (answer instanceof DocumentResponse) {
         return sendDocument(options, answer, route.successStatus, headers);
       }
-      const json = answer instanceof DualAnswer ? answer.json() : route.encodeJson(answer);
+      const json = answer instanceof LazyResponse ? answer.json() : route.encodeJson(answer);
       send(options, route.successStatus, json, headers);
     },
     refuse: (refusal) => sendRefusal(options, refusal, handling),
@@ -143,7 +143,7 @@ function send(
 
 async function sendDocument(
   { response, call, calls, pipeline }: ReplyTarget,
-  answer: DocumentAnswer,
+  answer: DocumentResponse,
   status: number,
   headers: HeaderList,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { getOption, hasOption, type DescField, type Message } from "@bufbuild/protobuf";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
-import type { Problem } from "../../domain/refusal.ts";
+import type { Violation } from "../../domain/refusal.ts";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
 import type { CallHeaders } from "../../pipeline/request/call-headers.ts";
@@ -8,7 +8,7 @@ import type { DecodedRequest } from "../../pipeline/serve-unary.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
 import { assertNotEncoded, parseBody } from "./read-body.ts";
 import type { Route } from "./routes.ts";
-import { handlingHeaders, prefersStrict, unknownFieldProblem } from "./unknown-fields.ts";
+import { handlingHeaders, prefersStrict, unknownFieldViolation } from "./unknown-fields.ts";
 
 /** A route with everything compiled that its requests need. */
 export interface JsonRoute extends Route {
@@ -71,7 +71,7 @@ export function decodeRequest(
   { path, query }: Parameters,
 ): DecodedRequest & { readonly handling: readonly string[] } {
   const json = route.body === "json" ? parseBody(body, headers, route.mayBeEmpty) : {};
-  const unknown: Problem[] = [];
+  const unknown: Violation[] = [];
   if (query !== "") {
     Object.assign(json, route.decodeQuery(new URLSearchParams(query), unknown));
   }
@@ -79,14 +79,14 @@ export function decodeRequest(
   if (typeof route.body === "string") {
     const decoded = route.decodeJson(json);
     const isStrict = prefersStrict(headers.prefer);
-    if (isStrict) unknown.push(...decoded.unknown.map(unknownFieldProblem));
+    if (isStrict) unknown.push(...decoded.unknown.map(unknownFieldViolation));
     const handling = handlingHeaders(decoded.unknown, isStrict);
-    return { request: decoded.request, faults: decoded.faults, unknown, handling };
+    return { request: decoded.request, violations: decoded.violations, unknown, handling };
   }
   assertNotEncoded(headers);
-  const { request, faults } = route.decodeJson(json);
+  const { request, violations } = route.decodeJson(json);
   (request as Message & Record<string, unknown>)[route.body.localName] = body;
-  return { request, faults, unknown, handling: [] };
+  return { request, violations, unknown, handling: [] };
 }
 
 /**

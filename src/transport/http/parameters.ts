@@ -1,6 +1,6 @@
 import { ScalarType, type DescField } from "@bufbuild/protobuf";
 import { shownName } from "../../domain/map-key.ts";
-import type { Problem } from "../../domain/refusal.ts";
+import type { Violation } from "../../domain/refusal.ts";
 
 /** The number grammar of RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
@@ -8,11 +8,11 @@ const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 /**
  * Gives parameters, names and texts, as the JSON object that says the same.
  *
- * @param unknown takes the faults of those that there are not
+ * @param unknown takes the violations of those that there are not
  */
 export type DecodeParameters = (
   parameters: Iterable<readonly [string, string]>,
-  unknown: Problem[],
+  unknown: Violation[],
 ) => Record<string, unknown>;
 
 /** How many unknown parameters are named. */
@@ -49,7 +49,7 @@ export function compileDecodeParameters(
   };
 }
 
-function unknownParameter(name: string, known: string): Problem {
+function unknownParameter(name: string, known: string): Violation {
   const subject = shownName(name);
   const text = `${subject} is no query parameter of this call; it takes ${known}.`;
   return { reason: "FIELD_INVALID", subject, text };

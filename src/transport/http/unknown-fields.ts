@@ -1,4 +1,4 @@
-import type { Problem } from "../../domain/refusal.ts";
+import type { Violation } from "../../domain/refusal.ts";
 
 /** How much of a path a header shows, in characters. */
 const SHOWN_CHARACTERS = 100;
@@ -19,7 +19,7 @@ export function prefersStrict(prefer: string | undefined): boolean {
 }
 
 /** The refusal of an unknown field. */
-export function unknownFieldProblem(path: string): Problem {
+export function unknownFieldViolation(path: string): Violation {
   const text = `${path} is no field of this request.`;
   return { reason: "FIELD_INVALID", subject: path, text };
 }

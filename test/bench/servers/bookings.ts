@@ -57,7 +57,7 @@ export function priceOf(route: Row) {
     dropoff: { lat: route.dropoff_lat, lng: route.dropoff_lng },
     weightKg: route.weight_kg,
   });
-  if (!priced.covered) throw new Refused(priced.problems[0].message);
+  if (!priced.covered) throw new Refused(priced.failures[0].message);
   return {
     distance_km: roundKm(priced.distanceKm),
     distance_fee_minor: priced.distanceFeeMinor,

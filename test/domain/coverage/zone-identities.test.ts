@@ -5,10 +5,10 @@ import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
 import { identifyZones } from "../../../src/domain/coverage/zone-identities.ts";
-import { createFaults } from "../../../src/domain/faults.ts";
+import { createTariffFaults } from "../../../src/domain/faults.ts";
 
 function identify(features: readonly unknown[]) {
-  const faults = createFaults(100);
+  const faults = createTariffFaults(100);
   const identities = identifyZones(features, faults);
   return { identities, faults: faults.list };
 }

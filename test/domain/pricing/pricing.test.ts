@@ -145,23 +145,23 @@ describe("an uncovered route", () => {
     ["both outside", BESIDE, AWAY, 1, [BOTH]],
     ["too heavy", WEST, EAST, 60, [HEAVY]],
     ["outside and too heavy, coverage first", AWAY, EAST, 60, [PICKUP, HEAVY]],
-  ])("%s", (_, pickup, dropoff, weightKg, problems) => {
+  ])("%s", (_, pickup, dropoff, weightKg, failures) => {
     expect(quoteWith({}, weightKg, pickup, dropoff)).toEqual({
       covered: false,
-      problems,
+      failures,
       baseFeeMinor: 500,
       currency: "USD",
     });
   });
 
   test("has no distance to the nearest zone where there are no zones", () => {
-    const problems = [
+    const failures = [
       {
         failure: "coverage",
         message: "The pickup and dropoff points are outside the coverage zones.",
       },
     ];
-    expect(quoteWith({ zones: [] }, 1)).toMatchObject({ covered: false, problems });
+    expect(quoteWith({ zones: [] }, 1)).toMatchObject({ covered: false, failures });
   });
 
   test.each([
@@ -191,7 +191,7 @@ describe("an uncovered route", () => {
     ],
   ])("names the weights that are served: %s", (_, tiers, served) => {
     expect(quoteWith({ tiers }, 0.5 + 5000)).toMatchObject({
-      problems: [{ failure: "weight", message: `No pricing tier covers 5000.5 kg; ${served}.` }],
+      failures: [{ failure: "weight", message: `No pricing tier covers 5000.5 kg; ${served}.` }],
     });
   });
 
@@ -243,7 +243,7 @@ describe("any quote", () => {
           expect(result.covered).toBe(inBox && found !== undefined);
           if (!result.covered) {
             const failures = [...(inBox ? [] : ["coverage"]), ...(found ? [] : ["weight"])];
-            expect(result.problems.map((problem) => problem.failure)).toEqual(failures);
+            expect(result.failures.map((failure) => failure.failure)).toEqual(failures);
             return;
           }
           expect(result.distanceKm).toBe(haversineKm(route.pickup, route.dropoff));

@@ -44,13 +44,13 @@ describe("days that cannot be reported are refused at their fields", () => {
       { fromDate: "2028-05-01", toDate: "2028-08-01" },
       [fromDate("from_date must be at most 91 days before to_date.")],
     ],
-  ])("%s", (_, requested, problems) => {
+  ])("%s", (_, requested, violations) => {
     const refused = () => readReportDays(requested, NOW);
     expect(refused).toThrow(Refusal);
     try {
       refused();
     } catch (error) {
-      expect((error as Refusal).problems).toEqual(problems);
+      expect((error as Refusal).violations).toEqual(violations);
     }
   });
 });

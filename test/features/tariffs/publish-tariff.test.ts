@@ -49,6 +49,6 @@ test("concurrent publications of the same tariff make one version", async () => 
 
 test("publishing a tariff with faults changes nothing", async () => {
   const refusal = (await publish(withBaseFee("-1")).catch((error: unknown) => error)) as Refusal;
-  expect(refusal.problems).toMatchObject([{ reason: "TARIFF_FAULTY", subject: "base_fee" }]);
+  expect(refusal.violations).toMatchObject([{ reason: "TARIFF_FAULTY", subject: "base_fee" }]);
   expect(await showTariff(orm.em)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { DocumentAnswer } from "../../../src/pipeline/answer.ts";
+import { DocumentResponse } from "../../../src/pipeline/rpc-response.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   OWN_KEY,
@@ -23,7 +23,7 @@ const LARGE = Buffer.from(
 );
 
 function documentOf(id: bigint, body: Buffer, makeParcel: MakeParcel) {
-  return new DocumentAnswer(() => makeParcel({ id, data: body }), {
+  return new DocumentResponse(() => makeParcel({ id, data: body }), {
     contentType: "application/geo+json",
     body,
     etag: `v${id}`,
@@ -37,7 +37,7 @@ const BODIES = new Map([
   [2n, Buffer.from(SHORT)],
   [3n, LARGE],
 ]);
-const answers = new Map<bigint, DocumentAnswer>();
+const answers = new Map<bigint, DocumentResponse>();
 const run = ({ id }: Parcel, makeParcel: MakeParcel) =>
   answers.getOrInsertComputed(id, () => documentOf(id, BODIES.get(id)!, makeParcel));
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Problem } from "../../../src/domain/refusal.ts";
+import type { Violation } from "../../../src/domain/refusal.ts";
 import { compileDecodeParameters } from "../../../src/transport/http/parameters.ts";
 import { describeEveryKind } from "../../support/every-kind.ts";
 
@@ -7,7 +7,7 @@ const compiled = compileDecodeParameters(describeEveryKind().fields);
 
 /** The JSON object of a query without unknown parameters. */
 function decode(query: URLSearchParams) {
-  const unknown: Problem[] = [];
+  const unknown: Violation[] = [];
   const json = compiled(query, unknown);
   expect(unknown).toEqual([]);
   return json;
@@ -55,7 +55,7 @@ test("of a parameter that comes twice for one value, the last counts", () => {
 });
 
 test("unknown query parameters are named, of many the first, and of long ones the beginning", () => {
-  const unknown: Problem[] = [];
+  const unknown: Violation[] = [];
   const query = new URLSearchParams("flags=true&flag=true&__proto__=x&constructor=y&smallCount=1");
   expect(compiled(query, unknown)).toEqual({ flag: true });
   expect(unknown.map(({ subject }) => subject)).toEqual([
@@ -64,10 +64,10 @@ test("unknown query parameters are named, of many the first, and of long ones th
     "constructor",
     "smallCount",
   ]);
-  const [{ text }] = unknown as [Problem];
+  const [{ text }] = unknown as [Violation];
   expect(text).toMatch(/^flags is no query parameter of this call; it takes number, maybe, /);
 
-  const many: Problem[] = [];
+  const many: Violation[] = [];
   compiled(
     Array.from({ length: 1_000 }, (_, i) => [`${i}`.padEnd(5_000, "x"), ""] as const),
     many,

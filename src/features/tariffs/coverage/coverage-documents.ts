@@ -5,7 +5,7 @@ import {
   type GetCoverageResponse,
 } from "../../../../gen/shipments/v1/coverage_service_pb.js";
 import { createSemaphore } from "../../../db/semaphore.ts";
-import { DocumentAnswer } from "../../../pipeline/answer.ts";
+import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 
 /** The zones of versions, as documents. */
@@ -18,7 +18,7 @@ export interface CoverageDocuments {
   find(version: number, toleranceM: number): Promise<CoverageAnswer>;
 }
 
-export type CoverageAnswer = DocumentAnswer<GetCoverageResponse>;
+export type CoverageAnswer = DocumentResponse<GetCoverageResponse>;
 
 /** How much memory documents may take, in bytes; the one asked for last stays even if it takes more. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -89,7 +89,7 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
 function answerOf(geojson: Uint8Array, tariffVersion: number, toleranceM: number): CoverageAnswer {
   const body = Buffer.from(geojson.buffer as ArrayBuffer, geojson.byteOffset, geojson.byteLength);
   const digest = hash("sha256", body, "base64url").slice(0, 16);
-  return new DocumentAnswer(
+  return new DocumentResponse(
     () => create(GetCoverageResponseSchema, { geojson, tariffVersion, toleranceM }),
     {
       contentType: "application/geo+json",

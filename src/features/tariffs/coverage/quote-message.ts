@@ -13,13 +13,13 @@ const FAILURE_TYPE = {
   weight: QuoteFailureType.WEIGHT,
 } as const;
 
-/** A quote as callers see it: the price, or the first problem that stands in its way. */
+/** A quote as callers see it: the price, or the first failure that stands in its way. */
 export function quoteMessage(quote: Quote): QuoteShipmentResponse {
   if (quote.covered) {
     return create(QuoteShipmentResponseSchema, { covered: true, ...priceInMajor(quote) });
   }
-  const { problems, baseFeeMinor, currency } = quote;
-  const [{ failure, message }] = problems;
+  const { failures, baseFeeMinor, currency } = quote;
+  const [{ failure, message }] = failures;
   return create(QuoteShipmentResponseSchema, {
     covered: false,
     failureType: FAILURE_TYPE[failure],

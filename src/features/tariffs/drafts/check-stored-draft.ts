@@ -1,6 +1,6 @@
 import { runStatement } from "../../../db/statement.ts";
 import { TOO_MUCH_MEMORY } from "../../../domain/coverage/read-zones.ts";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import { readAndCheckDraft, type CheckedDraft } from "../tasks/check-task.ts";
 import { draftEtag } from "./draft-etag.ts";
 import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";
@@ -66,4 +66,4 @@ async function checkInThread(
 }
 
 /** Of a draft that took too much memory to be checked. */
-export const TOO_LARGE: Fault = { path: "zones", text: TOO_MUCH_MEMORY };
+export const TOO_LARGE: TariffFault = { path: "zones", text: TOO_MUCH_MEMORY };

@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { runSlowStatement } from "../../../db/statement.ts";
 import { readRecordId } from "../../../db/record-id.ts";
-import { DocumentAnswer } from "../../../pipeline/answer.ts";
+import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import { draftEtag } from "./draft-etag.ts";
 import { GEOJSON } from "../coverage/geojson.ts";
 import type { ZonesDeps } from "../tasks/large-reads.ts";
@@ -20,7 +20,7 @@ import { draftNotFoundError } from "../versions/tariff-refusals.ts";
 export async function getTariffDraftZones(
   { draft }: GetTariffDraftZonesRequestValid,
   { em, readLarge }: ZonesDeps,
-): Promise<DocumentAnswer<GetTariffDraftZonesResponse>> {
+): Promise<DocumentResponse<GetTariffDraftZonesResponse>> {
   const id = readRecordId(draft) ?? 0;
   const rows = await readLarge(() =>
     em.fork().transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [id])),
@@ -28,7 +28,7 @@ export async function getTariffDraftZones(
   const [first] = rows;
   if (first === undefined) throw draftNotFoundError();
   const geojson = Buffer.concat(rows.flatMap(({ data }) => data ?? []));
-  return new DocumentAnswer(() => create(GetTariffDraftZonesResponseSchema, { geojson }), {
+  return new DocumentResponse(() => create(GetTariffDraftZonesResponseSchema, { geojson }), {
     contentType: GEOJSON,
     body: geojson,
     etag: draftEtag({ id, revision: first.revision }),

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { canonicalText } from "../../../domain/canonical-text.ts";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import {
   MAX_FAULTS,
   readTariff,
@@ -21,7 +21,7 @@ export type DraftCheck =
   | {
       readonly tariff?: undefined;
       readonly digest?: undefined;
-      readonly faults: readonly Fault[];
+      readonly faults: readonly TariffFault[];
     };
 
 /** Checks all of a draft, which takes seconds when it is large. */

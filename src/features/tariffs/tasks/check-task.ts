@@ -1,4 +1,4 @@
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import { checkDraft } from "./check-draft.ts";
 import { readDraftDocument, type Queryable } from "./read-document.ts";
 import type { TariffTask } from "./tariff-tasks.ts";
@@ -8,7 +8,7 @@ export interface CheckedDraft {
   /** The revision of the draft that was checked. */
   readonly revision: number;
   /** In the order of the document; none when it can be published. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly TariffFault[];
   /** How many zones and tiers it has; 0 when it has faults. */
   readonly zones: number;
   readonly tiers: number;

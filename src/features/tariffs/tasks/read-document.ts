@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { oversizeOf } from "../../../domain/coverage/read-zones.ts";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import { VERSION_IN_FORCE } from "../versions/version-in-force.ts";
 
 /**
@@ -34,7 +34,7 @@ export interface DraftDocument {
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
   /** Why the zones that were uploaded cannot be read, with the path `zones`. */
-  readonly zonesFault?: Fault;
+  readonly zonesFault?: TariffFault;
 }
 
 /** A connection of a thread's own, or the service's. */

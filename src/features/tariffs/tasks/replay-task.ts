@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { coverageOf } from "../../../domain/coverage/coverage.ts";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
 import { checkDraft } from "./check-draft.ts";
@@ -32,7 +32,7 @@ export const replayTask: TariffTask<"replay"> = async (client, { draft, shipment
 type DraftPricing =
   | { readonly outcome?: undefined; readonly revision: number; readonly pricing: Pricing }
   | { readonly outcome: "no_such_draft" }
-  | { readonly outcome: "faulty"; readonly faults: readonly Fault[] };
+  | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] };
 
 async function readDraftPricing(client: Client, draft: number): Promise<DraftPricing> {
   const read = await readDraftDocument(client, draft);

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import type { TariffDifferences } from "../../../domain/pricing/compare-tariffs.ts";
 import type { Quote, Route } from "../../../domain/pricing/pricing.ts";
 import type { Replay } from "../../../domain/pricing/replay.ts";
@@ -37,7 +37,7 @@ export interface ReplayInput {
 /** A replay, or why there is none. */
 export type ReplayOutput =
   | { readonly outcome: "no_such_draft" | "no_tariff_in_force" }
-  | { readonly outcome: "faulty"; readonly faults: readonly Fault[] }
+  | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] }
   | {
       readonly outcome: "replayed";
       /** The revision of the draft. */

@@ -4,7 +4,7 @@ import {
   type CompareTariffVersionsRequestValid,
   type CompareTariffVersionsResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { Refusal, unavailable, type Problem } from "../../../domain/refusal.ts";
+import { Refusal, unavailable, type Violation } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";
 import type { CompareInput } from "../tasks/tariff-tasks.ts";
@@ -35,10 +35,10 @@ function versionsNotFoundError(
   unknown: readonly (keyof CompareInput)[],
   versions: CompareInput,
 ): Refusal {
-  const problems = unknown.map((end): Problem => ({
+  const violations = unknown.map((end): Violation => ({
     reason: "TARIFF_VERSION_NOT_FOUND",
     subject: `${end}_version`,
     text: `There is no tariff version ${versions[end]}.`,
   }));
-  return new Refusal(problems as [Problem, ...Problem[]]);
+  return new Refusal(violations as [Violation, ...Violation[]]);
 }

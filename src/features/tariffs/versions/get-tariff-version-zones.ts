@@ -5,7 +5,7 @@ import {
   type GetTariffVersionZonesResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { runSlowStatement } from "../../../db/statement.ts";
-import { DocumentAnswer } from "../../../pipeline/answer.ts";
+import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import { GEOJSON } from "../coverage/geojson.ts";
 import type { ZonesDeps } from "../tasks/large-reads.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
@@ -19,14 +19,14 @@ import { PIECE_BYTES } from "../drafts/tariff-draft-piece.entity.ts";
 export async function getTariffVersionZones(
   { version }: GetTariffVersionZonesRequestValid,
   { em, readLarge }: ZonesDeps,
-): Promise<DocumentAnswer<GetTariffVersionZonesResponse>> {
+): Promise<DocumentResponse<GetTariffVersionZonesResponse>> {
   const rows = await readLarge(() =>
     em.fork().transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [version])),
   );
   const [first] = rows;
   if (first === undefined) throw versionNotFoundError(version);
   const geojson = Buffer.concat(rows.map(({ piece }) => piece));
-  return new DocumentAnswer(() => create(GetTariffVersionZonesResponseSchema, { geojson }), {
+  return new DocumentResponse(() => create(GetTariffVersionZonesResponseSchema, { geojson }), {
     contentType: GEOJSON,
     body: geojson,
     etag: first.digest,

@@ -1,5 +1,5 @@
-import type { Fault } from "../../../domain/faults.ts";
-import { Refusal, refuse, unavailable, type Problem } from "../../../domain/refusal.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
+import { Refusal, refuse, unavailable, type Violation } from "../../../domain/refusal.ts";
 
 /** The refusal of a price while no tariff is in force. */
 export function noTariffError(): Refusal {
@@ -22,11 +22,11 @@ export function versionNotFoundError(version: number): Refusal {
 }
 
 /** The refusal of a draft that has faults, at least one, each of them under its path. */
-export function faultyTariffError(faults: readonly Fault[]): Refusal {
-  const problems = faults.map(({ path, text }): Problem => ({
+export function faultyTariffError(faults: readonly TariffFault[]): Refusal {
+  const violations = faults.map(({ path, text }): Violation => ({
     reason: "TARIFF_FAULTY",
     subject: path,
     text: `${path} ${text}`,
   }));
-  return new Refusal(problems as [Problem, ...Problem[]]);
+  return new Refusal(violations as [Violation, ...Violation[]]);
 }
