@@ -13,10 +13,10 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^sh[po]_[0-9A-Za-z]{36}$/;
 
 /**
- * A new secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
+ * Creates a secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62
  * characters. `randomInt` is unbiased.
  */
-export function mintKey(prefix: KeyPrefix): string {
+export function createSecretKey(prefix: KeyPrefix): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(62)]).join("");
   return prefix + secret + checksumOf(secret);
 }
@@ -39,8 +39,8 @@ export function cutKeys(text: string): string {
   return text.includes("shp_") || text.includes("sho_") ? text.replace(KEY_IN_TEXT, "$1...") : text;
 }
 
-/** A new id of a key, by which people and programs name it: `key_` and 24 random characters. */
-export function mintKeyId(): string {
+/** Creates the id of a key, by which people and programs name it: `key_` and 24 random characters. */
+export function createKeyId(): string {
   return `key_${randomBytes(12).toString("hex")}`;
 }
 

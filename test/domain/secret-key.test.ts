@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { hashKey, isWellFormedKey, lastFour, mintKey } from "../../src/domain/secret-key.ts";
+import {
+  hashKey,
+  isWellFormedKey,
+  lastFour,
+  createSecretKey,
+} from "../../src/domain/secret-key.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -16,16 +21,16 @@ function checksum(secret: string): string {
   return digits;
 }
 
-describe("mintKey", () => {
+describe("createSecretKey", () => {
   test("returns shp_, 30 characters and their checksum", () => {
-    const key = mintKey("shp_");
+    const key = createSecretKey("shp_");
     expect(key).toMatch(/^shp_[0-9A-Za-z]{36}$/);
     expect(key.slice(34)).toBe(checksum(key.slice(4, 34)));
     expect(isWellFormedKey(key)).toBe(true);
   });
 
   test("never makes the same key twice and uses every character evenly", () => {
-    const keys = Array.from({ length: 10_000 }, () => mintKey("shp_"));
+    const keys = Array.from({ length: 10_000 }, () => createSecretKey("shp_"));
     expect(new Set(keys).size).toBe(keys.length);
     const counts = new Map<string, number>();
     for (const key of keys)

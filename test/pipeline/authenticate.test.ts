@@ -2,7 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { mintKey } from "../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
 import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
 import { createAdmit } from "../../src/pipeline/bounds/admit.ts";
@@ -42,7 +42,7 @@ beforeAll(async () => {
     await service.addWorkspace(),
     await service.addWorkspace(),
   ];
-  keys = { good, other, unknown: mintKey("shp_"), typo: withTypo(good) };
+  keys = { good, other, unknown: createSecretKey("shp_"), typo: withTypo(good) };
 });
 afterAll(() => service.close());
 

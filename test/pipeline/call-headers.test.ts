@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { mintKey } from "../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { mintWebhookSecret } from "../../src/domain/webhook/webhook-signature.ts";
 import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
 
@@ -20,9 +20,9 @@ test.each([
 const TOKEN = randomBytes(32).toString("base64url");
 
 test.each([
-  mintKey("shp_"),
-  mintKey("sho_").slice(0, 20),
-  `call-${mintKey("shp_")}-7`,
+  createSecretKey("shp_"),
+  createSecretKey("sho_").slice(0, 20),
+  `call-${createSecretKey("shp_")}-7`,
   mintWebhookSecret(),
   `Bearer:${HASH.slice(0, 20)}`,
   TOKEN,

@@ -6,7 +6,7 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
-import { mintKey } from "../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../src/domain/secret-key.ts";
 import type { Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -71,7 +71,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
   await call("nowhere", "/v1/nonsense?of=this", {}, apiKey);
   await call("not-by-post", "/v1/workspace", {}, apiKey);
   await call("no-rpc", "/shipments.v1.ShipmentService/CreateOperatorSignInLinks", {}, apiKey);
-  const secret = `/v2/${mintKey("shp_")}/whsec_${"ab/".repeat(12)}`;
+  const secret = `/v2/${createSecretKey("shp_")}/whsec_${"ab/".repeat(12)}`;
   await call("secret", `${secret}/${"é".repeat(500)}`, {}, apiKey);
   await call("percent", `/${"%41b".repeat(12)}${"/a".repeat(500)}`, {}, apiKey);
   const options = { headers: { "x-request-id": "grpc" } };

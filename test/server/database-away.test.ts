@@ -7,7 +7,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from "../../gen/grpc/health/v1/health_pb.js";
 import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { mintKey } from "../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { startTracing } from "../../src/telemetry/tracing.ts";
@@ -89,7 +89,7 @@ async function expectWorking(): Promise<void> {
     (await crowd(book)).every(({ status }) => status === 201),
   );
   expect((await quote()).status).toBe(200);
-  expect((await quote(mintKey("shp_"))).status).toBe(401);
+  expect((await quote(createSecretKey("shp_"))).status).toBe(401);
 }
 
 async function rowCount(table: string): Promise<number> {
@@ -118,7 +118,7 @@ async function inTheMiddleOfBookings(
 test("while the database is down, calls that need it are told when to retry, and work when it is back", async () => {
   await proxy.goDown();
   expectUnavailable(await book());
-  expectUnavailable(await quote(mintKey("shp_")));
+  expectUnavailable(await quote(createSecretKey("shp_")));
   await proxy.comeBack();
   await expectWorking();
 });
@@ -257,7 +257,7 @@ test("a database that hangs delays no caller for long, and serves again when it 
   const began = performance.now();
   const answers = crowd(book);
   expect((await quote()).status).toBe(200);
-  expectUnavailable(await quote(mintKey("shp_")));
+  expectUnavailable(await quote(createSecretKey("shp_")));
   (await answers).forEach(expectUnavailable);
   expect(performance.now() - began).toBeLessThan(LONGEST_MS);
   proxy.resume();

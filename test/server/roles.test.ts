@@ -6,7 +6,7 @@ import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/roles.ts";
-import { mintKey } from "../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { rpcError } from "../support/rpc-error.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -115,7 +115,7 @@ describe("an admin method is refused to every role below the one that it needs",
 describe("an admin method takes a workspace's key for an unknown one", () => {
   test.each(named(ADMIN))("%s", async (_, method) => {
     const { json, grpc } = await answersTo(method, workspaceKey);
-    expect({ json, grpc }).toEqual(await answersTo(method, mintKey("sho_")));
+    expect({ json, grpc }).toEqual(await answersTo(method, createSecretKey("sho_")));
     expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
     expect(grpc.code).toBe("Unauthenticated");
   });
@@ -158,7 +158,7 @@ describe("a workspace's key that is read-only", () => {
 describe("a workspace's method takes an operator's key for an unknown one", () => {
   test.each(named(OF_WORKSPACES))("%s", async (_, method) => {
     const { json, grpc } = await answersTo(method, keyOf.owner);
-    expect({ json, grpc }).toEqual(await answersTo(method, mintKey("shp_")));
+    expect({ json, grpc }).toEqual(await answersTo(method, createSecretKey("shp_")));
     expect(json.map(({ status }) => status)).toEqual(json.map(() => 401));
     expect(grpc.code).toBe("Unauthenticated");
   });

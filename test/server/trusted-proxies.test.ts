@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mintKey } from "../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { postForm } from "../support/browser.ts";
 import { startService } from "../support/service.ts";
 
@@ -51,7 +51,7 @@ test("behind a trusted proxy, only the address that sends many unknown keys has 
     };
     const statuses = new Set<number>();
     for (let i = 0; i < 3_000 && !statuses.has(429); i++) {
-      statuses.add(await call(mintKey("shp_"), "192.0.2.1"));
+      statuses.add(await call(createSecretKey("shp_"), "192.0.2.1"));
     }
     expect([...statuses]).toEqual([401, 429]);
     expect(await call(apiKey, "192.0.2.2")).toBe(200);

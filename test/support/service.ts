@@ -2,7 +2,7 @@ import { sql, type EntityManager } from "@mikro-orm/postgresql";
 import { pino } from "pino";
 import type { OidcConfig } from "../../src/config/config.ts";
 import type { OperatorRole } from "../../src/domain/roles.ts";
-import { hashKey, lastFour, mintKey, mintKeyId } from "../../src/domain/secret-key.ts";
+import { hashKey, lastFour, createSecretKey, createKeyId } from "../../src/domain/secret-key.ts";
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type Outside } from "../../src/server/app.ts";
@@ -153,13 +153,13 @@ function watchForUndeclared(logged?: (line: LogLine) => void) {
 
 async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
   const tx = em.fork();
-  const key = mintKey("sho_");
+  const key = createSecretKey("sho_");
   const operator = { name: `Test ${role}`, kind: "machine", role, createdAt: new Date() } as const;
   const id = Number(await tx.insert(Operator, operator));
   await tx.insert(OperatorKey, {
     hash: hashKey(key),
     operator: id,
-    id: mintKeyId(),
+    id: createKeyId(),
     last4: lastFour(key),
     createdAt: sql`now()`,
     changedAt: sql`now()`,

@@ -2,7 +2,13 @@ import { raw } from "@mikro-orm/postgresql";
 import { announceChange } from "../../db/announce-change.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { hashKey, lastFour, mintKey, mintKeyId, type KeyPrefix } from "../../domain/secret-key.ts";
+import {
+  hashKey,
+  lastFour,
+  createSecretKey,
+  createKeyId,
+  type KeyPrefix,
+} from "../../domain/secret-key.ts";
 import type { KeyTable } from "./recent-key-changes.ts";
 
 /**
@@ -28,9 +34,9 @@ const OWNER: Readonly<Record<KeyTable, string>> = {
  * not the key, which cannot be read again.
  */
 export function newKey(prefix: KeyPrefix) {
-  const secret = mintKey(prefix);
+  const secret = createSecretKey(prefix);
   const now = raw<Date>(NOW);
-  const stored = { hash: hashKey(secret), id: mintKeyId(), last4: lastFour(secret) };
+  const stored = { hash: hashKey(secret), id: createKeyId(), last4: lastFour(secret) };
   return { secret, stored: { ...stored, createdAt: now, changedAt: now } };
 }
 

@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { EntityManager } from "../../../src/db/orm.ts";
-import { hashKey, lastFour, mintKey } from "../../../src/domain/secret-key.ts";
+import { hashKey, lastFour, createSecretKey } from "../../../src/domain/secret-key.ts";
 import { createApiKeyCache } from "../../../src/features/api-keys/api-key-cache.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -173,7 +173,7 @@ test("a key that is unknown is looked up once in a second, however often it is s
   const queries: string[] = [];
   const em = { fork: () => ({ findOne: async () => (queries.push("a look-up"), null) }) };
   const apiKeys = createApiKeyCache(em as unknown as EntityManager);
-  const apiKey = mintKey("shp_");
+  const apiKey = createSecretKey("shp_");
   for (let i = 0; i < 10; i++) expect(await apiKeys.find(apiKey)).toBeUndefined();
   expect(queries).toEqual(["a look-up"]);
   await eventually("the miss to be forgotten", async () => {

@@ -4,7 +4,7 @@ import {
   CreateShipmentRequestSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { mintKey } from "../../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { headerBytes, TAKEN_BYTES } from "../../support/header-bytes.ts";
@@ -174,7 +174,9 @@ test("a number by gRPC that is not finite is out of range", async () => {
 test("an error that a retry can solve has RetryInfo with the delay", async () => {
   const unprepared = await startUnprepared();
   try {
-    expect(await rpcError(unprepared.grpcClient(mintKey("shp_")).quoteShipment({}))).toEqual({
+    expect(
+      await rpcError(unprepared.grpcClient(createSecretKey("shp_")).quoteShipment({})),
+    ).toEqual({
       code: "Unavailable",
       message: "The service is starting; try again in a moment.",
       details: {

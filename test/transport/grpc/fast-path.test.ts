@@ -17,7 +17,7 @@ import {
   GetShipmentRequestSchema,
   ListShipmentsRequestSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { mintKey } from "../../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { setLimit } from "../../support/platform.ts";
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
   "no key": { headers: () => KEYLESS, status: Code.Unauthenticated },
   "an unknown key": {
-    headers: () => ({ ...KEYLESS, "x-api-key": mintKey("shp_") }),
+    headers: () => ({ ...KEYLESS, "x-api-key": createSecretKey("shp_") }),
     status: Code.Unauthenticated,
   },
   "a key of the wrong form": {

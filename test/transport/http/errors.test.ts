@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
-import { mintKey } from "../../../src/domain/secret-key.ts";
+import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { answerOf, type Answer, type RequestOptions } from "../../support/endpoints.ts";
@@ -276,7 +276,7 @@ describe("503 with Retry-After, before the service is prepared", () => {
   afterAll(() => unprepared.app.close());
 
   test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
-    const answer = await unprepared.request(path, { apiKey: mintKey("shp_"), body: {} });
+    const answer = await unprepared.request(path, { apiKey: createSecretKey("shp_"), body: {} });
     expectError(answer, 503, {
       message: "The service is starting; try again in a moment.",
       errors: {},
@@ -313,7 +313,7 @@ test("a deadline beyond the range of timers has not passed", async () => {
 describe("of several errors the first in the order of checks is answered", () => {
   const garbage = "}".repeat(70 * KIB);
   const plain = { "content-type": "text/plain" };
-  const unknownKey = mintKey("shp_");
+  const unknownKey = createSecretKey("shp_");
   test.each<[what: string, status: number, path: string, options: RequestOptions]>([
     ["route", 404, "/v1/nothing", { body: garbage, headers: plain }],
     ["method", 405, QUOTE, { method: "PUT", body: garbage, headers: plain }],
