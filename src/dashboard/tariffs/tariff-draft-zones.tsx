@@ -180,7 +180,7 @@ function FaultList(props: {
   const marked = useMarkedIndex();
   if (faults.length === 0) return null;
   return (
-    <ul class="problem faults" aria-label="TariffFaults of the zones">
+    <ul class="problem faults" aria-label="Faults of the zones">
       {faults.map(({ path, text, index }) => {
         const zone = index === undefined ? undefined : listed[index];
         return (

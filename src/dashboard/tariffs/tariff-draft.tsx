@@ -190,7 +190,7 @@ function ReadOnlyFees(props: {
     <>
       {draft.fees && <FeesView fees={draft.fees} />}
       {faults.length > 0 && (
-        <ul class="problem faults" aria-label="TariffFaults of fees and tiers">
+        <ul class="problem faults" aria-label="Faults of fees and tiers">
           {faults.map(({ path, text }) => (
             <li key={path + text}>
               <code>{path}</code> {sentence(text)}
