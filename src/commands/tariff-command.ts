@@ -13,7 +13,7 @@ import type { EntityManager } from "../db/orm.ts";
 import { MAX_ZONES_BYTES } from "../domain/limits.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { listTariffVersions } from "../features/tariffs/versions/list-tariff-versions.ts";
-import { publishDocument } from "../features/tariffs/versions/publish-document.ts";
+import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts";
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { showTariff } from "../features/tariffs/versions/show-tariff.ts";

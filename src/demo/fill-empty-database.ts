@@ -11,7 +11,7 @@ import {
 import type { EntityManager } from "../db/orm.ts";
 import { createOperator } from "../features/operators/create-operator.ts";
 import { Operator } from "../features/operators/operator.entity.ts";
-import { publishDocument } from "../features/tariffs/versions/publish-document.ts";
+import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import sampleTariff from "./sample-tariff.json" with { type: "json" };
 import { TariffVersion } from "../features/tariffs/versions/tariff.entity.ts";
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";

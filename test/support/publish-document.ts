@@ -1,5 +1,5 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { publishDocument as publish } from "../../src/features/tariffs/versions/publish-document.ts";
+import { publishDocument as publish } from "../../src/features/tariffs/drafts/publish-document.ts";
 import { createTariffTasks } from "../../src/features/tariffs/tasks/run-tariff-task.ts";
 import { localCall } from "../../src/pipeline/local-call.ts";
 

@@ -4,7 +4,7 @@ import type { TariffFault, TariffFaults } from "../faults.ts";
 import { RATE_DECIMALS, fitsDecimals, minorDigitsOf, parseDecimal, toUnits } from "./money.ts";
 import type { Decimal } from "./money.ts";
 import type { Polygon } from "../coverage/geo.ts";
-import { polygonsOfSoundZones, readZones } from "../coverage/read-zones.ts";
+import { polygonsOfSoundZones, readZones } from "../coverage/parse-zones.ts";
 
 /** A weight class: it serves minKg < weight ≤ maxKg, in kilograms. */
 export interface Tier {

@@ -8,7 +8,7 @@ import type {
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readInForce } from "../tariffs/versions/read-in-force.ts";
-import { readScheduled } from "../tariffs/versions/version-row.ts";
+import { readScheduled } from "../tariffs/versions/load-version.ts";
 
 const READ_DATABASE = `
   select round(extract(epoch from now()) * 1000)::float8 as "checkedAtMs",

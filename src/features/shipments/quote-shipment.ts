@@ -4,7 +4,7 @@ import type {
 } from "../../../gen/shipments/v1/quote_pb.js";
 import { quote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
-import { quoteMessage } from "../tariffs/coverage/quote-message.ts";
+import { quoteMessage } from "../tariffs/versions/quote-message.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 
 /**

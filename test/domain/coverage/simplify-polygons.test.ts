@@ -5,7 +5,7 @@ import type { Polygon, Position } from "../../../src/domain/coverage/geo.ts";
 import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
-import { soundZones } from "../../../src/domain/coverage/read-zones.ts";
+import { soundZones } from "../../../src/domain/coverage/parse-zones.ts";
 import { ringError } from "../../../src/domain/coverage/ring-error.ts";
 import { simplifyPolygons } from "../../../src/domain/coverage/simplify-polygons.ts";
 import { countyTariff } from "../../bench/county-tariff.ts";

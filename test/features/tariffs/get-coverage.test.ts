@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
-import { coverageDocument } from "../../../src/domain/coverage/coverage-document.ts";
-import { soundZones } from "../../../src/domain/coverage/read-zones.ts";
+import { coverageDocument } from "../../../src/features/tariffs/tasks/coverage-document.ts";
+import { soundZones } from "../../../src/domain/coverage/parse-zones.ts";
 import { countyTariff } from "../../bench/county-tariff.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";

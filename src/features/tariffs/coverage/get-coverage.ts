@@ -1,5 +1,5 @@
 import type { GetCoverageRequest } from "../../../../gen/shipments/v1/coverage_service_pb.js";
-import { roundedToleranceM } from "../../../domain/coverage/coverage-document.ts";
+import { roundedToleranceM } from "../tasks/coverage-document.ts";
 import type { CoverageAnswer, CoverageDocuments } from "./coverage-documents.ts";
 import type { TariffCache } from "../versions/tariff-cache.ts";
 

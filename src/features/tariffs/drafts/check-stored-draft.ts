@@ -1,6 +1,6 @@
 import { runStatement } from "../../../db/statement.ts";
-import { TOO_MUCH_MEMORY } from "../../../domain/coverage/read-zones.ts";
-import type { TariffFault } from "../../../domain/faults.ts";
+import { TOO_MUCH_MEMORY } from "../../../domain/coverage/parse-zones.ts";
+import type { Fault } from "../../../domain/faults.ts";
 import { readAndCheckDraft, type CheckedDraft } from "../tasks/check-task.ts";
 import { draftEtag } from "./draft-etag.ts";
 import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";

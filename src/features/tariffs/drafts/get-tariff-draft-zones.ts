@@ -9,7 +9,7 @@ import { readRecordId } from "../../../db/record-id.ts";
 import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import { draftEtag } from "./draft-etag.ts";
 import { GEOJSON } from "../coverage/geojson.ts";
-import type { ZonesDeps } from "../tasks/large-reads.ts";
+import type { ZonesDeps } from "../versions/zones-document.ts";
 import { draftNotFoundError } from "../versions/tariff-refusals.ts";
 
 /**

@@ -9,7 +9,7 @@ import { readRecordId } from "../../../db/record-id.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { TOO_LARGE } from "./check-stored-draft.ts";
 import { draftEtag } from "./draft-etag.ts";
-import { quoteMessage } from "../coverage/quote-message.ts";
+import { quoteMessage } from "../versions/quote-message.ts";
 import { replayMessage } from "./replay-message.ts";
 import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";
 import {

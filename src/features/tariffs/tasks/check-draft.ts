@@ -8,7 +8,7 @@ import {
   type TariffReading,
 } from "../../../domain/pricing/tariff.ts";
 import { unstorableFault } from "../../../domain/unstorable-fault.ts";
-import type { DraftDocument } from "./read-document.ts";
+import type { DraftDocument } from "./load-document.ts";
 
 /** The tariff of a draft that can be published, or everything that is wrong with it. */
 export type DraftCheck =

@@ -1,6 +1,6 @@
 import type { TariffFault } from "../../../domain/faults.ts";
 import { checkDraft } from "./check-draft.ts";
-import { readDraftDocument, type Queryable } from "./read-document.ts";
+import { readDraftDocument, type Queryable } from "./load-document.ts";
 import type { TariffTask } from "./tariff-tasks.ts";
 
 /** What was found when a draft was checked. */

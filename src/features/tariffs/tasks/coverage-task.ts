@@ -1,6 +1,6 @@
-import { coverageDocument } from "../../../domain/coverage/coverage-document.ts";
-import { soundZones } from "../../../domain/coverage/read-zones.ts";
-import { readVersionDocument } from "./read-document.ts";
+import { coverageDocument } from "./coverage-document.ts";
+import { soundZones } from "../../../domain/coverage/parse-zones.ts";
+import { readVersionDocument } from "./load-document.ts";
 import type { TariffTask } from "./tariff-tasks.ts";
 
 /** Makes the GeoJSON of a published version's zones, in UTF-8. */

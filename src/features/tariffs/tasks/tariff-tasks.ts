@@ -4,7 +4,7 @@ import type { TariffDifferences } from "../../../domain/pricing/compare-tariffs.
 import type { Quote, Route } from "../../../domain/pricing/pricing.ts";
 import type { Replay } from "../../../domain/pricing/replay.ts";
 import type { CheckedDraft } from "./check-task.ts";
-import type { LoadedTariff } from "./load-task.ts";
+import type { LoadedTariff } from "./version-tasks.ts";
 
 /** Work on tariffs that is done in a thread of its own: what each task is given, and what it gives. */
 export interface Tasks {

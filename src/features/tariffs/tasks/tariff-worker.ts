@@ -4,8 +4,8 @@ import { createClient } from "../../../db/primary-client.ts";
 import { checkTask } from "./check-task.ts";
 import { compareTask } from "./compare-task.ts";
 import { coverageTask } from "./coverage-task.ts";
-import { loadTask } from "./load-task.ts";
-import { replayTask } from "./replay-task.ts";
+import { loadTask } from "./version-tasks.ts";
+import { replayTask } from "./draft-tasks.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./tariff-tasks.ts";
 
 /** How long one statement may take, in milliseconds. */

@@ -2,7 +2,7 @@ import { announceChange } from "../../../db/announce-change.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import { readInForce, type InForce } from "./read-in-force.ts";
-import { readScheduled, readVersion, type VersionRow } from "./version-row.ts";
+import { readScheduled, readVersion, type VersionRow } from "./load-version.ts";
 
 /** The advisory lock that makes publishers run one at a time. */
 const PUBLISH_LOCK = 0x5348_5002;

@@ -14,7 +14,7 @@ import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { lockPublishing } from "./add-version.ts";
 import type { TariffDeps } from "./tariff-deps.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
-import { readVersion, versionMessage, type VersionRow } from "./version-row.ts";
+import { readVersion, versionMessage, type VersionRow } from "./load-version.ts";
 
 /**
  * Calls off a version before its time, by the database's clock.

@@ -5,7 +5,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { noTariffInForceError } from "./tariff-refusals.ts";
-import { readVersionInForce, versionMessage } from "./version-row.ts";
+import { readVersionInForce, versionMessage } from "./load-version.ts";
 
 /**
  * Gives the version in force, without its zones.

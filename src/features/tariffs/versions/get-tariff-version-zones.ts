@@ -7,7 +7,7 @@ import {
 import { runSlowStatement } from "../../../db/statement.ts";
 import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import { GEOJSON } from "../coverage/geojson.ts";
-import type { ZonesDeps } from "../tasks/large-reads.ts";
+import type { ZonesDeps } from "./zones-document.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
 import { PIECE_BYTES } from "../drafts/tariff-draft-piece.entity.ts";
 

@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
-import { readVersion, versionMessage } from "./version-row.ts";
+import { readVersion, versionMessage } from "./load-version.ts";
 
 /**
  * Gives a version without its zones.

@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { endPage, readPage } from "../../../domain/page-token.ts";
-import { readVersionsBelow, versionMessage, type VersionRow } from "./version-row.ts";
+import { readVersionsBelow, versionMessage, type VersionRow } from "./load-version.ts";
 
 /** What the list is told apart by from others; it has no filters. */
 const FILTERS = { list: "tariff_versions" };

@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../../db/orm.ts";
 import { coverageOf } from "../../../domain/coverage/coverage.ts";
 import { pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
-import { indexTariff } from "../tasks/load-task.ts";
+import { indexTariff } from "../tasks/version-tasks.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 
 /**

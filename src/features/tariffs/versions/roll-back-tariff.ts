@@ -14,7 +14,7 @@ import { addVersion, lockPublishing } from "./add-version.ts";
 import type { TariffDeps } from "./tariff-deps.ts";
 import { TariffVersion } from "./tariff.entity.ts";
 import { versionNotFoundError } from "./tariff-refusals.ts";
-import { versionMessage } from "./version-row.ts";
+import { versionMessage } from "./load-version.ts";
 
 /**
  * Publishes a version again as the next one, at once; whatever became of it. One that says the same as

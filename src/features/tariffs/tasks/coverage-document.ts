@@ -1,7 +1,12 @@
-import type { Zone } from "./coverage.ts";
-import { haversineKm, type Polygon, type Position, type Ring } from "./geo.ts";
-import { boundsOf, packPolygons } from "./packed-polygons.ts";
-import { simplifyPolygons } from "./simplify-polygons.ts";
+import type { Zone } from "../../../domain/coverage/coverage.ts";
+import {
+  haversineKm,
+  type Polygon,
+  type Position,
+  type Ring,
+} from "../../../domain/coverage/geo.ts";
+import { boundsOf, packPolygons } from "../../../domain/coverage/packed-polygons.ts";
+import { simplifyPolygons } from "../../../domain/coverage/simplify-polygons.ts";
 
 /** The tolerances that documents are made for, in metres: 0, and 1, 2 and 5 times powers of ten. */
 const TOLERANCES_M = [0, ...[0, 1, 2, 3, 4].flatMap((n) => [1, 2, 5].map((it) => it * 10 ** n))];

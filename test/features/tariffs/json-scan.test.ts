@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createJsonScan } from "../../src/domain/json-scan.ts";
+import { createJsonScan } from "../../../src/features/tariffs/tasks/json-scan.ts";
 
 /** What a scan says of a text that it reads in pieces of so many bytes. */
 function scanned(text: string, pieceBytes = 1_000_000) {

@@ -1,6 +1,6 @@
 import { indexPolygons, type IndexedPolygons } from "../../../domain/coverage/coverage.ts";
 import { readSoundTariff, type Fees } from "../../../domain/pricing/tariff.ts";
-import { readVersionDocument } from "./read-document.ts";
+import { readVersionDocument } from "./load-document.ts";
 import type { TariffTask } from "./tariff-tasks.ts";
 
 /** A tariff ready for quoting, in a form that can move between threads. */

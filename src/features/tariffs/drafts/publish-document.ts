@@ -10,12 +10,12 @@ import {
 import { isObject } from "../../../domain/faults.ts";
 import { readTariff } from "../../../domain/pricing/tariff.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
-import { createTariffDraft } from "../drafts/create-tariff-draft.ts";
-import { deleteTariffDraft } from "../drafts/delete-tariff-draft.ts";
+import { createTariffDraft } from "./create-tariff-draft.ts";
+import { deleteTariffDraft } from "./delete-tariff-draft.ts";
 import { publishTariff } from "./publish-tariff.ts";
-import type { TariffDeps } from "./tariff-deps.ts";
-import { faultyTariffError } from "./tariff-refusals.ts";
-import { uploadTariffZones } from "../drafts/upload-tariff-zones.ts";
+import type { TariffDeps } from "../versions/tariff-deps.ts";
+import { faultyTariffError } from "../versions/tariff-refusals.ts";
+import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 /** What is published, and by whom. */
 export interface DocumentToPublish {

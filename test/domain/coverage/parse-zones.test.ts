@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
-import { createTariffFaults } from "../../../src/domain/faults.ts";
-import { MAX_POSITIONS, MAX_ZONES, readZones } from "../../../src/domain/coverage/read-zones.ts";
+import { createFaults } from "../../../src/domain/faults.ts";
+import { MAX_POSITIONS, MAX_ZONES, readZones } from "../../../src/domain/coverage/parse-zones.ts";
 
 const SQUARE = [
   [0, 0],

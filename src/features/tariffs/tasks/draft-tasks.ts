@@ -4,8 +4,8 @@ import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
 import { checkDraft } from "./check-draft.ts";
-import { indexTariff } from "./load-task.ts";
-import { readDocumentInForce, readDraftDocument } from "./read-document.ts";
+import { indexTariff } from "./version-tasks.ts";
+import { readDocumentInForce, readDraftDocument } from "./load-document.ts";
 import type { TariffTask } from "./tariff-tasks.ts";
 
 /** Checks a draft and prices shipments and routes by it and by the tariff in force. */

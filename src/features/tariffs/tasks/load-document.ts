@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import { oversizeOf } from "../../../domain/coverage/read-zones.ts";
-import type { TariffFault } from "../../../domain/faults.ts";
+import { oversizeOf } from "../../../domain/coverage/parse-zones.ts";
+import type { Fault } from "../../../domain/faults.ts";
 import { VERSION_IN_FORCE } from "../versions/version-in-force.ts";
 
 /**

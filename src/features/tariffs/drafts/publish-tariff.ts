@@ -14,16 +14,16 @@ import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { addVersion, lockPublishing } from "./add-version.ts";
-import { checkStoredDraft } from "../drafts/check-stored-draft.ts";
+import { addVersion, lockPublishing } from "../versions/add-version.ts";
+import { checkStoredDraft } from "./check-stored-draft.ts";
 import type { CheckedDraft } from "../tasks/check-task.ts";
-import { removal } from "../drafts/delete-tariff-draft.ts";
-import { assertDraftEtag, staleEtagError } from "../drafts/draft-etag.ts";
-import { findDraft, findDraftIfAny } from "../drafts/find-draft.ts";
-import type { TariffDeps } from "./tariff-deps.ts";
-import { TariffDraft } from "../drafts/tariff-draft.entity.ts";
-import { draftNotFoundError, faultyTariffError } from "./tariff-refusals.ts";
-import { versionMessage, type VersionRow } from "./version-row.ts";
+import { removal } from "./delete-tariff-draft.ts";
+import { assertDraftEtag, staleEtagError } from "./draft-etag.ts";
+import { findDraft, findDraftIfAny } from "./find-draft.ts";
+import type { TariffDeps } from "../versions/tariff-deps.ts";
+import { TariffDraft } from "./tariff-draft.entity.ts";
+import { draftNotFoundError, faultyTariffError } from "../versions/tariff-refusals.ts";
+import { versionMessage, type VersionRow } from "../versions/load-version.ts";
 
 /**
  * Checks a draft, puts it in force as the next version, at once or at a time, and removes it. A draft

@@ -3,7 +3,7 @@ import type { Zone } from "../../../src/domain/coverage/coverage.ts";
 import {
   coverageDocument,
   roundedToleranceM,
-} from "../../../src/domain/coverage/coverage-document.ts";
+} from "../../../src/features/tariffs/tasks/coverage-document.ts";
 import type { Polygon } from "../../../src/domain/coverage/geo.ts";
 import { square } from "../../support/tariffs.ts";
 
