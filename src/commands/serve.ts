@@ -72,7 +72,7 @@ async function serveOn(
     const serving = async () => {
       await app.prepare();
       const introduction = demo
-        ? await (await import("../demo/demo.ts")).introduce(app, config, addresses)
+        ? await (await import("../demo/demo.ts")).printDemoBanner(app, config, addresses)
         : "";
       if (!(await untilServing(app, log))) return;
       letYoungGenerationGrow();

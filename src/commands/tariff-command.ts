@@ -16,7 +16,7 @@ import { listTariffVersions } from "../features/tariffs/versions/list-tariff-ver
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts";
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
-import { showTariff } from "../features/tariffs/versions/show-tariff.ts";
+import { loadPublishedTariff } from "../features/tariffs/versions/show-tariff.ts";
 import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, readWholeNumber } from "./options.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
@@ -67,7 +67,7 @@ function showCommand(): Command {
     .addOption(jsonOption())
     .action(({ json }: { json: boolean }) =>
       runCommand(json, async (em) => {
-        const document = await showTariff(em);
+        const document = await loadPublishedTariff(em);
         if (document === undefined) throw new CommandRefused("No tariff has been published yet.");
         return { json: document, lines: [JSON.stringify(document, null, 2)] };
       }),

@@ -29,7 +29,7 @@ type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
  * Fills an empty database, and says where the servers are, how to sign in, and how to make first calls: with the keys
  * of the new workspace and the new owner, or, when the database was not empty, with one to paste.
  */
-export async function introduce(
+export async function printDemoBanner(
   app: Pick<App, "em" | "tasks">,
   place: Place & Partial<Pick<Config, "dashboard">>,
   { http, grpc }: Addresses,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
-import { readTariff } from "../../src/domain/pricing/tariff.ts";
+import { parseTariff } from "../../src/domain/pricing/tariff.ts";
 
 const PRICES = {
   currency: "USD",
@@ -26,5 +26,5 @@ export function countyTariff(): object {
 
 function isValid(county: object): boolean {
   const zones = { type: "FeatureCollection", features: [county] };
-  return readTariff({ ...PRICES, zones }).faults === undefined;
+  return parseTariff({ ...PRICES, zones }).faults === undefined;
 }

@@ -4,7 +4,7 @@ import type { GeometryCollection, Topology } from "topojson-specification";
 import { expect, test } from "vitest";
 import type { Point } from "../../src/domain/coverage/geo.ts";
 import { createPricing, quote } from "../../src/domain/pricing/pricing.ts";
-import { readTariff } from "../../src/domain/pricing/tariff.ts";
+import { parseTariff } from "../../src/domain/pricing/tariff.ts";
 import sample from "../../src/demo/sample-tariff.json" with { type: "json" };
 
 const FIPS_CODES = ["36005", "36047", "36061", "36081", "36085"];
@@ -29,7 +29,7 @@ function rounded(value: unknown): unknown {
 }
 
 test("the sample tariff can be published", () => {
-  const { tariff } = readTariff(sample);
+  const { tariff } = parseTariff(sample);
   expect(tariff).toMatchObject({
     currency: "USD",
     minorDigits: 2,
@@ -56,7 +56,7 @@ test("the sample tariff prices a route from Times Square to Flatbush", () => {
     dropoff: { lat: 40.6782, lng: -73.9442 },
     weightKg: 2.5,
   };
-  expect(quote(createPricing(readTariff(sample).tariff!), route)).toEqual({
+  expect(quote(createPricing(parseTariff(sample).tariff!), route)).toEqual({
     covered: true,
     distanceKm: expect.closeTo(9.5316, 4),
     distanceFeeMinor: 1144,
@@ -69,7 +69,7 @@ test("the sample tariff prices a route from Times Square to Flatbush", () => {
 });
 
 test("the sample tariff refuses routes from New Jersey with the distance to New York City", () => {
-  const pricing = createPricing(readTariff(sample).tariff!);
+  const pricing = createPricing(parseTariff(sample).tariff!);
   const timesSquare = { lat: 40.758, lng: -73.9855 };
   const jerseyCity = { lat: 40.7178, lng: -74.0431 };
   const newarkAirport = { lat: 40.6895, lng: -74.1745 };

@@ -37,7 +37,7 @@ export interface IndexedPolygons {
 
 const NOWHERE: Coverage = { covers: () => false, metresToNearestZone: () => undefined };
 
-/** Copies the zones, which must be valid (see `readTariff`), into an index for look-ups. */
+/** Copies the zones, which must be valid (see `parseTariff`), into an index for look-ups. */
 export function createCoverage(zones: readonly Zone[]): Coverage {
   return coverageOf(indexPolygons(zones.flatMap((zone) => zone.polygons)));
 }

@@ -4,7 +4,6 @@ import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
 import { createFaults, isObject, quoted } from "../faults.ts";
 import type { Fault, Faults } from "../faults.ts";
-import { createJsonScan } from "../../features/tariffs/tasks/json-scan.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
@@ -15,32 +14,8 @@ export const MAX_ZONES = 100_000;
 /** How many positions all zones of a tariff may have together. */
 export const MAX_POSITIONS = 5_000_000;
 
-const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} positions; simplify them`;
-
-/**
- * How much memory zones may take, in bytes, when they are parsed: 5,000,000 positions fit, each corner
- * of a triangle of its own.
- */
-export const MAX_PARSED_BYTES = 576 * 1024 * 1024;
-
-/**
- * Why zones cannot be read, found without reading them; undefined when they may be.
- *
- * @param pieces of their text, in order
- */
-export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
-  const scan = createJsonScan();
-  for (const piece of pieces) {
-    scan.read(piece);
-    if (scan.positions() > MAX_POSITIONS) return TOO_MANY_POSITIONS;
-    if (scan.parsedBytes() > MAX_PARSED_BYTES) return TOO_MUCH_MEMORY;
-  }
-  return undefined;
-}
-
-/** Why zones are refused that need more memory than there is for them. */
-export const TOO_MUCH_MEMORY =
-  "the zones take too much memory; give them fewer properties, or simplify them";
+/** Why zones are refused that have more. */
+export const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} positions; simplify them`;
 
 /**
  * Reads a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons as zones and adds
@@ -51,7 +26,7 @@ export const TOO_MUCH_MEMORY =
  *
  * @param visits how much work the checks of shapes may take (see `polygonError`)
  */
-export function readZones(
+export function parseZones(
   document: unknown,
   faults: TariffFaults,
   visits: EdgeVisits = { left: MAX_EDGE_VISITS },
@@ -87,34 +62,34 @@ function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
-/** The polygons of zones that `readZones` has found sound; they are not checked again. */
-export function polygonsOfSoundZones(document: unknown): Polygon[] {
-  return soundFeatures(document).flatMap(polygonsOf);
+/** The polygons of zones that `parseZones` has found sound; they are not checked again. */
+export function polygonsOfValidZones(document: unknown): Polygon[] {
+  return validFeatures(document).flatMap(polygonsOf);
 }
 
-/** Zones that `readZones` has found sound; their shapes are not checked again. */
-export function soundZones(document: unknown): Zone[] {
-  const features = soundFeatures(document);
-  const identities = identifyZones(features, createTariffFaults(0));
+/** Zones that `parseZones` has found sound; their shapes are not checked again. */
+export function validZones(document: unknown): Zone[] {
+  const features = validFeatures(document);
+  const identities = identifyZones(features, createFaults(0));
   return features.map((feature, i) => ({
     ...(identities[i] as ZoneIdentity),
     polygons: polygonsOf(feature),
   }));
 }
 
-function soundFeatures(document: unknown): readonly SoundFeature[] {
-  return (document as { features: readonly SoundFeature[] }).features;
+function validFeatures(document: unknown): readonly ValidFeature[] {
+  return (document as { features: readonly ValidFeature[] }).features;
 }
 
-function polygonsOf({ geometry }: SoundFeature): readonly Polygon[] {
+function polygonsOf({ geometry }: ValidFeature): readonly Polygon[] {
   return geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates;
 }
 
-interface SoundFeature {
-  readonly geometry: SoundGeometry;
+interface ValidFeature {
+  readonly geometry: ValidGeometry;
 }
 
-type SoundGeometry =
+type ValidGeometry =
   | { readonly type: "Polygon"; readonly coordinates: Polygon }
   | { readonly type: "MultiPolygon"; readonly coordinates: Polygon[] };
 

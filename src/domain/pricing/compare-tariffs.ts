@@ -30,39 +30,39 @@ export interface ZoneDifferences {
 }
 
 /** What a sound document says. */
-interface SoundDocument {
+interface ValidDocument {
   readonly currency: string;
   readonly base_fee: string;
   readonly rate_per_km: string;
-  readonly tiers: readonly SoundTier[];
-  readonly zones: { readonly features: readonly SoundFeature[] };
+  readonly tiers: readonly ValidTier[];
+  readonly zones: { readonly features: readonly ValidFeature[] };
 }
 
-interface SoundTier {
+interface ValidTier {
   readonly min_kg: number;
   readonly max_kg: number;
   readonly flat_fee: string;
   readonly rate_per_kg: string;
 }
 
-interface SoundFeature {
+interface ValidFeature {
   readonly geometry: object;
   readonly properties?: unknown;
 }
 
 /**
- * Compares two documents that `readTariff` has found sound. Tiers are the same by their place, zones
+ * Compares two documents that `parseTariff` has found sound. Tiers are the same by their place, zones
  * by their ids (see `identifyZones`). Keys that mean nothing to a tariff are not compared, but those
  * of a zone's properties are.
  */
 export function compareTariffs(before: object, after: object): TariffDifferences {
-  const [from, to] = [before as SoundDocument, after as SoundDocument];
+  const [from, to] = [before as ValidDocument, after as ValidDocument];
   return { fees: compareFees(from, to), zones: compareZones(from, to) };
 }
 
 const FEES = ["currency", "base_fee", "rate_per_km"] as const;
 
-function compareFees(from: SoundDocument, to: SoundDocument): FeeDifference[] {
+function compareFees(from: ValidDocument, to: ValidDocument): FeeDifference[] {
   const fees = FEES.flatMap((fee) => differenceAt(fee, from[fee], to[fee]));
   const tierCount = Math.max(from.tiers.length, to.tiers.length);
   const tiers = Array.from({ length: tierCount }, (_, i) =>
@@ -75,8 +75,8 @@ const PARTS_OF_TIER = ["min_kg", "max_kg", "flat_fee", "rate_per_kg"] as const;
 
 function compareTiers(
   path: string,
-  from: SoundTier | undefined,
-  to: SoundTier | undefined,
+  from: ValidTier | undefined,
+  to: ValidTier | undefined,
 ): FeeDifference[] {
   if (from === undefined || to === undefined) {
     return differenceAt(path, from && tierText(from), to && tierText(to));
@@ -87,7 +87,7 @@ function compareTiers(
 }
 
 /** The JSON text of a tier, without keys that mean nothing to it. */
-function tierText(tier: SoundTier): string {
+function tierText(tier: ValidTier): string {
   return JSON.stringify(tier, [...PARTS_OF_TIER]);
 }
 
@@ -109,7 +109,7 @@ function differenceAt(
 /** How many names of a kind are listed. */
 const MAX_NAMES = 1_000;
 
-function compareZones(from: SoundDocument, to: SoundDocument): ZoneDifferences {
+function compareZones(from: ValidDocument, to: ValidDocument): ZoneDifferences {
   const before = zonesById(from);
   const after = zonesById(to);
   const added: string[] = [];
@@ -133,13 +133,13 @@ function compareZones(from: SoundDocument, to: SoundDocument): ZoneDifferences {
 
 interface NamedZone {
   readonly name: string;
-  readonly feature: SoundFeature;
+  readonly feature: ValidFeature;
 }
 
-function zonesById({ zones: { features } }: SoundDocument): ReadonlyMap<string, NamedZone> {
-  const identities = identifyZones(features, createTariffFaults(0));
+function zonesById({ zones: { features } }: ValidDocument): ReadonlyMap<string, NamedZone> {
+  const identities = identifyZones(features, createFaults(0));
   return new Map(
-    identities.map(({ id, name }, i) => [id, { name, feature: features[i] as SoundFeature }]),
+    identities.map(({ id, name }, i) => [id, { name, feature: features[i] as ValidFeature }]),
   );
 }
 

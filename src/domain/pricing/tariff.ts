@@ -4,7 +4,7 @@ import type { TariffFault, TariffFaults } from "../faults.ts";
 import { RATE_DECIMALS, fitsDecimals, minorDigitsOf, parseDecimal, toUnits } from "./money.ts";
 import type { Decimal } from "./money.ts";
 import type { Polygon } from "../coverage/geo.ts";
-import { polygonsOfSoundZones, readZones } from "../coverage/parse-zones.ts";
+import { polygonsOfValidZones, parseZones } from "../coverage/parse-zones.ts";
 
 /** A weight class: it serves minKg < weight ≤ maxKg, in kilograms. */
 export interface Tier {
@@ -36,7 +36,7 @@ export interface Tariff extends Fees {
 }
 
 /** A tariff, or everything that is wrong with the document. */
-export type TariffReading =
+export type ParsedTariff =
   | { readonly tariff: Tariff; readonly faults?: undefined }
   | { readonly tariff?: undefined; readonly faults: readonly TariffFault[] };
 
@@ -60,25 +60,25 @@ export const MAX_TIERS = 1_000;
  * Not with a schema library: five million positions have to be read quickly, and each fault has to
  * say how to fix it.
  */
-export function readTariff(document: unknown): TariffReading {
-  const faults = createTariffFaults(MAX_FAULTS);
+export function parseTariff(document: unknown): ParsedTariff {
+  const faults = createFaults(MAX_FAULTS);
   const tariff = readDocument(document, faults);
   return tariff === undefined || faults.list.length > 0 ? { faults: faults.list } : { tariff };
 }
 
 /**
- * Reads a document that `readTariff` has found sound. The zones, which are most of it, are not
+ * Reads a document that `parseTariff` has found sound. The zones, which are most of it, are not
  * checked again: that would take longer than all the rest.
  *
  * @throws Error when the fees are not valid
  */
-export function readSoundTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
-  const faults = createTariffFaults(1);
+export function parseValidTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
+  const faults = createFaults(1);
   const sound = document as Readonly<Record<string, unknown>>;
   const fees = readFees(sound, faults);
   const [fault] = faults.list;
   if (fault !== undefined) throw new Error(`the tariff is not valid: ${fault.path} ${fault.text}`);
-  return { fees, polygons: polygonsOfSoundZones(sound.zones) };
+  return { fees, polygons: polygonsOfValidZones(sound.zones) };
 }
 
 function readDocument(document: unknown, faults: TariffFaults): Tariff | undefined {
@@ -86,7 +86,7 @@ function readDocument(document: unknown, faults: TariffFaults): Tariff | undefin
     faults.add("document", `must be a JSON object; it is ${quoted(document)}`);
     return undefined;
   }
-  return { ...readFees(document, faults), zones: readZones(document.zones, faults) };
+  return { ...readFees(document, faults), zones: parseZones(document.zones, faults) };
 }
 
 function readFees(document: Readonly<Record<string, unknown>>, faults: TariffFaults): Fees {

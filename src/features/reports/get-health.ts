@@ -7,7 +7,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { oldestInFlight, readFeedDelay } from "../events/read-feed-delay.ts";
 import { readBacklog, type WebhookBacklog } from "./read-backlog.ts";
-import { readDatabase, readReplicas, readTariff } from "./read-health-parts.ts";
+import { readDatabase, readReplicas, parseTariff } from "./read-health-parts.ts";
 import type { SlowAnswers } from "./slow-answers.ts";
 
 /** What `getHealth` works with. */
@@ -26,7 +26,7 @@ export async function getHealth({ em, backlogs }: HealthDeps): Promise<GetHealth
       checkedAt: timestampFromMs(checkedAtMs),
       replicas: await readReplicas(em),
       database,
-      tariff: await readTariff(em),
+      tariff: await parseTariff(em),
       webhooks: {
         pendingDeliveries: BigInt(pending),
         ...(oldestMs === null ? {} : { oldestPendingAt: timestampFromMs(oldestMs) }),

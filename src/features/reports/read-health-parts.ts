@@ -77,7 +77,7 @@ export async function readReplicas(
 }
 
 /** Tells which tariff is in force, and which is scheduled. One can be scheduled at a time. */
-export async function readTariff(
+export async function parseTariff(
   em: EntityManager,
 ): Promise<MessageInitShape<typeof TariffHealthSchema>> {
   // Before what is in force: a version whose time comes in between is found there.

@@ -6,7 +6,7 @@
 import { randomInt } from "node:crypto";
 import pg from "pg";
 import { createPricing, quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
-import { readTariff } from "../../../src/domain/pricing/tariff.ts";
+import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { SQL } from "./booking-sql.ts";
 
 /** A row by its columns: of a shipment, with those of its customer. */
@@ -25,7 +25,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 20 });
 const tariffs = await pool.query<Row>("select document from tariff_version");
 /** The only tariff there is. */
-const pricing = createPricing(readTariff(tariffs.rows[0]!.document).tariff!);
+const pricing = createPricing(parseTariff(tariffs.rows[0]!.document).tariff!);
 
 type Run = (statement: keyof typeof SQL, ...values: unknown[]) => Promise<Row[]>;
 

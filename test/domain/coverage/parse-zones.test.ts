@@ -4,7 +4,7 @@ import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
 import { createFaults } from "../../../src/domain/faults.ts";
-import { MAX_POSITIONS, MAX_ZONES, readZones } from "../../../src/domain/coverage/parse-zones.ts";
+import { MAX_POSITIONS, MAX_ZONES, parseZones } from "../../../src/domain/coverage/parse-zones.ts";
 
 const SQUARE = [
   [0, 0],
@@ -15,8 +15,8 @@ const SQUARE = [
 ];
 
 function read(document: unknown, limit = 100) {
-  const faults = createTariffFaults(limit);
-  const zones = readZones(document, faults);
+  const faults = createFaults(limit);
+  const zones = parseZones(document, faults);
   return { zones, faults: faults.list };
 }
 
@@ -43,7 +43,7 @@ const PROPERTIES = {
   id: "not the feature's",
 };
 
-describe("readZones reads", () => {
+describe("parseZones reads", () => {
   test("no zones", () => {
     expect(read(collection())).toEqual({ zones: [], faults: [] });
   });
@@ -406,7 +406,7 @@ describe("refuses, saying where, what and how to fix it", () => {
   });
 });
 
-describe("readZones limits the number of", () => {
+describe("parseZones limits the number of", () => {
   test("zones", () => {
     expect(
       read({ type: "FeatureCollection", features: Array.from({ length: MAX_ZONES + 1 }) }).faults,
@@ -430,8 +430,8 @@ describe("readZones limits the number of", () => {
   });
 
   test("edges that are looked at, and reads nothing beyond the shape that takes too many", () => {
-    const faults = createTariffFaults(100);
-    const zones = readZones(
+    const faults = createFaults(100);
+    const zones = parseZones(
       collection(
         polygon(SQUARE),
         featureOf({ type: "MultiPolygon", coordinates: [[SQUARE], [SQUARE]] }),
@@ -469,7 +469,7 @@ describe("readZones limits the number of", () => {
   });
 });
 
-test("readZones finds faulty shapes in 40 of the 3,231 counties of us-atlas", () => {
+test("parseZones finds faulty shapes in 40 of the 3,231 counties of us-atlas", () => {
   const url = import.meta.resolve("us-atlas/counties-10m.json");
   const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
     counties: GeometryCollection;

@@ -5,7 +5,7 @@ import type { Polygon, Position } from "../../../src/domain/coverage/geo.ts";
 import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
-import { soundZones } from "../../../src/domain/coverage/parse-zones.ts";
+import { validZones } from "../../../src/domain/coverage/parse-zones.ts";
 import { ringError } from "../../../src/domain/coverage/ring-error.ts";
 import { simplifyPolygons } from "../../../src/domain/coverage/simplify-polygons.ts";
 import { countyTariff } from "../../bench/county-tariff.ts";
@@ -179,7 +179,7 @@ test.each([10, 1_000, 20_000])(
   "the counties of the United States are simplified to %s m within the tolerance, and are sound",
   (toleranceM) => {
     const { zones } = countyTariff() as { zones: object };
-    const polygons = soundZones(zones).flatMap((zone) => zone.polygons);
+    const polygons = validZones(zones).flatMap((zone) => zone.polygons);
     const simplified = simplifyPolygons(polygons, toleranceM);
     expectSound(simplified);
     const moved = polygons.map((polygon, i) => farthestM([polygon], [simplified[i]!]));

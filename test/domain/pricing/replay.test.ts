@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createPricing } from "../../../src/domain/pricing/pricing.ts";
 import { replayShipments } from "../../../src/domain/pricing/replay.ts";
-import { readTariff } from "../../../src/domain/pricing/tariff.ts";
+import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
 /** A tariff of the whole world that charges by weight alone. */
 function perKg(rate: string, currency = "USD") {
   const tiers = [{ min_kg: 0, max_kg: 100_000, flat_fee: "0", rate_per_kg: rate }];
-  return createPricing(readTariff(worldTariff({ tiers, currency })).tariff!);
+  return createPricing(parseTariff(worldTariff({ tiers, currency })).tariff!);
 }
 
 const HERE = { lat: 0, lng: 0 };
@@ -109,7 +109,7 @@ test("what does not change is not among the largest changes", () => {
 test("of those that the draft alone refuses, the newest 20 are listed with the reason", () => {
   const heavy = Array.from({ length: 25 }, (_, i) => shipment(`H${25 - i}`, 11, 7));
   const tiers = [{ min_kg: 0, max_kg: 10, flat_fee: "0", rate_per_kg: "1" }];
-  const ofDraft = createPricing(readTariff(worldTariff({ tiers })).tariff!);
+  const ofDraft = createPricing(parseTariff(worldTariff({ tiers })).tariff!);
   const tariffs = { inForce: perKg("1"), ofDraft };
   const replay = replayShipments(tariffs, [shipment("L", 10), ...heavy]);
   expect(replay).toMatchObject({ routes: 26, servedByBoth: 1, newlyCovered: 0, newlyRefused: 25 });

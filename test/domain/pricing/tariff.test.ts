@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readTariff } from "../../../src/domain/pricing/tariff.ts";
+import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 
 const SQUARE = [
   [0, 0],
@@ -27,8 +27,8 @@ const DOCUMENT = {
   zones: ZONES,
 };
 
-test("readTariff reads fees in minor units and rates in millionths, and ignores unknown keys", () => {
-  expect(readTariff({ ...DOCUMENT, source: "a map", tiers: [{ ...TIER, note: 1 }] })).toEqual({
+test("parseTariff reads fees in minor units and rates in millionths, and ignores unknown keys", () => {
+  expect(parseTariff({ ...DOCUMENT, source: "a map", tiers: [{ ...TIER, note: 1 }] })).toEqual({
     tariff: {
       currency: "USD",
       minorDigits: 2,
@@ -46,10 +46,10 @@ test.each([
   ["CLF", "0.0001", 4, 1],
   ["USD", "1000000.00", 2, 100_000_000],
 ])(
-  "readTariff reads amounts in %s in its minor unit",
+  "parseTariff reads amounts in %s in its minor unit",
   (currency, base_fee, minorDigits, baseFeeMinor) => {
     const tiers = [{ ...TIER, flat_fee: "1", rate_per_kg: "1" }];
-    const { tariff } = readTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
+    const { tariff } = parseTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
     expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
   },
 );
@@ -61,28 +61,28 @@ test.each([
   ["USD", "0.000001", 1],
   ["KWD", "1.2", 1_200_000],
   ["CLF", "1000000.000000", 1_000_000_000_000],
-])("readTariff reads rates in %s of %s, whatever the minor unit", (currency, rate, millionths) => {
+])("parseTariff reads rates in %s of %s, whatever the minor unit", (currency, rate, millionths) => {
   const tiers = [{ ...TIER, flat_fee: "0", rate_per_kg: rate }];
   const document = { ...DOCUMENT, currency, base_fee: "5", rate_per_km: rate, tiers };
-  expect(readTariff(document).tariff).toMatchObject({
+  expect(parseTariff(document).tariff).toMatchObject({
     ratePerKmMillionths: millionths,
     tiers: [{ ratePerKgMillionths: millionths }],
   });
 });
 
-test("readTariff accepts a suspended service, without tiers or zones", () => {
-  const { tariff } = readTariff({ ...DOCUMENT, tiers: [], zones: { ...ZONES, features: [] } });
+test("parseTariff accepts a suspended service, without tiers or zones", () => {
+  const { tariff } = parseTariff({ ...DOCUMENT, tiers: [], zones: { ...ZONES, features: [] } });
   expect(tariff).toMatchObject({ tiers: [], zones: [] });
 });
 
-test("readTariff accepts tiers that touch, leave gaps, start above 0 and have fractions", () => {
+test("parseTariff accepts tiers that touch, leave gaps, start above 0 and have fractions", () => {
   const ranges = [
     [0.5, 5.25],
     [5.25, 10],
     [20, 100_000],
   ];
   const tiers = ranges.map(([min_kg, max_kg]) => ({ ...TIER, min_kg, max_kg }));
-  expect(readTariff({ ...DOCUMENT, tiers }).tariff?.tiers.map((t) => [t.minKg, t.maxKg])).toEqual(
+  expect(parseTariff({ ...DOCUMENT, tiers }).tariff?.tiers.map((t) => [t.minKg, t.maxKg])).toEqual(
     ranges,
   );
 });
@@ -243,11 +243,11 @@ describe("refuses, saying where, what and how to fix it", () => {
       'must be a GeoJSON object of type "FeatureCollection"',
     ],
   ])("%s", (_, change, path, text) => {
-    expect(readTariff({ ...DOCUMENT, ...change })).toEqual({ faults: [{ path, text }] });
+    expect(parseTariff({ ...DOCUMENT, ...change })).toEqual({ faults: [{ path, text }] });
   });
 
   test.each([undefined, null, 5, "{}", []])("a document that is %j", (document) => {
-    expect(readTariff(document)).toEqual({
+    expect(parseTariff(document)).toEqual({
       faults: [{ path: "document", text: expect.stringMatching("^must be a JSON object; it is ") }],
     });
   });
@@ -259,7 +259,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     [" kwd ", "KWD", "at most 3", "5.0001"],
   ])("fees that are too fine beside the unknown currency %j", (currency, meant, most, base_fee) => {
     const tiers = [{ ...TIER, flat_fee: "0", rate_per_kg: "0.000001" }];
-    expect(readTariff({ ...DOCUMENT, currency, base_fee, tiers })).toEqual({
+    expect(parseTariff({ ...DOCUMENT, currency, base_fee, tiers })).toEqual({
       faults: [
         { path: "currency", text: expect.stringMatching("^must be an active ISO 4217 code") },
         {
@@ -272,7 +272,7 @@ describe("refuses, saying where, what and how to fix it", () => {
 
   test("all faults at once, in the document's order", () => {
     const upsideDown = { ...TIER, min_kg: 4, max_kg: 3, flat_fee: "" };
-    const overlapping = readTariff({ ...DOCUMENT, tiers: [TIER, upsideDown, upsideDown] });
+    const overlapping = parseTariff({ ...DOCUMENT, tiers: [TIER, upsideDown, upsideDown] });
     expect(overlapping.faults?.map((fault) => fault.path)).toEqual([
       "tiers[1].min_kg",
       "tiers[1].max_kg",
@@ -280,7 +280,7 @@ describe("refuses, saying where, what and how to fix it", () => {
       "tiers[2].max_kg",
       "tiers[2].flat_fee",
     ]);
-    expect(readTariff({ tiers: [{}], zones: {} }).faults?.map((fault) => fault.path)).toEqual([
+    expect(parseTariff({ tiers: [{}], zones: {} }).faults?.map((fault) => fault.path)).toEqual([
       "currency",
       "base_fee",
       "rate_per_km",
@@ -293,7 +293,7 @@ describe("refuses, saying where, what and how to fix it", () => {
   });
 
   test("at most a hundred faults", () => {
-    expect(readTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(
+    expect(parseTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(
       100,
     );
   });

@@ -8,7 +8,7 @@ import {
   type PublishTariffResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { isObject } from "../../../domain/faults.ts";
-import { readTariff } from "../../../domain/pricing/tariff.ts";
+import { parseTariff } from "../../../domain/pricing/tariff.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { createTariffDraft } from "./create-tariff-draft.ts";
 import { deleteTariffDraft } from "./delete-tariff-draft.ts";
@@ -19,7 +19,7 @@ import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 /** What is published, and by whom. */
 export interface DocumentToPublish {
-  /** As parsed from JSON; a `version`, as `showTariff` adds, is left out. */
+  /** As parsed from JSON; a `version`, as `loadPublishedTariff` adds, is left out. */
   readonly document: unknown;
   /** What the draft is called meanwhile. */
   readonly name: string;
@@ -39,7 +39,7 @@ export async function publishDocument(
   deps: TariffDeps,
   { document, name, note, callOf }: DocumentToPublish,
 ): Promise<PublishTariffResponse> {
-  if (!isObject(document)) throw faultyTariffError(readTariff(document).faults!);
+  if (!isObject(document)) throw faultyTariffError(parseTariff(document).faults!);
   const { version: _, zones, ...head } = document;
   const { method } = TariffService;
   const creating = create(CreateTariffDraftRequestSchema, { name });

@@ -1,54 +1,90 @@
+import { hash } from "node:crypto";
 import type { Client } from "pg";
+import { canonicalText } from "../../../domain/canonical-text.ts";
 import { coverageOf } from "../../../domain/coverage/coverage.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
-import { checkDraft } from "./check-draft.ts";
+import {
+  MAX_FAULTS,
+  parseTariff,
+  type ParsedTariff,
+} from "../../../domain/pricing/tariff.ts";
+import { unstorableFault } from "../../../domain/unstorable-fault.ts";
+import {
+  loadDraftDocument,
+  loadVersionDocument,
+  type DraftDocument,
+  type Queryable,
+} from "./load-document.ts";
+import type { CheckedDraft, TariffTask } from "./run-tariff-task.ts";
 import { indexTariff } from "./version-tasks.ts";
-import { readDocumentInForce, readDraftDocument } from "./load-document.ts";
-import type { TariffTask } from "./tariff-tasks.ts";
+
+/** Checks a draft in a thread of its own. */
+export const checkTask: TariffTask<"check"> = (client, { draft }) =>
+  loadAndCheckDraft(client, draft);
+
+/** Loads and checks a draft; undefined when there is no such draft. */
+export async function loadAndCheckDraft(
+  client: Queryable,
+  draftId: number,
+): Promise<CheckedDraft | undefined> {
+  const draft = await loadDraftDocument(client, draftId);
+  if (draft === undefined) return undefined;
+  const { revision, document } = draft;
+  const { tariff, faults } = checkDraft(draft);
+  if (faults !== undefined) return { revision, faults, zones: 0, tiers: 0, digest: undefined };
+  const digest = hash("sha256", canonicalText(document), "base64url");
+  return { revision, faults: [], zones: tariff.zones.length, tiers: tariff.tiers.length, digest };
+}
+
+/** The tariff of a draft that can be published, or everything that is wrong with it. */
+function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
+  const parsed = parseTariff(document);
+  // Zones that cannot be parsed are missing from the document, which is not what is wrong with them.
+  const faults = parsed.faults?.map((fault) =>
+    zonesFault !== undefined && fault.path === "zones" ? zonesFault : fault,
+  );
+  const unstorable = unstorableFault(document);
+  if (unstorable !== undefined) return { faults: [...(faults ?? []), unstorable].slice(0, MAX_FAULTS) };
+  return faults === undefined ? parsed : { faults };
+}
 
 /** Checks a draft and prices shipments and routes by it and by the tariff in force. */
-export const replayTask: TariffTask<"replay"> = async (client, { draft, shipments, routes }) => {
-  const read = await readDraftPricing(client, draft);
-  if (read.outcome !== undefined) return read;
-  const inForce = await readPricingInForce(client);
-  if (inForce === undefined) return { outcome: "no_tariff_in_force" };
-  const both = { inForce: inForce.pricing, ofDraft: read.pricing };
+export const replayTask: TariffTask<"replay"> = async (client, input) => {
+  const draft = await loadDraftPricing(client, input.draft);
+  if (draft.outcome !== undefined) return draft;
+  if (input.inForce === undefined) return { outcome: "no_tariff_in_force" };
+  const both = { inForce: await loadPricing(client, input.inForce), ofDraft: draft.pricing };
   return {
     outcome: "replayed",
-    revision: read.revision,
-    version: inForce.version,
-    shipments: replayShipments(both, await readLatest(client, shipments)),
-    routes: routes.map((route) => ({
+    revision: draft.revision,
+    shipments: replayShipments(both, await loadLatest(client, input.shipments)),
+    routes: input.routes.map((route) => ({
       inForce: quote(both.inForce, route),
       ofDraft: quote(both.ofDraft, route),
     })),
   };
 };
 
-// Each document can take a gigabyte, so only the pricing of the first is kept while the second is read.
+// Each document can take a gigabyte, so only the pricing of the first is kept while the second is loaded.
 
 type DraftPricing =
   | { readonly outcome?: undefined; readonly revision: number; readonly pricing: Pricing }
   | { readonly outcome: "no_such_draft" }
   | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] };
 
-async function readDraftPricing(client: Client, draft: number): Promise<DraftPricing> {
-  const read = await readDraftDocument(client, draft);
-  if (read === undefined) return { outcome: "no_such_draft" };
-  const { tariff, faults } = checkDraft(read);
+async function loadDraftPricing(client: Client, draftId: number): Promise<DraftPricing> {
+  const draft = await loadDraftDocument(client, draftId);
+  if (draft === undefined) return { outcome: "no_such_draft" };
+  const { tariff, faults } = checkDraft(draft);
   if (faults !== undefined) return { outcome: "faulty", faults };
-  return { revision: read.revision, pricing: createPricing(tariff) };
+  return { revision: draft.revision, pricing: createPricing(tariff) };
 }
 
-async function readPricingInForce(
-  client: Client,
-): Promise<{ readonly version: number; readonly pricing: Pricing } | undefined> {
-  const read = await readDocumentInForce(client);
-  if (read === undefined) return undefined;
-  const { fees, indexed } = indexTariff(read.document);
-  return { version: read.version, pricing: pricingOf(fees, coverageOf(indexed)) };
+async function loadPricing(client: Client, version: number): Promise<Pricing> {
+  const { fees, indexed } = indexTariff(await loadVersionDocument(client, version));
+  return pricingOf(fees, coverageOf(indexed));
 }
 
 type Columns = readonly [
@@ -62,7 +98,7 @@ type Columns = readonly [
 ];
 
 /** The latest shipments of all workspaces, the newest first. */
-async function readLatest(client: Client, count: number): Promise<ReplayedShipment[]> {
+async function loadLatest(client: Client, count: number): Promise<ReplayedShipment[]> {
   const { rows } = await client.query<Columns & unknown[]>({
     text: `select workspace_id::float8, reference, pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg
       from shipment order by created_at desc, workspace_id, reference limit $1`,

@@ -1,3 +1,30 @@
+import { MAX_POSITIONS, TOO_MANY_POSITIONS } from "../../../domain/coverage/parse-zones.ts";
+
+/**
+ * How much memory zones may take, in bytes, when they are parsed: 5,000,000 positions fit, each corner
+ * of a triangle of its own.
+ */
+export const MAX_PARSED_BYTES = 576 * 1024 * 1024;
+
+/**
+ * Why zones must not be parsed, found without parsing them; undefined when they may be.
+ *
+ * @param pieces of their text, in order
+ */
+export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
+  const scan = createJsonScan();
+  for (const piece of pieces) {
+    scan.read(piece);
+    if (scan.positions() > MAX_POSITIONS) return TOO_MANY_POSITIONS;
+    if (scan.parsedBytes() > MAX_PARSED_BYTES) return TOO_MUCH_MEMORY;
+  }
+  return undefined;
+}
+
+/** Why zones are refused that need more memory than there is for them. */
+export const TOO_MUCH_MEMORY =
+  "the zones take too much memory; give them fewer properties, or simplify them";
+
 /**
  * Looks through the bytes of a JSON text, piece by piece, without making anything of it: what a parser
  * would need memory for can be refused before it is parsed. Takes any bytes; of those that are no JSON

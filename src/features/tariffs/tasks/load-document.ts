@@ -1,14 +1,13 @@
 import type { Client } from "pg";
-import { oversizeOf } from "../../../domain/coverage/parse-zones.ts";
 import type { Fault } from "../../../domain/faults.ts";
-import { VERSION_IN_FORCE } from "../versions/version-in-force.ts";
+import { oversizeOf } from "./json-scan.ts";
 
 /**
- * Reads the document of a published version.
+ * Loads the document of a published version.
  *
  * @throws Error when there is no such version
  */
-export async function readVersionDocument(client: Client, version: number): Promise<object> {
+export async function loadVersionDocument(client: Client, version: number): Promise<object> {
   const { rows } = await client.query<{ document: object }>(
     "select document from tariff_version where version = $1",
     [version],
@@ -17,24 +16,13 @@ export async function readVersionDocument(client: Client, version: number): Prom
   return rows[0].document;
 }
 
-/** Reads the version in force by the database's clock, and its document; undefined while there is none. */
-export async function readDocumentInForce(
-  client: Client,
-): Promise<{ readonly version: number; readonly document: object } | undefined> {
-  const { rows } = await client.query<{ version: number; document: object }>(
-    `select version, document from tariff_version
-     where version = ${VERSION_IN_FORCE}`,
-  );
-  return rows[0];
-}
-
 /** A draft as a document, which can have faults. */
 export interface DraftDocument {
   /** The fees and the zones; without `zones` when there are none or they are not JSON. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
-  /** Why the zones that were uploaded cannot be read, with the path `zones`. */
-  readonly zonesFault?: TariffFault;
+  /** Why the zones that were uploaded cannot be parsed, with the path `zones`. */
+  readonly zonesFault?: Fault;
 }
 
 /** A connection of a thread's own, or the service's. */
@@ -45,12 +33,12 @@ export interface Queryable {
   ): Promise<{ readonly rows: readonly Row[] }>;
 }
 
-/** Reads a draft as it is at one moment; undefined when there is no such draft. */
-export async function readDraftDocument(
+/** Loads a draft as it is at one moment; undefined when there is no such draft. */
+export async function loadDraftDocument(
   client: Queryable,
   draftId: number,
 ): Promise<DraftDocument | undefined> {
-  const { rows } = await client.query<DraftRow>(READ_DRAFT, [draftId]);
+  const { rows } = await client.query<DraftRow>(SELECT_DRAFT, [draftId]);
   const [first] = rows;
   if (first === undefined) return undefined;
   const { fees, revision } = first;
@@ -71,7 +59,7 @@ export async function readDraftDocument(
 }
 
 /** A row for each piece, so that no value is as large as all of them; one when there are none. */
-const READ_DRAFT = `
+const SELECT_DRAFT = `
   select case when coalesce("begin", 0) = 0 then fees end as fees, revision, data
   from tariff_draft left join tariff_draft_piece on draft_id = id
   where id = $1 order by "begin"`;

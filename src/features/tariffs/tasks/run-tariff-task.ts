@@ -2,11 +2,105 @@ import { once } from "node:events";
 import { extname } from "node:path";
 import { Worker, type ResourceLimits } from "node:worker_threads";
 import { LRUCache } from "lru-cache";
+import type { Client } from "pg";
 import { createSemaphore } from "../../../db/semaphore.ts";
+import type { IndexedPolygons } from "../../../domain/coverage/coverage.ts";
+import type { Fault } from "../../../domain/faults.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
+import type { TariffDifferences } from "../../../domain/pricing/compare-tariffs.ts";
+import type { Quote, Route } from "../../../domain/pricing/pricing.ts";
+import type { Replay } from "../../../domain/pricing/replay.ts";
+import type { Fees } from "../../../domain/pricing/tariff.ts";
 import { unavailable } from "../../../domain/refusal.ts";
-import type { CheckedDraft } from "./check-task.ts";
-import type { TaskRequest, Tasks } from "./tariff-tasks.ts";
+
+/** Work on tariffs that is done in a thread of its own: what each task is given, and what it gives. */
+export interface Tasks {
+  /** Loads a version and indexes its zones. */
+  readonly load: { readonly input: { readonly version: number }; readonly output: LoadedTariff };
+  /** Finds everything that is wrong with a draft; gives undefined when there is no such draft. */
+  readonly check: {
+    readonly input: { readonly draft: number };
+    readonly output: CheckedDraft | undefined;
+  };
+  /** Prices shipments and routes by a draft and by the tariff in force. */
+  readonly replay: { readonly input: ReplayInput; readonly output: ReplayOutput };
+  /** Finds how two versions differ. */
+  readonly compare: { readonly input: CompareInput; readonly output: CompareOutput };
+  /** Makes the GeoJSON of a version's zones, to a tolerance in metres. */
+  readonly coverage: {
+    readonly input: { readonly version: number; readonly toleranceM: number };
+    readonly output: Uint8Array<ArrayBuffer>;
+  };
+}
+
+/** A tariff ready for quoting, in a form that can move between threads. */
+export interface LoadedTariff {
+  readonly fees: Fees;
+  readonly indexed: IndexedPolygons | undefined;
+}
+
+/** What was found when a draft was checked. */
+export interface CheckedDraft {
+  /** The revision of the draft that was checked. */
+  readonly revision: number;
+  /** In the order of the document; none when it can be published. */
+  readonly faults: readonly Fault[];
+  /** How many zones and tiers it has; 0 when it has faults. */
+  readonly zones: number;
+  readonly tiers: number;
+  /**
+   * SHA-256 of the document's canonical text, in base64url, as stored with versions; undefined when it
+   * has faults.
+   */
+  readonly digest: string | undefined;
+}
+
+/** What to replay. */
+export interface ReplayInput {
+  readonly draft: number;
+  /** The version in force; undefined while there is none. */
+  readonly inForce: number | undefined;
+  /** How many of the latest shipments, 0 to 10,000. */
+  readonly shipments: number;
+  readonly routes: readonly Route[];
+}
+
+/** A replay, or why there is none. */
+export type ReplayOutput =
+  | { readonly outcome: "no_such_draft" | "no_tariff_in_force" }
+  | { readonly outcome: "faulty"; readonly faults: readonly Fault[] }
+  | {
+      readonly outcome: "replayed";
+      /** The revision of the draft. */
+      readonly revision: number;
+      readonly shipments: Replay;
+      /** One for each route, in the order given. */
+      readonly routes: readonly { readonly inForce: Quote; readonly ofDraft: Quote }[];
+    };
+
+/** The versions to compare. */
+export interface CompareInput {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The differences, or which of the versions there are not. */
+export type CompareOutput =
+  | { readonly differences: TariffDifferences; readonly unknown?: undefined }
+  | { readonly unknown: readonly (keyof CompareInput)[]; readonly differences?: undefined };
+
+/** A task in its thread, on a connection of its own. */
+export type TariffTask<Name extends keyof Tasks> = (
+  client: Client,
+  input: Tasks[Name]["input"],
+) => Promise<Tasks[Name]["output"]>;
+
+/** What a thread is asked for. */
+export interface TaskRequest<Name extends keyof Tasks> {
+  readonly databaseUrl: string;
+  readonly name: Name;
+  readonly input: Tasks[Name]["input"];
+}
 
 /** Runs work on tariffs in threads of its own, so that calls go on meanwhile. */
 export interface TariffTasks {

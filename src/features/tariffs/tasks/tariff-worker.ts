@@ -1,12 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { setPlannerSettings } from "../../../db/planner-settings.ts";
 import { createClient } from "../../../db/primary-client.ts";
-import { checkTask } from "./check-task.ts";
-import { compareTask } from "./compare-task.ts";
-import { coverageTask } from "./coverage-task.ts";
-import { loadTask } from "./version-tasks.ts";
-import { replayTask } from "./draft-tasks.ts";
-import type { TariffTask, TaskRequest, Tasks } from "./tariff-tasks.ts";
+import { checkTask, replayTask } from "./draft-tasks.ts";
+import type { TariffTask, TaskRequest, Tasks } from "./run-tariff-task.ts";
+import { compareTask, coverageTask, loadTask } from "./version-tasks.ts";
 
 /** How long one statement may take, in milliseconds. */
 const QUERY_TIMEOUT_MS = 30_000;
@@ -37,10 +34,10 @@ async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promis
 /** The memory behind all typed arrays of a value, each once, which moves instead of being copied. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
-  const visit = (it: unknown): void => {
-    if (it instanceof ArrayBuffer) found.add(it);
-    else if (ArrayBuffer.isView(it)) found.add(it.buffer as ArrayBuffer);
-    else if (typeof it === "object" && it !== null) Object.values(it).forEach(visit);
+  const visit = (part: unknown): void => {
+    if (part instanceof ArrayBuffer) found.add(part);
+    else if (ArrayBuffer.isView(part)) found.add(part.buffer as ArrayBuffer);
+    else if (typeof part === "object" && part !== null) Object.values(part).forEach(visit);
   };
   visit(value);
   return [...found];

@@ -1,8 +1,12 @@
 import { announceChange } from "../../../db/announce-change.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { refuse } from "../../../domain/refusal.ts";
-import { readInForce, type InForce } from "./read-in-force.ts";
-import { readScheduled, readVersion, type VersionRow } from "./load-version.ts";
+import {
+  loadScheduledVersion,
+  loadVersion,
+  loadVersionInForce,
+  type VersionRow,
+} from "./load-version.ts";
 
 /** The advisory lock that makes publishers run one at a time. */
 const PUBLISH_LOCK = 0x5348_5002;
@@ -34,20 +38,18 @@ export async function addVersion(
   { replaces, digest, insert }: NewVersion,
 ): Promise<{ readonly row: VersionRow; readonly added: boolean }> {
   // Before what is in force: a version whose time comes in between is found there.
-  const scheduled = await readScheduled(tx);
-  const inForce = await readInForce(tx);
+  const scheduled = await loadScheduledVersion(tx);
+  const inForce = await loadVersionInForce(tx);
   assertReplaces(inForce, replaces);
-  if (inForce?.digest === digest) {
-    return { row: (await readVersion(tx, inForce.version))!, added: false };
-  }
+  if (inForce?.digest === digest) return { row: inForce, added: false };
   assertNoneScheduled(scheduled);
   const version = await nextVersion(tx);
   await insert(version, inForce?.version ?? null);
   await announceChange(tx);
-  return { row: (await readVersion(tx, version))!, added: true };
+  return { row: (await loadVersion(tx, version))!, added: true };
 }
 
-function assertReplaces(inForce: InForce | undefined, replaces: number | undefined): void {
+function assertReplaces(inForce: VersionRow | undefined, replaces: number | undefined): void {
   const version = inForce?.version ?? 0;
   if (replaces === undefined || replaces === version) return;
   const text =

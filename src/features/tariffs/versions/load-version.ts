@@ -1,19 +1,37 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   TariffVersionSchema,
   TariffVersionState,
+  type TariffFeesSchema,
   type TariffVersion as TariffVersionMessage,
 } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
-import { feesMessage } from "./fees-message.ts";
-import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./version-in-force.ts";
+import { isObject } from "../../../domain/faults.ts";
+import { refuse, type Refusal } from "../../../domain/refusal.ts";
+
+/**
+ * SQL for the number of the version in force by the database's clock, or null: the highest of those
+ * whose time has come and that were not called off. Every replica and every booking goes by it. As of
+ * the statement, not of its transaction, which may have begun before a version was published.
+ */
+export const VERSION_IN_FORCE = `(
+  select max(version) from tariff_version
+  where effective_at <= statement_timestamp() and called_off_at is null)`;
+
+/**
+ * SQL for the condition that a version can be the scheduled one: none is published while one waits, so
+ * that it is above the one in force. What is older need not be looked at.
+ */
+export const AFTER_IN_FORCE = `version > coalesce(${VERSION_IN_FORCE}, 0)`;
 
 /** A version without its zones, as it is by the database's clock. */
 export interface VersionRow {
   readonly version: number;
   readonly state: "scheduled" | "in_force" | "replaced" | "called_off";
+  /** SHA-256 of the document's canonical text, in base64url. */
+  readonly digest: string;
   /** The document without its zones. */
   readonly fees: object;
   readonly zones: number;
@@ -28,7 +46,7 @@ export interface VersionRow {
 }
 
 const SELECT_VERSIONS = `
-  select version, fees, zone_count as zones, note, author, replaces, repeats,
+  select version, digest, fees, zone_count as zones, note, author, replaces, repeats,
     case when called_off_at is not null then 'called_off'
       when effective_at > statement_timestamp() then 'scheduled'
       when version = ${VERSION_IN_FORCE} then 'in_force'
@@ -38,45 +56,65 @@ const SELECT_VERSIONS = `
     (extract(epoch from called_off_at) * 1000)::float8 as "calledOffAtMs"
   from tariff_version`;
 
-/** Reads a version; undefined when there is no such version. */
-export async function readVersion(
+/** Loads a version; undefined when there is no such version. */
+export async function loadVersion(
   em: EntityManager,
   version: number,
 ): Promise<VersionRow | undefined> {
-  const [row] = await runStatement<VersionRow>(em, READ_ONE, [version]);
+  const [row] = await runStatement<VersionRow>(em, SELECT_ONE, [version]);
   return row;
 }
 
-const READ_ONE = `${SELECT_VERSIONS} where version = $1`;
+const SELECT_ONE = `${SELECT_VERSIONS} where version = $1`;
 
-/** Reads the version in force; undefined while there is none. */
-export async function readVersionInForce(em: EntityManager): Promise<VersionRow | undefined> {
-  const [row] = await runStatement<VersionRow>(em, READ_IN_FORCE, []);
+/** Loads the version in force; undefined while there is none. */
+export async function loadVersionInForce(em: EntityManager): Promise<VersionRow | undefined> {
+  const [row] = await runStatement<VersionRow>(em, SELECT_IN_FORCE, []);
   return row;
 }
 
-const READ_IN_FORCE = `${SELECT_VERSIONS} where version = ${VERSION_IN_FORCE}`;
+const SELECT_IN_FORCE = `${SELECT_VERSIONS} where version = ${VERSION_IN_FORCE}`;
 
-/** Reads the version that waits for its time; undefined when none does. There is one at most. */
-export async function readScheduled(em: EntityManager): Promise<VersionRow | undefined> {
-  const [row] = await runStatement<VersionRow>(em, READ_SCHEDULED, []);
+/** Loads the version that waits for its time; undefined when none does. There is one at most. */
+export async function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
+  const [row] = await runStatement<VersionRow>(em, SELECT_SCHEDULED, []);
   return row;
 }
 
-const READ_SCHEDULED = `${SELECT_VERSIONS}
+const SELECT_SCHEDULED = `${SELECT_VERSIONS}
   where effective_at > statement_timestamp() and called_off_at is null and ${AFTER_IN_FORCE}
   order by version limit 1`;
 
-/** Reads up to `limit` versions below one, the highest first. */
-export function readVersionsBelow(
+/** Loads up to `limit` versions below one, the highest first. */
+export function loadVersionsBelow(
   em: EntityManager,
   version: number,
   limit: number,
 ): Promise<VersionRow[]> {
-  return runStatement<VersionRow>(em, READ_BELOW, [version, limit]);
+  return runStatement<VersionRow>(em, SELECT_BELOW, [version, limit]);
 }
 
-const READ_BELOW = `${SELECT_VERSIONS} where version < $1 order by version desc limit $2`;
+const SELECT_BELOW = `${SELECT_VERSIONS} where version < $1 order by version desc limit $2`;
+
+/** Loads the document in force, with its `version`; undefined while there is none. */
+export async function loadPublishedTariff(em: EntityManager): Promise<object | undefined> {
+  const [row] = await runStatement<{ version: number; document: object }>(
+    em.fork(),
+    `select version, document from tariff_version where version = ${VERSION_IN_FORCE}`,
+    [],
+  );
+  return row && { version: row.version, ...row.document };
+}
+
+/** The refusal of a version that there is not. */
+export function versionNotFoundError(version: number): Refusal {
+  return refuse("TARIFF_VERSION_NOT_FOUND", `There is no tariff version ${version}.`);
+}
+
+/** The refusal to show the tariff in force, or to compare with it, while there is none. */
+export function noTariffInForceError(): Refusal {
+  return refuse("TARIFF_VERSION_NOT_FOUND", "No tariff is in force yet.");
+}
 
 const STATE = {
   scheduled: TariffVersionState.SCHEDULED,
@@ -101,4 +139,28 @@ export function versionMessage(row: VersionRow): TariffVersionMessage {
     effectiveAt: timestampFromMs(row.effectiveAtMs),
     calledOffAt: calledOffAtMs === null ? undefined : timestampFromMs(calledOffAtMs),
   });
+}
+
+/** The fees of a document, as far as they are of the right type: those of a draft need not be. */
+export function feesMessage(document: object): MessageInitShape<typeof TariffFeesSchema> {
+  const { currency, base_fee, rate_per_km, tiers } = document as Readonly<Record<string, unknown>>;
+  return {
+    currency: textOf(currency),
+    baseFee: textOf(base_fee),
+    ratePerKm: textOf(rate_per_km),
+    tiers: (Array.isArray(tiers) ? tiers : []).filter(isObject).map((tier) => ({
+      minKg: numberOf(tier.min_kg),
+      maxKg: numberOf(tier.max_kg),
+      flatFee: textOf(tier.flat_fee),
+      ratePerKg: textOf(tier.rate_per_kg),
+    })),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
 }
