@@ -71,14 +71,14 @@ async function serveOn(
     log.info({ ...addresses, maxDatabaseConnections, built: IS_BUILT }, "starting");
     const serving = async () => {
       await app.prepare();
-      const introduction = demo
-        ? await (await import("../demo/demo.ts")).printDemoBanner(app, config, addresses)
+      const banner = demo
+        ? await (await import("../demo/demo.ts")).demoBanner(app, config, addresses)
         : "";
       if (!(await untilServing(app, log))) return;
       letYoungGenerationGrow();
       log.info(addresses, "listening");
       flush();
-      process.stdout.write(introduction);
+      process.stdout.write(banner);
     };
     const signal = await Promise.race([told, serving().then(() => told)]);
     if (signal === "SIGTERM") await leave(app, config, log);

@@ -16,7 +16,7 @@ import { listTariffVersions } from "../features/tariffs/versions/list-tariff-ver
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts";
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
-import { loadPublishedTariff } from "../features/tariffs/versions/show-tariff.ts";
+import { loadPublishedTariff } from "../features/tariffs/versions/load-version.ts";
 import { commandLineCall } from "./command-line-call.ts";
 import { jsonOption, readWholeNumber } from "./options.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
@@ -104,7 +104,7 @@ function rollBackCommand(): Command {
         const { version, note } = options;
         const request = create(RollBackTariffRequestSchema, { version, note });
         const call = commandLineCall(TariffService.method.rollBackTariff);
-        const { data } = await orRefused(rollBackTariff(request, call, { em }));
+        const { data } = await orRefused(rollBackTariff(request, call, em));
         return publication(data!);
       }),
     );

@@ -26,10 +26,10 @@ export interface Addresses {
 type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
 
 /**
- * Fills an empty database, and says where the servers are, how to sign in, and how to make first calls: with the keys
+ * Fills an empty database, and gives the text that says where the servers are, how to sign in, and how to make first calls: with the keys
  * of the new workspace and the new owner, or, when the database was not empty, with one to paste.
  */
-export async function printDemoBanner(
+export async function demoBanner(
   app: Pick<App, "em" | "tasks">,
   place: Place & Partial<Pick<Config, "dashboard">>,
   { http, grpc }: Addresses,

@@ -30,13 +30,13 @@ import { getTariffDraft } from "../features/tariffs/drafts/get-tariff-draft.ts";
 import { getTariffInForce } from "../features/tariffs/versions/get-tariff-in-force.ts";
 import { getTariffVersionZones } from "../features/tariffs/versions/get-tariff-version-zones.ts";
 import { getTariffVersion } from "../features/tariffs/versions/get-tariff-version.ts";
-import { createLargeReads } from "../features/tariffs/versions/zones-document.ts";
+import { createZonesLoader } from "../features/tariffs/versions/zones-document.ts";
 import { listTariffDrafts } from "../features/tariffs/drafts/list-tariff-drafts.ts";
 import { listTariffVersions } from "../features/tariffs/versions/list-tariff-versions.ts";
 import { publishTariff } from "../features/tariffs/drafts/publish-tariff.ts";
 import { replayTariff } from "../features/tariffs/drafts/replay-tariff.ts";
 import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts";
-import type { TariffDeps } from "../features/tariffs/versions/tariff-deps.ts";
+import type { DraftDeps } from "../features/tariffs/drafts/check-stored-draft.ts";
 import { updateTariffDraft } from "../features/tariffs/drafts/update-tariff-draft.ts";
 import { uploadTariffZones } from "../features/tariffs/drafts/upload-tariff-zones.ts";
 import { connectPaymentProvider } from "../features/workspace-admin/connect-payment-provider.ts";
@@ -67,7 +67,7 @@ export const ADMIN_SERVICES: readonly DescService[] = [
 ];
 
 /** What the RPCs of operators work with. */
-export type AdminDeps = TariffDeps & PlatformOverviewDeps & HealthDeps;
+export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
 
 /** Pairs every RPC of `ADMIN_SERVICES` with the function that performs it. */
 export function implementAdminServices(deps: AdminDeps): readonly Rpc[] {
@@ -126,26 +126,26 @@ function workspaceFunctions({
   };
 }
 
-function tariffFunctions(deps: TariffDeps): ServiceFunctions<typeof TariffService, OperatorCall> {
+function tariffFunctions(deps: DraftDeps): ServiceFunctions<typeof TariffService, OperatorCall> {
   const { em } = deps;
-  const zonesDeps = { em, readLarge: createLargeReads() };
+  const loadZones = createZonesLoader(em);
   return {
     createTariffDraft: (request, call) => createTariffDraft(request, call, deps),
     listTariffDrafts: () => listTariffDrafts(em),
     getTariffDraft: (request) => getTariffDraft(request, em),
     updateTariffDraft: (request, call) => updateTariffDraft(request, call, deps),
-    deleteTariffDraft: (request, call) => deleteTariffDraft(request, call, deps),
+    deleteTariffDraft: (request, call) => deleteTariffDraft(request, call, em),
     uploadTariffZones: (request, call) => uploadTariffZones(request, call, deps),
-    getTariffDraftZones: (request) => getTariffDraftZones(request, zonesDeps),
+    getTariffDraftZones: (request) => getTariffDraftZones(request, loadZones),
     checkTariff: (request) => checkTariff(request, deps),
     replayTariff: (request, call) => replayTariff(request, call, deps),
     publishTariff: (request, call) => publishTariff(request, call, deps),
     getTariffInForce: () => getTariffInForce(em),
     listTariffVersions: (request) => listTariffVersions(request, em),
     getTariffVersion: (request) => getTariffVersion(request, em),
-    getTariffVersionZones: (request) => getTariffVersionZones(request, zonesDeps),
+    getTariffVersionZones: (request) => getTariffVersionZones(request, loadZones),
     compareTariffVersions: (request, call) => compareTariffVersions(request, call, deps),
-    rollBackTariff: (request, call) => rollBackTariff(request, call, deps),
-    callOffTariff: (request, call) => callOffTariff(request, call, deps),
+    rollBackTariff: (request, call) => rollBackTariff(request, call, em),
+    callOffTariff: (request, call) => callOffTariff(request, call, em),
   };
 }

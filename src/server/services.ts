@@ -39,7 +39,7 @@ import { listShipments } from "../features/shipments/list-shipments.ts";
 import { quoteShipment } from "../features/shipments/quote-shipment.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { updateShipment } from "../features/shipments/update-shipment.ts";
-import { hasTariffInForce } from "../features/tariffs/versions/has-tariff-in-force.ts";
+import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
 import { getCoverage, type CoverageDeps } from "../features/tariffs/coverage/get-coverage.ts";
 import { createWebhook } from "../features/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../features/webhooks/delete-webhook.ts";
@@ -111,7 +111,11 @@ export function implementServices(given: ServiceDeps): {
         updateCustomer: (request, call) => updateCustomer(request, call, deps.em),
       }),
       ...listRpcs(WorkspaceService, {
-        getWorkspace: (_, call) => getWorkspace(call, { em: deps.em, hasTariffInForce }),
+        getWorkspace: (_, call) =>
+          getWorkspace(call, {
+            em: deps.em,
+            hasTariffInForce: async (em) => (await loadVersionInForce(em)) !== undefined,
+          }),
       }),
       ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
       ...listRpcs(EventService, events),

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { createTariffTasks } from "../../src/features/tariffs/tasks/run-tariff-task.ts";
-import { printDemoBanner } from "../../src/demo/demo.ts";
+import { demoBanner } from "../../src/demo/demo.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { signInByPath } from "../support/browser.ts";
@@ -131,7 +131,7 @@ test("the demo's workspace is recorded as made by the service itself", async () 
     await database.drop();
   });
   const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
-  const said = await printDemoBanner(
+  const said = await demoBanner(
     { em: orm.em, tasks: createTariffTasks(database.url) },
     { databaseUrl: database.url, dataDir: "", publicUrl: undefined },
     addresses,

@@ -2,8 +2,8 @@ import type { EdgeVisits } from "./edge-index.ts";
 import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
-import { createFaults, isObject, quoted } from "../faults.ts";
-import type { Fault, Faults } from "../faults.ts";
+import { createTariffFaults, isObject, quoted } from "../faults.ts";
+import type { TariffFault, TariffFaults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
@@ -70,7 +70,7 @@ export function polygonsOfValidZones(document: unknown): Polygon[] {
 /** Zones that `parseZones` has found sound; their shapes are not checked again. */
 export function validZones(document: unknown): Zone[] {
   const features = validFeatures(document);
-  const identities = identifyZones(features, createFaults(0));
+  const identities = identifyZones(features, createTariffFaults(0));
   return features.map((feature, i) => ({
     ...(identities[i] as ZoneIdentity),
     polygons: polygonsOf(feature),

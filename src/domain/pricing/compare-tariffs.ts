@@ -137,7 +137,7 @@ interface NamedZone {
 }
 
 function zonesById({ zones: { features } }: ValidDocument): ReadonlyMap<string, NamedZone> {
-  const identities = identifyZones(features, createFaults(0));
+  const identities = identifyZones(features, createTariffFaults(0));
   return new Map(
     identities.map(({ id, name }, i) => [id, { name, feature: features[i] as ValidFeature }]),
   );

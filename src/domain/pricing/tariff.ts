@@ -61,7 +61,7 @@ export const MAX_TIERS = 1_000;
  * say how to fix it.
  */
 export function parseTariff(document: unknown): ParsedTariff {
-  const faults = createFaults(MAX_FAULTS);
+  const faults = createTariffFaults(MAX_FAULTS);
   const tariff = readDocument(document, faults);
   return tariff === undefined || faults.list.length > 0 ? { faults: faults.list } : { tariff };
 }
@@ -73,7 +73,7 @@ export function parseTariff(document: unknown): ParsedTariff {
  * @throws Error when the fees are not valid
  */
 export function parseValidTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
-  const faults = createFaults(1);
+  const faults = createTariffFaults(1);
   const sound = document as Readonly<Record<string, unknown>>;
   const fees = readFees(sound, faults);
   const [fault] = faults.list;

@@ -7,8 +7,7 @@ import type {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { readInForce } from "../tariffs/versions/read-in-force.ts";
-import { readScheduled } from "../tariffs/versions/load-version.ts";
+import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
 
 const READ_DATABASE = `
   select round(extract(epoch from now()) * 1000)::float8 as "checkedAtMs",
@@ -81,8 +80,8 @@ export async function parseTariff(
   em: EntityManager,
 ): Promise<MessageInitShape<typeof TariffHealthSchema>> {
   // Before what is in force: a version whose time comes in between is found there.
-  const scheduled = await readScheduled(em.fork());
-  const inForce = await readInForce(em.fork());
+  const scheduled = await loadScheduledVersion(em.fork());
+  const inForce = await loadVersionInForce(em.fork());
   return {
     ...(inForce === undefined ? {} : { versionInForce: inForce.version }),
     ...(scheduled === undefined

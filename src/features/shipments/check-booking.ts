@@ -2,7 +2,7 @@ import type { Outcome } from "../../db/group-transaction.ts";
 import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
-import type { PricedTariff } from "../tariffs/versions/tariff-cache.ts";
+import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
 import { assertExpectedPrice } from "./assert-expected-price.ts";
 import type { Booking } from "./booking.ts";
 import { mergeMetadata, type Metadata } from "./merge-metadata.ts";

@@ -2,7 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import type { CustomerRow } from "../customers/customer-row.ts";
-import { VERSION_IN_FORCE } from "../tariffs/versions/version-in-force.ts";
+import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import type { Booking } from "./booking.ts";
 

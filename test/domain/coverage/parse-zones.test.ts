@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
-import { createFaults } from "../../../src/domain/faults.ts";
+import { createTariffFaults } from "../../../src/domain/faults.ts";
 import { MAX_POSITIONS, MAX_ZONES, parseZones } from "../../../src/domain/coverage/parse-zones.ts";
 
 const SQUARE = [
@@ -15,7 +15,7 @@ const SQUARE = [
 ];
 
 function read(document: unknown, limit = 100) {
-  const faults = createFaults(limit);
+  const faults = createTariffFaults(limit);
   const zones = parseZones(document, faults);
   return { zones, faults: faults.list };
 }
@@ -430,7 +430,7 @@ describe("parseZones limits the number of", () => {
   });
 
   test("edges that are looked at, and reads nothing beyond the shape that takes too many", () => {
-    const faults = createFaults(100);
+    const faults = createTariffFaults(100);
     const zones = parseZones(
       collection(
         polygon(SQUARE),

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { LRUCache } from "lru-cache";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkStoredDraft } from "../../../src/features/tariffs/drafts/check-stored-draft.ts";
+import {
+  checkStoredDraft,
+  type DraftDeps,
+} from "../../../src/features/tariffs/drafts/check-stored-draft.ts";
 import { TaskTooLargeError } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
-import type { TariffDeps } from "../../../src/features/tariffs/versions/tariff-deps.ts";
 import type { TariffDraft } from "../../../src/features/tariffs/drafts/tariff-draft.entity.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
@@ -95,7 +97,7 @@ test("a draft that took too much memory to be checked is not tried again until i
   };
   const tasks = { run, runAtOnce: run, checks: new LRUCache({ max: 1 }) };
   const check = (revision: number) =>
-    checkStoredDraft({ tasks } as unknown as TariffDeps, { ...draft, revision });
+    checkStoredDraft({ tasks } as unknown as DraftDeps, { ...draft, revision });
   const text = "the zones take too much memory; give them fewer properties, or simplify them";
   const found = { faults: [{ path: "zones", text }], zones: 0, tiers: 0, digest: undefined };
   expect([await check(1), await check(1)]).toEqual(Array(2).fill({ ...found, revision: 1 }));

@@ -4,7 +4,7 @@ import type { Refusal } from "../../../src/domain/refusal.ts";
 import { createOrm } from "../../../src/db/orm.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishDocument } from "../../support/publish-document.ts";
-import { loadPublishedTariff } from "../../../src/features/tariffs/versions/show-tariff.ts";
+import { loadPublishedTariff } from "../../../src/features/tariffs/versions/load-version.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
@@ -40,7 +40,11 @@ test("concurrent publications each make one version, without a gap", async () =>
   const versions = await Promise.all(fees.map((fee) => publish(withBaseFee(fee))));
   expect(versions.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   const last = fees[versions.indexOf(8)];
-  expect(await loadPublishedTariff(orm.em)).toEqual({ ...SAMPLE_TARIFF, base_fee: last, version: 8 });
+  expect(await loadPublishedTariff(orm.em)).toEqual({
+    ...SAMPLE_TARIFF,
+    base_fee: last,
+    version: 8,
+  });
 });
 
 test("concurrent publications of the same tariff make one version", async () => {
@@ -49,6 +53,6 @@ test("concurrent publications of the same tariff make one version", async () => 
 
 test("publishing a tariff with faults changes nothing", async () => {
   const refusal = (await publish(withBaseFee("-1")).catch((error: unknown) => error)) as Refusal;
-  expect(refusal.problems).toMatchObject([{ reason: "TARIFF_FAULTY", subject: "base_fee" }]);
+  expect(refusal.violations).toMatchObject([{ reason: "TARIFF_FAULTY", subject: "base_fee" }]);
   expect(await loadPublishedTariff(orm.em)).toBeUndefined();
 });

@@ -7,6 +7,7 @@ import {
 import { createSemaphore } from "../../../db/semaphore.ts";
 import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
+import { GEOJSON } from "../versions/zones-document.ts";
 
 /** The zones of versions, as documents. */
 export interface CoverageDocuments {
@@ -92,7 +93,7 @@ function answerOf(geojson: Uint8Array, tariffVersion: number, toleranceM: number
   return new DocumentResponse(
     () => create(GetCoverageResponseSchema, { geojson, tariffVersion, toleranceM }),
     {
-      contentType: "application/geo+json",
+      contentType: GEOJSON,
       body,
       etag: `${tariffVersion}-${toleranceM}-${digest}`,
       cacheControl: CACHE_CONTROL,

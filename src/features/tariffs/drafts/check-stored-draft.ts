@@ -1,11 +1,23 @@
+import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
-import { TOO_MUCH_MEMORY } from "../../../domain/coverage/parse-zones.ts";
-import type { Fault } from "../../../domain/faults.ts";
-import { readAndCheckDraft, type CheckedDraft } from "../tasks/check-task.ts";
-import { draftEtag } from "./draft-etag.ts";
-import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
+import { Refusal, type Violation } from "../../../domain/refusal.ts";
+import { loadAndCheckDraft } from "../tasks/draft-tasks.ts";
+import { TOO_MUCH_MEMORY } from "../tasks/json-scan.ts";
+import {
+  TaskTooLargeError,
+  type CheckedDraft,
+  type TariffTasks,
+} from "../tasks/run-tariff-task.ts";
+import { draftEtag } from "./find-draft.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
+
+/** What the RPCs of drafts work with. */
+export interface DraftDeps {
+  readonly em: EntityManager;
+  readonly tasks: TariffTasks;
+  readonly now: () => Date;
+}
 
 /**
  * How large a draft may be, in bytes, to be checked in this thread. It takes some milliseconds; a
@@ -21,7 +33,7 @@ const MAX_BYTES_HERE = 32 * 1024;
  * @throws Refusal UNAVAILABLE when too much work on tariffs waits
  */
 export async function checkStoredDraft(
-  { em, tasks }: TariffDeps,
+  { em, tasks }: DraftDeps,
   draft: TariffDraft,
 ): Promise<CheckedDraft | undefined> {
   const { id, zonesBytes, fees } = draft;
@@ -31,7 +43,7 @@ export async function checkStoredDraft(
   const query = async <Row extends object>(sql: string, values: readonly unknown[]) => ({
     rows: await runStatement<Row>(reading, sql, values),
   });
-  return readAndCheckDraft({ query }, id);
+  return loadAndCheckDraft({ query }, id);
 }
 
 async function checkLarge(
@@ -67,3 +79,13 @@ async function checkInThread(
 
 /** Of a draft that took too much memory to be checked. */
 export const TOO_LARGE: TariffFault = { path: "zones", text: TOO_MUCH_MEMORY };
+
+/** The refusal of a draft that has faults, at least one, each of them under its path. */
+export function faultyTariffError(faults: readonly TariffFault[]): Refusal {
+  const violations = faults.map(({ path, text }): Violation => ({
+    reason: "TARIFF_FAULTY",
+    subject: path,
+    text: `${path} ${text}`,
+  }));
+  return new Refusal(violations as [Violation, ...Violation[]]);
+}

@@ -4,12 +4,9 @@ import {
   type CheckTariffRequestValid,
   type CheckTariffResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { checkStoredDraft } from "./check-stored-draft.ts";
-import { draftEtag } from "./draft-etag.ts";
-import { findDraft } from "./find-draft.ts";
-import { readInForce } from "../versions/read-in-force.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
-import { draftNotFoundError } from "../versions/tariff-refusals.ts";
+import { loadVersionInForce } from "../versions/load-version.ts";
+import { checkStoredDraft, type DraftDeps } from "./check-stored-draft.ts";
+import { draftEtag, draftNotFoundError, findDraft } from "./find-draft.ts";
 
 /**
  * Finds everything that is wrong with a draft.
@@ -18,13 +15,13 @@ import { draftNotFoundError } from "../versions/tariff-refusals.ts";
  */
 export async function checkTariff(
   request: CheckTariffRequestValid,
-  deps: TariffDeps,
+  deps: DraftDeps,
 ): Promise<CheckTariffResponse> {
   const em = deps.em.fork();
   const draft = await findDraft(em, request.draft);
   const checked = await checkStoredDraft(deps, draft);
   if (checked === undefined) throw draftNotFoundError();
-  const inForce = await readInForce(em);
+  const inForce = await loadVersionInForce(em);
   const { faults, zones, tiers, revision, digest } = checked;
   return create(CheckTariffResponseSchema, {
     faults: [...faults],

@@ -12,12 +12,11 @@ import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { auditedFees, withFees } from "./draft-fees.ts";
-import { draftMessage } from "./draft-message.ts";
-import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
+import { versionNotFoundError } from "../versions/load-version.ts";
+import { PIECE_BYTES } from "../versions/zones-document.ts";
+import type { DraftDeps } from "./check-stored-draft.ts";
+import { auditedFees, draftMessage, withFees } from "./draft-message.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
-import { versionNotFoundError } from "../versions/tariff-refusals.ts";
 
 /** Makes those who add drafts count one at a time. */
 const DRAFTS_LOCK = 0x5348_5003;
@@ -31,14 +30,14 @@ const DRAFTS_LOCK = 0x5348_5003;
 export function createTariffDraft(
   request: CreateTariffDraftRequest,
   call: OperatorCall,
-  { em, now }: TariffDeps,
+  { em, now }: DraftDeps,
   given: object = {},
 ): Promise<CreateTariffDraftResponse> {
   const { name, fromVersion } = request;
   const method = TariffService.method.createTariffDraft;
   return withIdempotency(em, method, request, call, async (tx) => {
     await assertRoomForDraft(tx);
-    const copied = fromVersion === undefined ? given : await readHead(tx, fromVersion);
+    const copied = fromVersion === undefined ? given : await loadHead(tx, fromVersion);
     const createdAt = now();
     const draft = tx.create(TariffDraft, {
       name,
@@ -69,13 +68,13 @@ async function assertRoomForDraft(tx: EntityManager): Promise<void> {
 }
 
 /** The document of a version without its zones, with its keys in order. */
-async function readHead(tx: EntityManager, version: number): Promise<object> {
-  const [row] = await runSlowStatement<{ head: object | null }>(tx, READ_HEAD, [version]);
+async function loadHead(tx: EntityManager, version: number): Promise<object> {
+  const [row] = await runSlowStatement<{ head: object | null }>(tx, SELECT_HEAD, [version]);
   if (row === undefined) throw versionNotFoundError(version);
   return row.head ?? {};
 }
 
-const READ_HEAD = `
+const SELECT_HEAD = `
   select (
     select json_object_agg(key, value order by place)
     from json_each(document) with ordinality as part (key, value, place) where key <> 'zones'

@@ -5,12 +5,12 @@ import {
   type DeleteTariffDraftRequest,
   type DeleteTariffDraftResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { EntityManager } from "../../../db/orm.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
-import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { auditedFees } from "./draft-fees.ts";
+import { removal } from "./draft-message.ts";
 import { findDraft } from "./find-draft.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
@@ -21,7 +21,7 @@ import { TariffDraft } from "./tariff-draft.entity.ts";
 export function deleteTariffDraft(
   request: DeleteTariffDraftRequest,
   call: OperatorCall,
-  { em }: Pick<TariffDeps, "em">,
+  em: EntityManager,
 ): Promise<DeleteTariffDraftResponse> {
   const method = TariffService.method.deleteTariffDraft;
   return withIdempotency(em, method, request, call, async (tx) => {
@@ -30,10 +30,4 @@ export function deleteTariffDraft(
     recordChange(tx, call, removal(draft));
     return create(DeleteTariffDraftResponseSchema);
   });
-}
-
-/** The removal of a draft for the audit log. */
-export function removal({ id, name, fees }: TariffDraft): RecordedChange {
-  const changes = changesBetween({ name, ...auditedFees(fees) }, {});
-  return { subject: `tariff_draft/${id}`, changes };
 }

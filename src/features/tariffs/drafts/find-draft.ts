@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../../db/orm.ts";
 import { readRecordId } from "../../../db/record-id.ts";
-import { draftNotFoundError } from "../versions/tariff-refusals.ts";
+import { refuse, type Refusal } from "../../../domain/refusal.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
@@ -29,4 +29,31 @@ export async function findDraftIfAny(
   if (lock !== undefined)
     await em.execute("select from tariff_draft where id = ? for update", [draft]);
   return em.findOne(TariffDraft, { id: draft });
+}
+
+/** The refusal of a draft that there is not. */
+export function draftNotFoundError(): Refusal {
+  return refuse("TARIFF_DRAFT_NOT_FOUND", "There is no such draft.");
+}
+
+type Revised = Pick<TariffDraft, "id" | "revision">;
+
+/** The etag of a draft: another one after every change, and never that of another draft. */
+export function draftEtag({ id, revision }: Revised): string {
+  return `${id}-${revision}`;
+}
+
+/** @throws Refusal ETAG_STALE when an etag is given that is not the draft's */
+export function assertDraftEtag(draft: Revised, etag: string | undefined): void {
+  if (!etag || etag === draftEtag(draft)) return;
+  throw staleEtagError();
+}
+
+/** The refusal of a change to a draft that has been changed meanwhile. */
+export function staleEtagError(): Refusal {
+  return refuse(
+    "ETAG_STALE",
+    "etag is not the draft's any more: it was changed meanwhile. Read it again.",
+    { subject: "etag" },
+  );
 }

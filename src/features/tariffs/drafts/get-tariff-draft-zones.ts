@@ -4,13 +4,10 @@ import {
   type GetTariffDraftZonesRequestValid,
   type GetTariffDraftZonesResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { runSlowStatement } from "../../../db/statement.ts";
 import { readRecordId } from "../../../db/record-id.ts";
-import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
-import { draftEtag } from "./draft-etag.ts";
-import { GEOJSON } from "../coverage/geojson.ts";
-import type { ZonesDeps } from "../versions/zones-document.ts";
-import { draftNotFoundError } from "../versions/tariff-refusals.ts";
+import type { DocumentResponse } from "../../../pipeline/rpc-response.ts";
+import { zonesResponse, type LoadZones } from "../versions/zones-document.ts";
+import { draftEtag, draftNotFoundError } from "./find-draft.ts";
 
 /**
  * Gives the zones of a draft as they were uploaded, empty when there are none.
@@ -19,21 +16,16 @@ import { draftNotFoundError } from "../versions/tariff-refusals.ts";
  */
 export async function getTariffDraftZones(
   { draft }: GetTariffDraftZonesRequestValid,
-  { em, readLarge }: ZonesDeps,
+  loadZones: LoadZones,
 ): Promise<DocumentResponse<GetTariffDraftZonesResponse>> {
   const id = readRecordId(draft) ?? 0;
-  const rows = await readLarge(() =>
-    em.fork().transactional((tx) => runSlowStatement<PieceRow>(tx, READ_ZONES, [id])),
-  );
+  const rows = await loadZones<PieceRow>(SELECT_ZONES, id);
   const [first] = rows;
   if (first === undefined) throw draftNotFoundError();
-  const geojson = Buffer.concat(rows.flatMap(({ data }) => data ?? []));
-  return new DocumentResponse(() => create(GetTariffDraftZonesResponseSchema, { geojson }), {
-    contentType: GEOJSON,
-    body: geojson,
-    etag: draftEtag({ id, revision: first.revision }),
-    cacheControl: "private, no-cache",
-  });
+  const pieces = rows.flatMap(({ data }) => data ?? []);
+  return zonesResponse(pieces, draftEtag({ id, revision: first.revision }), (geojson) =>
+    create(GetTariffDraftZonesResponseSchema, { geojson }),
+  );
 }
 
 interface PieceRow {
@@ -42,7 +34,7 @@ interface PieceRow {
   readonly data: Buffer | null;
 }
 
-const READ_ZONES = `
+const SELECT_ZONES = `
   select revision, data
   from tariff_draft left join tariff_draft_piece on draft_id = id
   where id = $1 order by "begin"`;

@@ -10,11 +10,10 @@ import {
 import { isObject } from "../../../domain/faults.ts";
 import { parseTariff } from "../../../domain/pricing/tariff.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
+import { faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
 import { createTariffDraft } from "./create-tariff-draft.ts";
 import { deleteTariffDraft } from "./delete-tariff-draft.ts";
 import { publishTariff } from "./publish-tariff.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
-import { faultyTariffError } from "../versions/tariff-refusals.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 /** What is published, and by whom. */
@@ -36,7 +35,7 @@ export interface DocumentToPublish {
  *   `uploadTariffZones` and `publishTariff` do
  */
 export async function publishDocument(
-  deps: TariffDeps,
+  deps: DraftDeps,
   { document, name, note, callOf }: DocumentToPublish,
 ): Promise<PublishTariffResponse> {
   if (!isObject(document)) throw faultyTariffError(parseTariff(document).faults!);
@@ -56,7 +55,7 @@ export async function publishDocument(
   } catch (error) {
     const deleting = create(DeleteTariffDraftRequestSchema, { draft });
     // Why it was not published says more than why its draft is still there.
-    await deleteTariffDraft(deleting, callOf(method.deleteTariffDraft), deps).catch(
+    await deleteTariffDraft(deleting, callOf(method.deleteTariffDraft), deps.em).catch(
       () => undefined,
     );
     throw error;

@@ -15,15 +15,18 @@ import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { addVersion, lockPublishing } from "../versions/add-version.ts";
-import { checkStoredDraft } from "./check-stored-draft.ts";
-import type { CheckedDraft } from "../tasks/check-task.ts";
-import { removal } from "./delete-tariff-draft.ts";
-import { assertDraftEtag, staleEtagError } from "./draft-etag.ts";
-import { findDraft, findDraftIfAny } from "./find-draft.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
-import { TariffDraft } from "./tariff-draft.entity.ts";
-import { draftNotFoundError, faultyTariffError } from "../versions/tariff-refusals.ts";
 import { versionMessage, type VersionRow } from "../versions/load-version.ts";
+import type { CheckedDraft } from "../tasks/run-tariff-task.ts";
+import { checkStoredDraft, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
+import { removal } from "./draft-message.ts";
+import {
+  assertDraftEtag,
+  draftNotFoundError,
+  findDraft,
+  findDraftIfAny,
+  staleEtagError,
+} from "./find-draft.ts";
+import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
  * Checks a draft, puts it in force as the next version, at once or at a time, and removes it. A draft
@@ -38,7 +41,7 @@ import { versionMessage, type VersionRow } from "../versions/load-version.ts";
 export async function publishTariff(
   request: PublishTariffRequest,
   call: OperatorCall,
-  deps: TariffDeps,
+  deps: DraftDeps,
 ): Promise<PublishTariffResponse> {
   const checked = await checkRequested(request, deps);
   const method = TariffService.method.publishTariff;
@@ -60,7 +63,7 @@ const UNSTORABLE = {
 /** Checks the draft as it is now; undefined when there is none. */
 async function checkRequested(
   request: PublishTariffRequest,
-  deps: TariffDeps,
+  deps: DraftDeps,
 ): Promise<CheckedDraft | undefined> {
   const reading = deps.em.fork();
   const draft = await findDraftIfAny(reading, request.draft ?? 0n);

@@ -1,22 +1,21 @@
 import { create } from "@bufbuild/protobuf";
 import {
   ReplayTariffResponseSchema,
+  TariffReplaySchema,
   type ReplayTariffRequestValid,
   type ReplayTariffResponse,
+  type TariffReplay,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { sumToMajor, toMajor } from "../../../domain/pricing/money.ts";
+import type { Replay } from "../../../domain/pricing/replay.ts";
 import { routeOf } from "../../../domain/pricing/route-of.ts";
 import { readRecordId } from "../../../db/record-id.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
-import { TOO_LARGE } from "./check-stored-draft.ts";
-import { draftEtag } from "./draft-etag.ts";
+import { loadVersionInForce, noTariffInForceError } from "../versions/load-version.ts";
 import { quoteMessage } from "../versions/quote-message.ts";
-import { replayMessage } from "./replay-message.ts";
-import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";
-import {
-  draftNotFoundError,
-  faultyTariffError,
-  noTariffInForceError,
-} from "../versions/tariff-refusals.ts";
+import { TaskTooLargeError } from "../tasks/run-tariff-task.ts";
+import { TOO_LARGE, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
+import { draftEtag, draftNotFoundError } from "./find-draft.ts";
 
 /** How many shipments are replayed unless the request says. */
 const DEFAULT_SHIPMENTS = 1_000;
@@ -32,14 +31,15 @@ const DEFAULT_SHIPMENTS = 1_000;
 export async function replayTariff(
   request: ReplayTariffRequestValid,
   _call: OperatorCall,
-  { tasks }: { readonly tasks: TariffTasks },
+  { em, tasks }: DraftDeps,
 ): Promise<ReplayTariffResponse> {
   const draft = readRecordId(request.draft);
   if (draft === undefined) throw draftNotFoundError();
   const { shipments = DEFAULT_SHIPMENTS } = request;
+  const inForce = (await loadVersionInForce(em.fork()))?.version;
   const routes = request.routes.map(routeOf);
   const replayed = await tasks
-    .run("replay", { draft, shipments, routes })
+    .run("replay", { draft, inForce, shipments, routes })
     .catch((error: unknown) => {
       throw error instanceof TaskTooLargeError ? faultyTariffError([TOO_LARGE]) : error;
     });
@@ -53,12 +53,38 @@ export async function replayTariff(
     case "replayed":
       return create(ReplayTariffResponseSchema, {
         etag: draftEtag({ id: draft, revision: replayed.revision }),
-        inForce: replayed.version,
+        inForce,
         shipments: replayMessage(replayed.shipments),
-        routes: replayed.routes.map(({ inForce, ofDraft }) => ({
-          inForce: quoteMessage(inForce),
-          draft: quoteMessage(ofDraft),
+        routes: replayed.routes.map((quotes) => ({
+          inForce: quoteMessage(quotes.inForce),
+          draft: quoteMessage(quotes.ofDraft),
         })),
       });
   }
+}
+
+/** A replay as callers see it, with amounts in major units. */
+export function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
+  if (comparison === undefined) return create(TariffReplaySchema, counts);
+  const { totalInForceMinor, totalOfDraftMinor, distribution, largest, refused } = comparison;
+  // The currency of both, since they are compared.
+  const currency = counts.currencyInForce;
+  return create(TariffReplaySchema, {
+    ...counts,
+    totalInForce: sumToMajor(totalInForceMinor, currency),
+    totalOfDraft: sumToMajor(totalOfDraftMinor, currency),
+    distribution: [...distribution],
+    largest: largest.map(({ workspace, reference, inForceMinor, ofDraftMinor }) => ({
+      workspace: BigInt(workspace),
+      shipment: reference,
+      totalInForce: toMajor(inForceMinor, currency),
+      totalOfDraft: toMajor(ofDraftMinor, currency),
+    })),
+    refused: refused.map(({ workspace, reference, inForceMinor, message }) => ({
+      workspace: BigInt(workspace),
+      shipment: reference,
+      totalInForce: toMajor(inForceMinor, currency),
+      message,
+    })),
+  });
 }

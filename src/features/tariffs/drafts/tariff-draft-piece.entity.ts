@@ -1,10 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
-/** How large a piece may be, in bytes. */
-export const PIECE_BYTES = 1024 * 1024;
-
-/** A piece of the zones of a draft, as it was uploaded: part of a text in UTF-8. */
+/** A piece of up to `PIECE_BYTES` of the zones of a draft, as it was uploaded: part of a text in UTF-8. */
 export const TariffDraftPiece = defineEntity({
   name: "TariffDraftPiece",
   tableName: "tariff_draft_piece",

@@ -8,11 +8,9 @@ import {
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { assertDraftEtag } from "./draft-etag.ts";
-import { auditedFees, withFees } from "./draft-fees.ts";
-import { draftMessage } from "./draft-message.ts";
-import { findDraft } from "./find-draft.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
+import type { DraftDeps } from "./check-stored-draft.ts";
+import { auditedFees, draftMessage, withFees } from "./draft-message.ts";
+import { assertDraftEtag, findDraft } from "./find-draft.ts";
 
 /**
  * Changes the name and the fees of a draft that are given. When nothing differs, nothing is written
@@ -23,7 +21,7 @@ import type { TariffDeps } from "../versions/tariff-deps.ts";
 export function updateTariffDraft(
   request: UpdateTariffDraftRequestValid,
   call: OperatorCall,
-  { em, now }: TariffDeps,
+  { em, now }: DraftDeps,
 ): Promise<UpdateTariffDraftResponse> {
   const method = TariffService.method.updateTariffDraft;
   return withIdempotency(em, method, request, call, async (tx) => {

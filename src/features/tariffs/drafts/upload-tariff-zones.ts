@@ -13,11 +13,10 @@ import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { assertDraftEtag, draftEtag } from "./draft-etag.ts";
+import { PIECE_BYTES } from "../versions/zones-document.ts";
+import type { DraftDeps } from "./check-stored-draft.ts";
 import { draftMessage } from "./draft-message.ts";
-import { findDraft } from "./find-draft.ts";
-import { PIECE_BYTES } from "./tariff-draft-piece.entity.ts";
-import type { TariffDeps } from "../versions/tariff-deps.ts";
+import { assertDraftEtag, draftEtag, findDraft } from "./find-draft.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
@@ -30,7 +29,7 @@ import type { TariffDraft } from "./tariff-draft.entity.ts";
 export async function uploadTariffZones(
   request: UploadTariffZonesRequest,
   call: OperatorCall,
-  { em, now }: TariffDeps,
+  { em, now }: DraftDeps,
 ): Promise<UploadTariffZonesResponse> {
   const method = TariffService.method.uploadTariffZones;
   const identified = call.idempotencyKey === undefined ? request : await withDigest(request);
@@ -38,7 +37,7 @@ export async function uploadTariffZones(
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
     assertDraftEtag(draft, request.etag);
     const before = auditedZones(draft);
-    const offset = readOffset(draft, request);
+    const offset = checkOffset(draft, request);
     if (offset === 0) await runStatement(tx, DELETE_PIECES, [draft.id]);
     await insertPieces(tx, draft.id, offset, request.data);
     draft.zonesBytes = offset + request.data.length;
@@ -64,7 +63,7 @@ async function withDigest(request: UploadTariffZonesRequest): Promise<UploadTari
   return { ...request, data: new Uint8Array(data) };
 }
 
-function readOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequest): number {
+function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequest): number {
   const offset = Number(request.offset ?? 0n);
   if (offset !== 0 && offset !== zonesBytes) {
     const text = `offset must be 0, to begin anew, or ${zonesBytes}, which is how many bytes there are.`;

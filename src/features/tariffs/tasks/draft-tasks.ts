@@ -5,11 +5,7 @@ import { coverageOf } from "../../../domain/coverage/coverage.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
-import {
-  MAX_FAULTS,
-  parseTariff,
-  type ParsedTariff,
-} from "../../../domain/pricing/tariff.ts";
+import { MAX_FAULTS, parseTariff, type ParsedTariff } from "../../../domain/pricing/tariff.ts";
 import { unstorableFault } from "../../../domain/unstorable-fault.ts";
 import {
   loadDraftDocument,
@@ -46,7 +42,8 @@ function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
     zonesFault !== undefined && fault.path === "zones" ? zonesFault : fault,
   );
   const unstorable = unstorableFault(document);
-  if (unstorable !== undefined) return { faults: [...(faults ?? []), unstorable].slice(0, MAX_FAULTS) };
+  if (unstorable !== undefined)
+    return { faults: [...(faults ?? []), unstorable].slice(0, MAX_FAULTS) };
   return faults === undefined ? parsed : { faults };
 }
 

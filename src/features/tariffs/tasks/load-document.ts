@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import { oversizeOf } from "./json-scan.ts";
 
 /**
@@ -22,7 +22,7 @@ export interface DraftDocument {
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
   /** Why the zones that were uploaded cannot be parsed, with the path `zones`. */
-  readonly zonesFault?: Fault;
+  readonly zonesFault?: TariffFault;
 }
 
 /** A connection of a thread's own, or the service's. */

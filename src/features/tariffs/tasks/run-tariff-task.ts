@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Client } from "pg";
 import { createSemaphore } from "../../../db/semaphore.ts";
 import type { IndexedPolygons } from "../../../domain/coverage/coverage.ts";
-import type { Fault } from "../../../domain/faults.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import type { TariffDifferences } from "../../../domain/pricing/compare-tariffs.ts";
 import type { Quote, Route } from "../../../domain/pricing/pricing.ts";
@@ -44,7 +44,7 @@ export interface CheckedDraft {
   /** The revision of the draft that was checked. */
   readonly revision: number;
   /** In the order of the document; none when it can be published. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly TariffFault[];
   /** How many zones and tiers it has; 0 when it has faults. */
   readonly zones: number;
   readonly tiers: number;
@@ -68,7 +68,7 @@ export interface ReplayInput {
 /** A replay, or why there is none. */
 export type ReplayOutput =
   | { readonly outcome: "no_such_draft" | "no_tariff_in_force" }
-  | { readonly outcome: "faulty"; readonly faults: readonly Fault[] }
+  | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] }
   | {
       readonly outcome: "replayed";
       /** The revision of the draft. */

@@ -6,15 +6,19 @@ import {
   type CallOffTariffResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { announceChange } from "../../../db/announce-change.ts";
+import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { lockPublishing } from "./add-version.ts";
-import type { TariffDeps } from "./tariff-deps.ts";
-import { versionNotFoundError } from "./tariff-refusals.ts";
-import { readVersion, versionMessage, type VersionRow } from "./load-version.ts";
+import {
+  loadVersion,
+  versionMessage,
+  versionNotFoundError,
+  type VersionRow,
+} from "./load-version.ts";
 
 /**
  * Calls off a version before its time, by the database's clock.
@@ -24,14 +28,14 @@ import { readVersion, versionMessage, type VersionRow } from "./load-version.ts"
 export function callOffTariff(
   request: CallOffTariffRequest,
   call: OperatorCall,
-  { em }: Pick<TariffDeps, "em">,
+  em: EntityManager,
 ): Promise<CallOffTariffResponse> {
   const { version = 0 } = request;
   const method = TariffService.method.callOffTariff;
   return withIdempotency(em, method, request, call, async (tx) => {
     await lockPublishing(tx);
     const isCalledOff = (await runStatement(tx, CALL_OFF, [version])).length > 0;
-    const row = await readVersion(tx, version);
+    const row = await loadVersion(tx, version);
     if (row === undefined) throw versionNotFoundError(version);
     if (!isCalledOff) throw notScheduledError(row);
     await announceChange(tx);

@@ -6,8 +6,11 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { Refusal, unavailable, type Violation } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
-import { TaskTooLargeError, type TariffTasks } from "../tasks/run-tariff-task.ts";
-import type { CompareInput } from "../tasks/tariff-tasks.ts";
+import {
+  TaskTooLargeError,
+  type CompareInput,
+  type TariffTasks,
+} from "../tasks/run-tariff-task.ts";
 
 /**
  * Tells how the fees and zones of two versions differ, whatever became of them.

@@ -4,8 +4,7 @@ import {
   type GetTariffInForceResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
-import { noTariffInForceError } from "./tariff-refusals.ts";
-import { readVersionInForce, versionMessage } from "./load-version.ts";
+import { loadVersionInForce, noTariffInForceError, versionMessage } from "./load-version.ts";
 
 /**
  * Gives the version in force, without its zones.
@@ -13,7 +12,7 @@ import { readVersionInForce, versionMessage } from "./load-version.ts";
  * @throws Refusal TARIFF_VERSION_NOT_FOUND while none is in force
  */
 export async function getTariffInForce(em: EntityManager): Promise<GetTariffInForceResponse> {
-  const row = await readVersionInForce(em.fork());
+  const row = await loadVersionInForce(em.fork());
   if (row === undefined) throw noTariffInForceError();
   return create(GetTariffInForceResponseSchema, { data: versionMessage(row) });
 }

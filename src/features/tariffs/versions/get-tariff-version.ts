@@ -5,8 +5,7 @@ import {
   type GetTariffVersionResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
-import { versionNotFoundError } from "./tariff-refusals.ts";
-import { readVersion, versionMessage } from "./load-version.ts";
+import { loadVersion, versionMessage, versionNotFoundError } from "./load-version.ts";
 
 /**
  * Gives a version without its zones.
@@ -17,7 +16,7 @@ export async function getTariffVersion(
   { version }: GetTariffVersionRequestValid,
   em: EntityManager,
 ): Promise<GetTariffVersionResponse> {
-  const row = await readVersion(em.fork(), version);
+  const row = await loadVersion(em.fork(), version);
   if (row === undefined) throw versionNotFoundError(version);
   return create(GetTariffVersionResponseSchema, { data: versionMessage(row) });
 }

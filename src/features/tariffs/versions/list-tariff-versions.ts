@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { endPage, readPage } from "../../../domain/page-token.ts";
-import { readVersionsBelow, versionMessage, type VersionRow } from "./load-version.ts";
+import { loadVersionsBelow, versionMessage, type VersionRow } from "./load-version.ts";
 
 /** What the list is told apart by from others; it has no filters. */
 const FILTERS = { list: "tariff_versions" };
@@ -22,8 +22,8 @@ export async function listTariffVersions(
   request: ListTariffVersionsRequest,
   em: EntityManager,
 ): Promise<ListTariffVersionsResponse> {
-  const page = readPage(request, FILTERS, readVersionNumber);
-  const found = await readVersionsBelow(em.fork(), page.after ?? MAX_VERSION, page.limit);
+  const page = readPage(request, FILTERS, toVersionNumber);
+  const found = await loadVersionsBelow(em.fork(), page.after ?? MAX_VERSION, page.limit);
   const { rows, nextPageToken } = endPage(found, page, ({ version }) => [version], bytesOf);
   return create(ListTariffVersionsResponseSchema, {
     data: rows.map(versionMessage),
@@ -31,7 +31,7 @@ export async function listTariffVersions(
   });
 }
 
-function readVersionNumber([version]: readonly unknown[]): number | undefined {
+function toVersionNumber([version]: readonly unknown[]): number | undefined {
   const isVersion = Number.isInteger(version) && Math.abs(version as number) <= MAX_VERSION;
   return isVersion ? (version as number) : undefined;
 }

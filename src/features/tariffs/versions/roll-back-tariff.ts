@@ -11,10 +11,7 @@ import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { addVersion, lockPublishing } from "./add-version.ts";
-import type { TariffDeps } from "./tariff-deps.ts";
-import { TariffVersion } from "./tariff.entity.ts";
-import { versionNotFoundError } from "./tariff-refusals.ts";
-import { versionMessage } from "./load-version.ts";
+import { loadVersion, versionMessage, versionNotFoundError } from "./load-version.ts";
 
 /**
  * Publishes a version again as the next one, at once; whatever became of it. One that says the same as
@@ -25,16 +22,17 @@ import { versionMessage } from "./load-version.ts";
 export function rollBackTariff(
   request: RollBackTariffRequest,
   call: OperatorCall,
-  { em }: Pick<TariffDeps, "em">,
+  em: EntityManager,
 ): Promise<RollBackTariffResponse> {
   const { version: repeats = 0, replaces, note } = request;
   const method = TariffService.method.rollBackTariff;
   return withIdempotency(em, method, request, call, async (tx) => {
     await lockPublishing(tx);
-    const digest = await readDigest(tx, repeats);
+    const repeated = await loadVersion(tx, repeats);
+    if (repeated === undefined) throw versionNotFoundError(repeats);
     const { row, added } = await addVersion(tx, {
       replaces,
-      digest,
+      digest: repeated.digest,
       async insert(version, replaced) {
         const { name: author } = call.caller;
         const values = [repeats, version, note ?? null, author, replaced];
@@ -49,12 +47,6 @@ export function rollBackTariff(
     }
     return create(RollBackTariffResponseSchema, { data: versionMessage(row), published: added });
   });
-}
-
-async function readDigest(tx: EntityManager, version: number): Promise<string> {
-  const found = await tx.findOne(TariffVersion, { version }, { fields: ["digest"] });
-  if (found === null) throw versionNotFoundError(version);
-  return found.digest;
 }
 
 /** The document stays within the database. */

@@ -2,18 +2,10 @@ import type { Client } from "pg";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
-import type { Pricing } from "../../../domain/pricing/pricing.ts";
-import { loadTariff } from "./load-tariff.ts";
-import { createLoadedTariffs } from "./loaded-tariffs.ts";
+import { unavailable, type Refusal } from "../../../domain/refusal.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
-import { noTariffError } from "./tariff-refusals.ts";
-import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./version-in-force.ts";
-
-/** A published tariff, ready for quoting. */
-export interface PricedTariff {
-  readonly version: number;
-  readonly pricing: Pricing;
-}
+import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./load-version.ts";
+import { createLoadedTariffs, loadTariff, type PricedTariff } from "./loaded-tariffs.ts";
 
 /** The tariff in force, in memory. */
 export interface TariffCache {
@@ -60,7 +52,7 @@ interface VersionsNow {
   readonly calledOff: boolean | null;
 }
 
-const READ_VERSIONS = `
+const SELECT_NOW = `
   select ${VERSION_IN_FORCE} as "inForce",
     (
       select min(version) from tariff_version
@@ -130,12 +122,12 @@ export function createTariffCache(options: {
     currentVersion,
     lagSeconds: lag.seconds,
     async inForce(tx) {
-      const [row] = await runStatement<{ version: number | null }>(tx, READ_IN_FORCE, []);
+      const [row] = await runStatement<{ version: number | null }>(tx, SELECT_IN_FORCE, []);
       return byVersion(row!.version);
     },
     byVersion,
     async refresh(client) {
-      const { rows } = await client.query<VersionsNow>(READ_VERSIONS, [currentVersion() ?? null]);
+      const { rows } = await client.query<VersionsNow>(SELECT_NOW, [currentVersion() ?? null]);
       const [now] = rows as [VersionsNow];
       // Before `prepare` drops what has just taken effect.
       await follow(now);
@@ -143,6 +135,11 @@ export function createTariffCache(options: {
       lag.note(now.inForce !== null && now.inForce !== currentVersion());
     },
   };
+}
+
+/** The refusal of a price while no tariff is in force. */
+function noTariffError(): Refusal {
+  return unavailable("No tariff has been published yet; the operator publishes one.");
 }
 
 /** For how long something has been behind. */
@@ -156,6 +153,6 @@ function createLag() {
   };
 }
 
-const READ_IN_FORCE = `select ${VERSION_IN_FORCE} as version`;
+const SELECT_IN_FORCE = `select ${VERSION_IN_FORCE} as version`;
 
 const LOAD_FAILED = "a tariff could not be loaded; the one before stays in use";

@@ -1,27 +1,50 @@
+import type { Message } from "@bufbuild/protobuf";
 import type { EntityManager } from "../../../db/orm.ts";
 import { createSemaphore } from "../../../db/semaphore.ts";
+import { runSlowStatement } from "../../../db/statement.ts";
+import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 
-/** Runs reads of many megabytes, a few at a time; the rest wait in their order. */
-export type LargeReads = <T>(read: () => Promise<T>) => Promise<T>;
+/** The media type of zones (RFC 7946, section 12). */
+export const GEOJSON = "application/geo+json";
 
-/** What gives the zones of drafts and versions. */
-export interface ZonesDeps {
-  readonly em: EntityManager;
-  readonly readLarge: LargeReads;
-}
+/** How many bytes of zones one row holds at most, so that none takes this thread for long. */
+export const PIECE_BYTES = 1024 * 1024;
 
-/** How many run at a time: each has a connection for seconds, and others need those of the pool too. */
-const MAX_READS = 2;
+/**
+ * Loads the zones of a draft or version, in pieces and a few at a time; the rest wait in their order.
+ *
+ * @param sql a constant that selects the pieces of what `$1` names
+ */
+export type LoadZones = <Row>(sql: string, named: number) => Promise<Row[]>;
+
+/** How many load at a time: each has a connection for seconds, and others need those of the pool too. */
+const MAX_LOADS = 2;
 
 /** Builds the bound for one process. */
-export function createLargeReads(): LargeReads {
-  const turn = createSemaphore(MAX_READS);
-  return async (read) => {
+export function createZonesLoader(em: EntityManager): LoadZones {
+  const turn = createSemaphore(MAX_LOADS);
+  return async <Row>(sql: string, named: number) => {
     await turn.acquire();
     try {
-      return await read();
+      return await em.fork().transactional((tx) => runSlowStatement<Row>(tx, sql, [named]));
     } finally {
       turn.release();
     }
   };
+}
+
+/** The response with the zones of a draft or version. */
+export function zonesResponse<M extends Message>(
+  pieces: readonly Buffer[],
+  etag: string,
+  toMessage: (geojson: Buffer) => M,
+): DocumentResponse<M> {
+  const body = Buffer.concat(pieces);
+  const cacheControl = "private, no-cache";
+  return new DocumentResponse(() => toMessage(body), {
+    contentType: GEOJSON,
+    body,
+    etag,
+    cacheControl,
+  });
 }
