@@ -16,7 +16,7 @@ import { boundsOfDays } from "../ui/days.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
 import { paths } from "../routes/paths.ts";

@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { paths } from "../routes/paths.ts";
 import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 
 /** What made a change, where its name alone does not say it. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {

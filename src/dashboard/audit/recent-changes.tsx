@@ -1,7 +1,7 @@
 import type { ListAuditEntriesResponse } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { Query } from "../api/use-query.ts";
 import { AuditTable } from "./audit-table.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 
 /** The latest changes of one thing, with the way to all of them. */

@@ -7,7 +7,7 @@ import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Empty } from "../ui/empty.tsx";
 import { textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page } from "../ui/page.tsx";
 import { FIRST_PAGE, Pager, usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";

@@ -1,7 +1,7 @@
 import { grpcAddress } from "../api/sign-in.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Code } from "../ui/code.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 
 const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,

@@ -5,7 +5,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BarChart, type Point } from "../ui/charts.tsx";
 import { dateOf, numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 
 /** Methods that are limited together. */

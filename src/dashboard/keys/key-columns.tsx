@@ -1,7 +1,7 @@
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { Badge } from "../ui/badge.tsx";
 import type { Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 
 /** What every table of keys says of their use. */
 export const KEY_USE_COLUMNS: readonly Column<Pick<ApiKey, "createdAt" | "lastUsedAt">>[] = [

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Spinner } from "../ui/loaded.tsx";
+import { Spinner } from "../ui/query-view.tsx";
 import type { LatLng, Zones } from "./map-geometry.ts";
 import type { MapProps, ZoneMap } from "./map.tsx";
 

@@ -13,7 +13,7 @@ import { loadAccount } from "../api/sign-in.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { numberOf, TextField, textOf } from "../ui/form.tsx";
 import { OperatorRoleField } from "./operator-fields.tsx";
-import { isSelf } from "./operator-state.tsx";
+import { isSelf } from "./operator-badge.tsx";
 import { OverlapField } from "../ui/overlap-field.tsx";
 import { SecretDialog } from "../ui/secret-dialog.tsx";
 import { toast } from "../ui/toast.tsx";

@@ -12,12 +12,12 @@ import { useAction } from "../api/use-action.ts";
 import { Badge } from "../ui/badge.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { numberOf, TextField, textOf } from "../ui/form.tsx";
-import { isSelf } from "./operator-state.tsx";
+import { isSelf } from "./operator-badge.tsx";
 import { KEY_USE_COLUMNS, keyActionsColumn, keyTitle } from "../keys/key-columns.tsx";
 import { OverlapField } from "../ui/overlap-field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { NewKeyDialog } from "./operators.tsx";
 

@@ -13,15 +13,15 @@ import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { OperatorRoleField } from "./operator-fields.tsx";
-import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-state.tsx";
+import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
 import { SecretDialog } from "../ui/secret-dialog.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Tabs } from "../ui/tabs.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 

@@ -10,7 +10,7 @@ import type {
 import { Badge, type Tone } from "../ui/badge.tsx";
 import type { Figure } from "../ui/figures.tsx";
 import { numberText } from "../ui/format.ts";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 
 /**
  * A delivery that waits for longer has failed several times, in milliseconds: attempts are a few

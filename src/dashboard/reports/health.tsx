@@ -9,10 +9,10 @@ import { useQuery } from "../api/use-query.ts";
 import { useRepeat } from "../api/use-repeat.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Figures } from "../ui/figures.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { healthFigures } from "./health-figures.tsx";
 
 /** How often what is shown is loaded anew, in milliseconds. */

@@ -7,7 +7,7 @@ import { useLive } from "../api/live.ts";
 import { useRepeat } from "../api/use-repeat.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 import { Page } from "../ui/page.tsx";

@@ -7,7 +7,7 @@ import { useQuery } from "../api/use-query.ts";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Money } from "../ui/money.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 import { Page, Section } from "../ui/page.tsx";

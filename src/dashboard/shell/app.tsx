@@ -36,7 +36,7 @@ import { NotFoundPage } from "../ui/not-found.tsx";
 import { SignInPage } from "./sign-in.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Layout } from "./layout.tsx";
-import { ProblemNote, Spinner } from "../ui/loaded.tsx";
+import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";

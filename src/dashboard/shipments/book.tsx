@@ -16,7 +16,7 @@ import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { CustomerFields, customerOf, type CustomerChoice } from "./customer-fields.tsx";
 import { Form, optionalTextOf, TextField, textOf } from "../ui/form.tsx";
 import { moneyText, recordIdOf } from "../ui/format.ts";
-import { Loaded, Spinner } from "../ui/loaded.tsx";
+import { Loaded, Spinner } from "../ui/query-view.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Quote, useQuote, type QuoteQuery } from "./quote.tsx";

@@ -6,7 +6,7 @@ import { fieldError } from "../api/problem.ts";
 import { useQuery, type Query } from "../api/use-query.ts";
 import { useSettled } from "../api/use-settled.ts";
 import { Field, optionalTextOf, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 
 /** For whom something is booked: somebody new, or a customer; undefined until one is chosen. */
 export type CustomerChoice =

@@ -3,7 +3,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useQuery, type Query } from "../api/use-query.ts";
 import { useSettled } from "../api/use-settled.ts";
-import { ProblemNote } from "../ui/loaded.tsx";
+import { ProblemNote } from "../ui/query-view.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 

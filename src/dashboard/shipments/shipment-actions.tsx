@@ -21,7 +21,7 @@ import {
   textOf,
 } from "../ui/form.tsx";
 import { Money } from "../ui/money.tsx";
-import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "../ui/states.tsx";
+import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
 import { toast } from "../ui/toast.tsx";
 import { EditDialog } from "./shipment-edit.tsx";
 

@@ -4,10 +4,10 @@ import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { DeliveryBadge } from "../webhooks/webhook-state.tsx";
 import { paths } from "../routes/paths.ts";
 

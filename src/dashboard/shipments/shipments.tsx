@@ -11,12 +11,12 @@ import { Empty } from "../ui/empty.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { textOf } from "../ui/form.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
 import { ShipmentTable } from "./shipment-table.tsx";
-import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "../ui/states.tsx";
+import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 

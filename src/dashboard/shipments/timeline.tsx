@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Instant } from "../ui/format.ts";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 
 /** Something that happened. */
 export interface TimelineEntry {

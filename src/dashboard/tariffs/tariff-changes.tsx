@@ -8,7 +8,7 @@ import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { optionalTextOf, TextAreaField } from "../ui/form.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";

@@ -9,7 +9,7 @@ import { useQuery } from "../api/use-query.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
-import { uploadZones } from "../api/upload-zones.ts";
+import { uploadZones } from "./upload-zones.ts";
 import { useAction } from "../api/use-action.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
-import { Loaded, Progress } from "../ui/loaded.tsx";
+import { Loaded, Progress } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 import { sentence, type ZoneFault } from "./tariff-faults.ts";
 import {

@@ -8,13 +8,13 @@ import {
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useTariffInForce } from "../api/tariff-in-force.ts";
+import { useTariffInForce } from "./tariff-in-force.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery, type Query } from "../api/use-query.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded, ProblemNote, Spinner } from "../ui/loaded.tsx";
+import { Loaded, ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { sentence, sortFaults, type SortedFaults } from "./tariff-faults.ts";
 import { FeesView } from "./tariff-fees.tsx";

@@ -10,10 +10,10 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { SelectField, TextField, textOf } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 

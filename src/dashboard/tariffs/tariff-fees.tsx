@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { TariffFees, TariffTier } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { Facts } from "../ui/facts.tsx";
+import { Facts } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 
 /** The most decimals that a rate has. */

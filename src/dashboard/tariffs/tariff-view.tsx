@@ -2,13 +2,13 @@ import {
   TariffVersionState,
   type TariffVersion,
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { Facts } from "../ui/facts.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Facts } from "../ui/description-list.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 import { FeesView } from "./tariff-fees.tsx";
 import { TariffStateBadge } from "./tariff-state.tsx";
 import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 
 /** One version of the tariff: who published it when and why, its fees and its zones. */

@@ -4,7 +4,7 @@ import {
   type Webhook,
 } from "../../../gen/shipments/v1/webhook_pb.js";
 import { Badge, type Tone } from "../ui/badge.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 
 const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
   [WebhookDisabledReason.UNSPECIFIED]: "Disabled",

@@ -4,7 +4,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { BookingBlockers } from "./booking-blockers.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 

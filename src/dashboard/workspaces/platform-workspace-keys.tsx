@@ -11,12 +11,12 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { numberOf } from "../ui/form.tsx";
 import { KEY_COLUMNS, keyActionsColumn, keyTitle } from "../keys/key-columns.tsx";
 import { KeyFields, keyFieldsIn } from "../keys/key-fields.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { OverlapField } from "../ui/overlap-field.tsx";
 import { Section } from "../ui/page.tsx";
 import { SecretDialog } from "../ui/secret-dialog.tsx";
 import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 
 /** What is asked for in a dialog. */

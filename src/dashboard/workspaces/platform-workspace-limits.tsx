@@ -10,7 +10,7 @@ import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Facts } from "../ui/facts.tsx";
+import { Facts } from "../ui/description-list.tsx";
 import { numberOf, TextField } from "../ui/form.tsx";
 import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";

@@ -8,9 +8,9 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BookingBlockers } from "./booking-blockers.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
-import { Facts } from "../ui/facts.tsx";
+import { Facts } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 

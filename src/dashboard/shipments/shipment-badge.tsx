@@ -3,7 +3,7 @@ import {
   PaymentStatus,
   ShipmentStatus,
 } from "../../../gen/shipments/v1/shipment_pb.js";
-import { Badge, type Tone } from "./badge.tsx";
+import { Badge, type Tone } from "../ui/badge.tsx";
 
 type Said = readonly [label: string, tone: Tone];
 

@@ -1,4 +1,4 @@
-import { putPiece } from "./documents.ts";
+import { putPiece } from "../api/documents.ts";
 
 /** How many bytes go in one piece: enough that few calls are made, little enough to show progress. */
 const PIECE_BYTES = 1024 * 1024;
