@@ -1,7 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { problemOf } from "../../src/dashboard/api/problem.ts";
-import { plainText } from "../../src/dashboard/api/plain-text.ts";
+import { plainText, problemOf } from "../../src/dashboard/api/problem.ts";
 import { Refusal, type Violation, refuse } from "../../src/domain/refusal.ts";
 import { connectError } from "../../src/transport/connect/connect-error.ts";
 

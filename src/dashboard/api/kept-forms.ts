@@ -10,23 +10,23 @@ interface Kept {
   readonly forms: Readonly<Record<string, Typed>>;
 }
 
-/** The forms that are shown, by their address and name, each with what was typed if anything was. */
-const shown = new Map<string, () => Typed | undefined>();
+/** The forms that are shown, by their address and name; null for one into which nothing was typed. */
+const shown = new Map<string, () => HTMLFormElement | null>();
 
-/** Has what is typed into a form kept when the session ends; gives what ends that. */
-export function watchForm(name: string, readForm: () => Typed | undefined): () => void {
+/** Has what is typed into a form kept when the session ends; returns an unsubscribe function. */
+export function watchForm(name: string, typedInto: () => HTMLFormElement | null): () => void {
   const key = keyOf(name);
-  shown.set(key, readForm);
+  shown.set(key, typedInto);
   return () => {
-    if (shown.get(key) === readForm) shown.delete(key);
+    if (shown.get(key) === typedInto) shown.delete(key);
   };
 }
 
 /** Keeps what a person, by their id, has typed into the forms that are shown. */
 export function keepForms(person: string): void {
-  const forms = [...shown].flatMap(([key, readForm]) => {
-    const typed = readForm();
-    return typed === undefined ? [] : [[key, typed] as const];
+  const forms = [...shown].flatMap(([key, typedInto]) => {
+    const form = typedInto();
+    return form === null ? [] : [[key, typedOf(form)] as const];
   });
   if (forms.length === 0) return;
   const kept: Kept = { person, forms: Object.fromEntries(forms) };
@@ -62,4 +62,57 @@ function readKept(): Kept | undefined {
 
 function keyOf(name: string): string {
   return `${location.pathname} ${name}`;
+}
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** Reads what the fields of a form hold, without files and what is never kept. */
+function typedOf(form: HTMLFormElement): Typed {
+  return controlsOf(form).map(
+    (control) => [control.name, isChoice(control) ? control.checked : control.value] as const,
+  );
+}
+
+/**
+ * Puts into fields what was typed, as if it were typed again. Choices come first: other fields may be
+ * there only with them. Each is rendered before the next, since pages may work out from all of them
+ * what one of them changes.
+ */
+export async function typeAgain(form: HTMLFormElement, typed: Typed): Promise<void> {
+  const seen = new Map<string, number>();
+  const placed = typed.map(([name, value]) => {
+    const at = seen.get(name) ?? 0;
+    seen.set(name, at + 1);
+    return { name, value, at };
+  });
+  const [choices, others] = [true, false].map((early) =>
+    placed.filter(({ value }) => (typeof value === "boolean") === early),
+  );
+  for (const { name, value, at } of [...choices!, ...others!]) {
+    const control = controlsOf(form).filter((other) => other.name === name)[at];
+    if (control === undefined) continue;
+    if (typeof value === "boolean") {
+      if (isChoice(control) && control.checked !== value) control.click();
+    } else if (control.value !== value) {
+      control.value = value;
+      for (const type of ["input", "change"]) {
+        control.dispatchEvent(new Event(type, { bubbles: true }));
+      }
+    }
+    await Promise.resolve();
+  }
+}
+
+function controlsOf(form: HTMLFormElement): Control[] {
+  return [...form.elements].filter(
+    (element): element is Control =>
+      (element instanceof HTMLInputElement &&
+        !["file", "hidden", "password"].includes(element.type)) ||
+      element instanceof HTMLSelectElement ||
+      element instanceof HTMLTextAreaElement,
+  );
+}
+
+function isChoice(control: Control): control is HTMLInputElement {
+  return control instanceof HTMLInputElement && ["checkbox", "radio"].includes(control.type);
 }

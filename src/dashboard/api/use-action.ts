@@ -1,5 +1,6 @@
+import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { problemOf, type Problem } from "./problem.ts";
+import { type Problem, problemOf } from "./problem.ts";
 
 /** Something that the reader can have done, and what became of it. */
 export interface Action<A extends readonly unknown[]> {
@@ -50,4 +51,19 @@ export function useAction<A extends readonly unknown[]>(
   }, []);
   const reset = useCallback(() => setProblem(undefined), []);
   return { run, isRunning, problem, reset };
+}
+
+/**
+ * Options for the one change that a form or a dialog makes, the same as long as it is shown: sent
+ * twice, such as after a lost answer, the change is made once.
+ */
+export function useIdempotencyOptions(): CallOptions {
+  const [options] = useState(() => ({ headers: { "idempotency-key": randomKey() } }));
+  return options;
+}
+
+/** `crypto.randomUUID` is there over https alone. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `page-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

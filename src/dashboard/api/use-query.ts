@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { connected } from "./connection.ts";
-import { problemOf, type Problem } from "./problem.ts";
+import { type Problem, problemOf } from "./problem.ts";
 
 /** What a query has come to. */
 export interface Query<T> {
@@ -75,4 +75,24 @@ export function useQuery<T>(
 
 function isCancelled(error: unknown): boolean {
   return ConnectError.from(error).code === Code.Canceled;
+}
+
+/** Does something again and again while the page is visible, such as loading a state anew. */
+export function useRepeat(work: () => void, intervalMs: number): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) work();
+    }, intervalMs);
+    return () => clearInterval(timer);
+  }, [work, intervalMs]);
+}
+
+/** Debounces a value by `ms`. */
+export function useDebounced<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(() => value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

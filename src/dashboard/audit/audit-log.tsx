@@ -12,12 +12,10 @@ import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { AuditTable } from "./audit-table.tsx";
-import { boundsOfDays } from "../ui/days.ts";
-import { Empty } from "../ui/empty.tsx";
-import { Filters, filterValues } from "../ui/filters.tsx";
+import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import { Empty, Page } from "../ui/page.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
@@ -64,7 +62,7 @@ export function AuditLogPage() {
   return (
     <Page title="Audit log">
       <AuditFilters />
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoEntries filtered={query.size > 0} />
@@ -75,7 +73,7 @@ export function AuditLogPage() {
             </>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

@@ -2,9 +2,13 @@ import {
   AuditActorKind,
   type AuditChange,
   type AuditEntry,
+  type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
+import type { Query } from "../api/use-query.ts";
+import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { paths } from "../routes/paths.ts";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
 /** What made a change, where its name alone does not say it. */
@@ -98,4 +102,27 @@ function Changes({ changes }: { readonly changes: readonly AuditChange[] }) {
 function Value({ text }: { readonly text: string | undefined }) {
   if (text === undefined) return <span class="minor">nothing</span>;
   return <span>{text === "" ? "“”" : text}</span>;
+}
+
+/** The latest changes of one thing, with the way to all of them. */
+export function RecentChanges(props: {
+  readonly title: string;
+  readonly query: Query<ListAuditEntriesResponse>;
+  /** The audit log with the same filters. */
+  readonly href: string;
+}) {
+  const { title, query, href } = props;
+  return (
+    <Section title={title} actions={<a href={href}>Show all in the audit log</a>}>
+      <QueryView query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="minor">None yet.</p>
+          ) : (
+            <AuditTable label={title} entries={data} />
+          )
+        }
+      </QueryView>
+    </Section>
+  );
 }

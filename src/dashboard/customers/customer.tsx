@@ -6,11 +6,10 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Empty } from "../ui/empty.tsx";
-import { Facts } from "../ui/description-list.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
 import { ShipmentTable } from "../shipments/shipment-table.tsx";
 import { paths } from "../routes/paths.ts";
@@ -62,7 +61,7 @@ export function CustomerPage({ workspace, customer: number }: Props) {
         )
       }
     >
-      <Loaded query={query}>{({ data }) => data && <Details customer={data} />}</Loaded>
+      <QueryView query={query}>{({ data }) => data && <Details customer={data} />}</QueryView>
       <Shipments workspace={workspace} customer={id} />
     </Page>
   );
@@ -71,7 +70,7 @@ export function CustomerPage({ workspace, customer: number }: Props) {
 function Details({ customer: { id, email, idNumber } }: { readonly customer: Customer }) {
   return (
     <Section title="Details">
-      <Facts
+      <DescriptionList
         items={[
           ["Email", <a href={`mailto:${email}`}>{email}</a>],
           ["Id number", idNumber],
@@ -95,7 +94,7 @@ function Shipments(props: { readonly workspace: string; readonly customer: bigin
   return (
     <section class="page-part" aria-label="Shipments">
       <h2>Shipments</h2>
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <Empty title="No shipments">No shipment is booked for this customer any more.</Empty>
@@ -106,7 +105,7 @@ function Shipments(props: { readonly workspace: string; readonly customer: bigin
             </>
           )
         }
-      </Loaded>
+      </QueryView>
     </section>
   );
 }

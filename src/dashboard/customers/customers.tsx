@@ -5,13 +5,12 @@ import { useLive } from "../api/live.ts";
 import { useAction } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Empty } from "../ui/empty.tsx";
-import { textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { textOf } from "../ui/fields.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { FIRST_PAGE, Pager, usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 
@@ -40,7 +39,7 @@ export function CustomersPage({ workspace }: { readonly workspace: string }) {
   useLive(list.reload, ({ type }) => type === "shipment.created");
   return (
     <Page title="Customers" actions={<Search />}>
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoCustomers sought={sought} workspace={workspace} />
@@ -62,7 +61,7 @@ export function CustomersPage({ workspace }: { readonly workspace: string }) {
             </>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

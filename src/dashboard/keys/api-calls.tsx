@@ -1,7 +1,7 @@
 import { grpcAddress } from "../api/sign-in.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Code } from "../ui/code.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { Code } from "../ui/copy-button.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 
 const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
@@ -23,9 +23,9 @@ export function ApiCalls() {
           The same by gRPC, with the definitions from the service itself. Connect and gRPC-Web are
           spoken at <code>{location.origin}</code>.
         </p>
-        <Loaded query={grpc}>
+        <QueryView query={grpc}>
           {(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}
-        </Loaded>
+        </QueryView>
       </div>
     </Section>
   );

@@ -2,20 +2,16 @@ import { useState } from "preact/hooks";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { numberOf } from "../ui/form.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { numberOf, OverlapField } from "../ui/fields.tsx";
 import { KEY_COLUMNS, keyActionsColumn, keyTitle } from "./key-columns.tsx";
 import { KeyFields, keyFieldsIn } from "./key-fields.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { OverlapField } from "../ui/overlap-field.tsx";
-import { Page } from "../ui/page.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { ApiCalls } from "./api-calls.tsx";
@@ -41,7 +37,7 @@ export function ApiKeysPage() {
   return (
     <Page title="API" actions={isAdmin && create}>
       <div class="stack">
-        <Loaded query={list}>
+        <QueryView query={list}>
           {({ data }) =>
             data.length === 0 ? (
               <NoKeys isAdmin={isAdmin} />
@@ -54,7 +50,7 @@ export function ApiKeysPage() {
               />
             )
           }
-        </Loaded>
+        </QueryView>
         <div class="columns">
           <ApiCalls />
           <ApiUsage />
@@ -125,7 +121,7 @@ interface DialogProps {
 
 function CreateDialog({ close, done }: DialogProps) {
   const keys = useClient(ApiKeyService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const create = useAction(async (form: FormData) => {
     const { apiKey } = await keys.createApiKey(keyFieldsIn(form), once);
     done(apiKey);
@@ -155,7 +151,7 @@ function EditDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
 function RotateDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
   const { apiKey: key, close, done } = props;
   const keys = useClient(ApiKeyService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
     const { apiKey } = await keys.rotateApiKey({ key: key.id, overlapSeconds }, once);

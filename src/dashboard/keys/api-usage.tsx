@@ -5,7 +5,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BarChart, type Point } from "../ui/charts.tsx";
 import { dateOf, numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 
 /** Methods that are limited together. */
@@ -22,7 +22,7 @@ export function ApiUsage() {
   const usage = useQuery((signal) => reports.getUsage({}, { signal }), [reports]);
   return (
     <Section title="Limits and use">
-      <Loaded query={usage}>{({ data }) => data && <Shown usage={data} />}</Loaded>
+      <QueryView query={usage}>{({ data }) => data && <Shown usage={data} />}</QueryView>
     </Section>
   );
 }

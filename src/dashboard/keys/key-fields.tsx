@@ -1,5 +1,5 @@
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
-import { numberOf, SelectField, TextField, textOf } from "../ui/form.tsx";
+import { numberOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 
 const SCOPES = [
   [String(ApiKeyScope.FULL), "Everything"],

@@ -1,5 +1,5 @@
 import { geoPath, type GeoProjection } from "d3-geo";
-import { fitProjection, rewind, type LatLng, type Zones } from "./map-geometry.ts";
+import { fitProjection, type LatLng, rewind, type Zones } from "./map-geometry.ts";
 
 /** What zones are drawn for: those in force, the two sides of a comparison, or one that is marked. */
 export type LayerTone = "zone" | "before" | "after" | "marked";

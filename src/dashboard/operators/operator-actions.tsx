@@ -6,16 +6,13 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { numberOf, TextField, textOf } from "../ui/form.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { numberOf, OverlapField, TextField, textOf } from "../ui/fields.tsx";
 import { OperatorRoleField } from "./operator-fields.tsx";
 import { isSelf } from "./operator-badge.tsx";
-import { OverlapField } from "../ui/overlap-field.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
 import { toast } from "../ui/toast.tsx";
 import { NewKeyDialog } from "./operators.tsx";
 
@@ -144,7 +141,7 @@ function LinkDialog({ operator, changed, close }: DialogProps) {
 function RotateDialog(props: DialogProps & { readonly done: (secret: string) => void }) {
   const { operator, changed, close, done } = props;
   const operators = useClient(OperatorService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
     const { operatorKey } = await operators.rotateOperatorKey(

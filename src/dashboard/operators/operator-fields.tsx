@@ -1,5 +1,5 @@
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import { SelectField } from "../ui/form.tsx";
+import { SelectField } from "../ui/fields.tsx";
 
 const ROLES = [
   [String(OperatorRole.VIEWER), "Viewer: sees everything"],

@@ -6,17 +6,15 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { Badge } from "../ui/badge.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
-import { numberOf, TextField, textOf } from "../ui/form.tsx";
+import { numberOf, OverlapField, TextField, textOf } from "../ui/fields.tsx";
 import { isSelf } from "./operator-badge.tsx";
 import { KEY_USE_COLUMNS, keyActionsColumn, keyTitle } from "../keys/key-columns.tsx";
-import { OverlapField } from "../ui/overlap-field.tsx";
 import { Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { NewKeyDialog } from "./operators.tsx";
@@ -130,7 +128,7 @@ interface DialogProps {
 
 function CreateDialog({ operator, close, done }: DialogProps) {
   const operators = useClient(OperatorService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const create = useAction(async (form: FormData) => {
     const fields = { operator: operator.id, name: textOf(form, "name") };
     const { operatorKey } = await operators.createOperatorKey(fields, once);
@@ -146,7 +144,7 @@ function CreateDialog({ operator, close, done }: DialogProps) {
 function RotateDialog(props: DialogProps & { readonly of: OperatorKey }) {
   const { operator, of: key, close, done } = props;
   const operators = useClient(OperatorService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
     const fields = { operator: operator.id, key: key.id, overlapSeconds };

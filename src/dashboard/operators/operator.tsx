@@ -7,15 +7,14 @@ import type { Operator } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount } from "../api/session.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Facts } from "../ui/description-list.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import { RecentChanges } from "../audit/recent-changes.tsx";
+import { RecentChanges } from "../audit/audit-table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { OperatorActions } from "./operator-actions.tsx";
@@ -44,9 +43,9 @@ export function OperatorPage(props: { readonly operator: string }) {
       note={operator && <Note operator={operator} />}
       actions={operator && <OperatorActions operator={operator} changed={changed} />}
     >
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) => data && <Content operator={data} changes={changes} changed={changed} />}
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }
@@ -87,7 +86,7 @@ function Content(props: {
             <a href={paths.auditLog({}, { subject: `operator/${id}` })}>Show what was changed</a>
           }
         >
-          <Facts
+          <DescriptionList
             items={[
               ["Id", String(id)],
               ["Kind", OPERATOR_KINDS[kind]],

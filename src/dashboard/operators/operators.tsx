@@ -6,21 +6,18 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
-import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { OperatorRoleField } from "./operator-fields.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
-import { Page } from "../ui/page.tsx";
+import { Page, Tabs } from "../ui/page.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
-import { Table, type Column } from "../ui/table.tsx";
-import { Tabs } from "../ui/tabs.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
@@ -56,7 +53,7 @@ export function OperatorsPage() {
           },
         ]}
       />
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data, nextPageToken }) => (
           <>
             <Table
@@ -69,7 +66,7 @@ export function OperatorsPage() {
             <Pager nextPageToken={nextPageToken} />
           </>
         )}
-      </Loaded>
+      </QueryView>
       {!mayChange && <p class="note minor">Owners create and change operators.</p>}
       {isCreating && <CreateDialog close={() => setCreating(false)} />}
     </Page>
@@ -109,7 +106,7 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
 function CreateDialog({ close }: { readonly close: () => void }) {
   const operators = useClient(OperatorService);
   const [kind, setKind] = useState(OperatorKind.PERSON);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const [made, setMade] = useState<{ readonly operator: bigint; readonly key: string }>();
   const create = useAction(async (form: FormData) => {
     const { data, operatorKey } = await operators.createOperator(

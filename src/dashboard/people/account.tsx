@@ -10,11 +10,12 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Facts } from "../ui/description-list.tsx";
-import { Form, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { Form } from "../ui/form.tsx";
+import { TextField, textOf } from "../ui/fields.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
@@ -65,7 +66,7 @@ function Person() {
   return (
     <Section title="You">
       <div class="form narrow">
-        <Facts items={[["Email", email]]} />
+        <DescriptionList items={[["Email", email]]} />
         <Form action={rename} submit="Save">
           <TextField
             name="name"
@@ -86,7 +87,7 @@ function Sessions() {
   const [ending, end] = useState<Session>();
   return (
     <Section title="Where you are signed in">
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data }) => (
           <Table
             label="Sessions"
@@ -95,7 +96,7 @@ function Sessions() {
             keyOf={({ id }) => String(id)}
           />
         )}
-      </Loaded>
+      </QueryView>
       {ending && <EndDialog session={ending} close={() => end(undefined)} ended={list.reload} />}
     </Section>
   );

@@ -7,12 +7,11 @@ import { loadAccount } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, SelectField, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Page } from "../ui/page.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
@@ -52,7 +51,7 @@ export function MembersPage() {
   const columns = columnsFor(me);
   return (
     <Page title="Members" actions={isAdmin && invite}>
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data }) => (
           <Table
             label="Members"
@@ -61,7 +60,7 @@ export function MembersPage() {
             keyOf={({ person }) => String(person)}
           />
         )}
-      </Loaded>
+      </QueryView>
       {!isAdmin && <p class="note minor">Admins invite people and change their roles.</p>}
       <MemberDialog asked={asked} ask={ask} changed={list.reload} />
     </Page>

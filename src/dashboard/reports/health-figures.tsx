@@ -8,7 +8,7 @@ import type {
   WebhookHealth,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { Badge, type Tone } from "../ui/badge.tsx";
-import type { Figure } from "../ui/figures.tsx";
+import type { Figure } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 

@@ -5,13 +5,12 @@ import {
   type Replica,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
-import { useRepeat } from "../api/use-repeat.ts";
+import { useQuery, useRepeat } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Figures } from "../ui/figures.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { Figures } from "../ui/description-list.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { healthFigures } from "./health-figures.tsx";
 
@@ -38,9 +37,9 @@ export function HealthPage() {
         )
       }
     >
-      <Loaded query={calm}>
+      <QueryView query={calm}>
         {({ data }) => data && <Content health={data} isCurrent={query.problem === undefined} />}
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

@@ -1,8 +1,8 @@
 import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
 import { BarChart } from "../ui/charts.tsx";
-import { Figures, type Figure } from "../ui/figures.tsx";
+import { type Figure, Figures } from "../ui/description-list.tsx";
 import { moneyText, numberText } from "../ui/format.ts";
-import { Money } from "../ui/money.tsx";
+import { Money } from "../ui/values.tsx";
 import { Section } from "../ui/page.tsx";
 
 /** The sums of an overview. */

@@ -4,10 +4,9 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { useRepeat } from "../api/use-repeat.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useQuery, useRepeat } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 import { Page } from "../ui/page.tsx";
@@ -42,9 +41,9 @@ export function OverviewPage({ workspace }: { readonly workspace: string }) {
         ) : (
           <>
             <DayRange />
-            <Loaded query={overview} labels={DAY_LABELS} quiet>
+            <QueryView query={overview} labels={DAY_LABELS} quiet>
               {({ data }) => data && isNew === false && <Shown overview={data} />}
-            </Loaded>
+            </QueryView>
           </>
         )}
       </div>

@@ -5,13 +5,12 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
-import { Empty } from "../ui/empty.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Money } from "../ui/money.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Money } from "../ui/values.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
 
 /** What all workspaces booked on the days that the address names; the last 30 when it names none. */
@@ -25,7 +24,7 @@ export function PlatformOverviewPage() {
   return (
     <Page title="Platform" note={<span class="minor">All workspaces</span>}>
       <DayRange />
-      <Loaded query={overview} labels={DAY_LABELS}>
+      <QueryView query={overview} labels={DAY_LABELS}>
         {({ data, topWorkspaces }) =>
           data && (
             <div class="stack">
@@ -35,7 +34,7 @@ export function PlatformOverviewPage() {
             </div>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

@@ -7,7 +7,7 @@
  * 2. The page is a component in `pages/`, in a file of its own; parameters of the path are its props.
  *    It renders `<Page title="...">` (parts/page.tsx), which holds the heading and what can be done.
  * 3. It loads by `useQuery` and `useClient(SomeService)`, and shows the result by
- *    `<Loaded query={query}>{(data) => ...}</Loaded>`, which has the states of waiting and failing.
+ *    `<QueryView query={query}>{(data) => ...}</QueryView>`, which has the states of waiting and failing.
  *    Lists are a `<Table>` with a `<Pager>`, and with `<Filters>` above; when they are empty, `<Empty>`
  *    says what to do next. `useLive(query.reload)` keeps up with what others do.
  * 4. Changes are a `useAction` in a `<Form>` or a `<FormDialog>`. Fields are named as the fields of
@@ -30,12 +30,11 @@ import { account, PERSON_KEY, SignedIn, useAccount, WorkspaceId } from "../api/s
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { findPage, isPlatformPath } from "./pages.ts";
-import { HomePage } from "./home.tsx";
-import { NoOperatorPage } from "../operators/no-operator.tsx";
-import { NotFoundPage } from "../ui/not-found.tsx";
+import { HomePage, NoOperatorPage } from "./home.tsx";
+import { NotFoundPage } from "../ui/page.tsx";
 import { SignInPage } from "./sign-in.tsx";
-import { ConnectionNote } from "./connection-note.tsx";
 import { Layout } from "./layout.tsx";
+import { OpenDialog } from "../ui/dialog.tsx";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
@@ -110,6 +109,7 @@ function CurrentPage({ pathname }: { readonly pathname: string }) {
     <WorkspaceId.Provider value={workspace}>
       <Layout>
         <PageAt key={pathname} pathname={pathname} />
+        <OpenDialog key={`${pathname} dialog`} />
       </Layout>
     </WorkspaceId.Provider>
   );
@@ -139,4 +139,15 @@ function reloadOnce(): void {
   if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;
   sessionStorage.setItem(mark, String(Date.now()));
   location.reload();
+}
+
+/** Says that the service cannot be reached, as long as that is so. */
+function ConnectionNote() {
+  const isConnected = useStore(connected);
+  return (
+    <div role="status" class="connection-note" hidden={isConnected}>
+      {!isConnected &&
+        "The service cannot be reached. This page goes on by itself when it is back."}
+    </div>
+  );
 }

@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAccount } from "../api/session.ts";
 import { firstPlatformPage } from "./pages.ts";
-import { Empty } from "../ui/empty.tsx";
-import { Page } from "../ui/page.tsx";
+import { Empty, Page, TO_START } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { takeReturnAddress } from "./return-address.ts";
@@ -23,6 +22,19 @@ export function HomePage() {
     <Page title="Welcome">
       <Empty title="You are in no workspace yet">
         Ask somebody who manages one to invite {email}, then reload this page.
+      </Empty>
+    </Page>
+  );
+}
+
+/** Shown instead of the platform's pages to somebody who is no operator. */
+export function NoOperatorPage() {
+  const { email } = useAccount();
+  return (
+    <Page title="Operators only">
+      <Empty title="You are no operator of the platform" link={TO_START}>
+        Ask an owner to make {email} one. Somebody who is one already signs in by a link for
+        operators: a link into a workspace opens that workspace alone.
       </Empty>
     </Page>
   );

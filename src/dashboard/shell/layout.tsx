@@ -5,8 +5,8 @@ import icon from "./icon.svg";
 import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { hasRole, useAccount, WorkspaceId } from "../api/session.ts";
-import { firstPlatformPage, PAGES, type MenuEntry, type Page } from "./pages.ts";
-import { NotFoundPage } from "../ui/not-found.tsx";
+import { firstPlatformPage, type MenuEntry, type Page, PAGES } from "./pages.ts";
+import { NotFoundPage } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import type { Role } from "../api/session.ts";
-import { paths, type Path } from "../routes/paths.ts";
+import { type Path, paths } from "../routes/paths.ts";
 
 /** Where a page stands in the navigation. */
 export interface MenuEntry {

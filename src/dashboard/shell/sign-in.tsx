@@ -6,7 +6,7 @@ import { identityProvider, signIn } from "../api/sign-in.ts";
 import { useStore } from "../api/store.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
-import { Code } from "../ui/code.tsx";
+import { Code } from "../ui/copy-button.tsx";
 import { Form } from "../ui/form.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { paths, withQuery } from "../routes/paths.ts";

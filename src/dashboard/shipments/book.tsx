@@ -7,19 +7,19 @@ import {
   WorkspaceService,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import type { Problem } from "../api/problem.ts";
-import { useAction } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
-import { CustomerFields, customerOf, type CustomerChoice } from "./customer-fields.tsx";
-import { Form, optionalTextOf, TextField, textOf } from "../ui/form.tsx";
+import { type CustomerChoice, CustomerFields, customerOf } from "./customer-fields.tsx";
+import { Form } from "../ui/form.tsx";
+import { optionalTextOf, TextField, textOf } from "../ui/fields.tsx";
 import { moneyText, recordIdOf } from "../ui/format.ts";
-import { Loaded, Spinner } from "../ui/query-view.tsx";
+import { QueryView, Spinner } from "../ui/query-view.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { Quote, useQuote, type QuoteQuery } from "./quote.tsx";
+import { Quote, type QuoteQuery, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { toast } from "../ui/toast.tsx";
@@ -36,7 +36,7 @@ export function BookPage({ workspace }: { readonly workspace: string }) {
   const mayBook = hasRole(useWorkspace(), "member");
   return (
     <Page title={mayBook ? "Quote and book" : "Quote"}>
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) => {
           const blockers = data?.bookingBlockers ?? [];
           const hasTariff = !blockers.includes(BookingBlocker.TARIFF);
@@ -51,7 +51,7 @@ export function BookPage({ workspace }: { readonly workspace: string }) {
             </div>
           );
         }}
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }
@@ -177,7 +177,7 @@ function useBooking(props: {
 }) {
   const { workspace, route, choice, quote } = props;
   const shipments = useClient(ShipmentService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const book = useAction(async (form: FormData) => {
     const request = {
       ...customerOf(choice, form),

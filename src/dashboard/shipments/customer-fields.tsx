@@ -3,10 +3,9 @@ import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
-import { useSettled } from "../api/use-settled.ts";
-import { Field, optionalTextOf, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
+import { Field, optionalTextOf, TextField, textOf } from "../ui/fields.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 
 /** For whom something is booked: somebody new, or a customer; undefined until one is chosen. */
 export type CustomerChoice =
@@ -123,7 +122,7 @@ function ExistingCustomer(props: {
           />
         )}
       </Field>
-      <Loaded query={found}>
+      <QueryView query={found}>
         {(customers) => (
           <ul class="found" aria-label="Customers found" aria-live="polite">
             {customers.length === 0 && <li class="minor">No customer matches.</li>}
@@ -136,14 +135,14 @@ function ExistingCustomer(props: {
             ))}
           </ul>
         )}
-      </Loaded>
+      </QueryView>
     </>
   );
 }
 
 function useCustomers(text: string): Query<readonly Customer[]> {
   const customers = useClient(CustomerService);
-  const sought = useSettled(text.trim(), 200);
+  const sought = useDebounced(text.trim(), 200);
   return useQuery(
     async (signal) => {
       const filter = sought.includes("@") ? { email: sought } : { name: sought };

@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
-import { Field, useKeptRows } from "../ui/form.tsx";
+import { Field } from "../ui/fields.tsx";
+import { useKeptRows } from "../ui/form.tsx";
 
 /** A note as it is typed; the key tells rows apart. */
 interface Row {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { numberText } from "../ui/format.ts";
-import { Money } from "../ui/money.tsx";
+import { Money } from "../ui/values.tsx";
 
 /** A price and what it consists of, in major units of the currency, as quotes and shipments have it. */
 export interface Price {

@@ -1,8 +1,7 @@
 import type { QuoteShipmentResponse } from "../../../gen/shipments/v1/quote_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
-import { useSettled } from "../api/use-settled.ts";
+import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
@@ -16,7 +15,7 @@ export type QuoteQuery = Query<QuoteShipmentResponse | undefined>;
 /** Prices a route soon after it was typed, as long as there is a tariff. */
 export function useQuote(route: RouteText, hasTariff = true): QuoteQuery {
   const shipments = useClient(ShipmentService);
-  const settled = useSettled(route, SETTLED_MS);
+  const settled = useDebounced(route, SETTLED_MS);
   return useQuery(
     (signal) =>
       hasTariff && isComplete(settled)

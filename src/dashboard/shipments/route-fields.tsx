@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { TextField } from "../ui/form.tsx";
+import { TextField } from "../ui/fields.tsx";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import { fieldsAt, placeOf, typed, type End, type RouteText } from "./route.ts";
+import { type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
 
 const ENDS: readonly (readonly [End, label: string])[] = [
   ["pickup", "Pickup"],

@@ -8,8 +8,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
-import { useAction } from "../api/use-action.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { Dialog, FormDialog } from "../ui/dialog.tsx";
 import {
@@ -19,8 +18,8 @@ import {
   TextAreaField,
   TextField,
   textOf,
-} from "../ui/form.tsx";
-import { Money } from "../ui/money.tsx";
+} from "../ui/fields.tsx";
+import { Money } from "../ui/values.tsx";
 import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
 import { toast } from "../ui/toast.tsx";
 import { EditDialog } from "./shipment-edit.tsx";
@@ -118,7 +117,7 @@ function MovedDialog({ shipment, close }: Omit<ShipmentDialogProps, "changed">) 
 
 function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const isLate = shipment.status === ShipmentStatus.CANCELLED;
   const pay = useAction(async (form: FormData) => {
     const amount = numberOf(form, "amount");
@@ -145,7 +144,7 @@ function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
 
 function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const advance = useAction(async () => {
     await shipments.advanceShipment({ shipment: shipment.reference }, once);
     toast(isPickup ? "The shipment is in transit." : "The shipment is delivered.");
@@ -176,7 +175,7 @@ const REASONS = Object.entries(CANCEL_REASONS).map(
 
 function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const cancel = useAction(async (form: FormData) => {
     const reason: CancelReason | undefined = numberOf(form, "reason");
     const note = optionalTextOf(form, "note");
@@ -211,7 +210,7 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
 
 function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const refund = useAction(async () => {
     await shipments.recordRefund({ shipment: shipment.reference }, once);
     toast("The refund is recorded.");

@@ -3,13 +3,11 @@ import {
   PaymentStatus,
   ShipmentStatus,
 } from "../../../gen/shipments/v1/shipment_pb.js";
-import { Badge, type Tone } from "../ui/badge.tsx";
+import { Badge, choicesOf, type Label } from "../ui/badge.tsx";
 
-type Said = readonly [label: string, tone: Tone];
+const UNKNOWN: Label = ["Unknown", "neutral"];
 
-const UNKNOWN: Said = ["Unknown", "neutral"];
-
-const SHIPMENT: Readonly<Record<ShipmentStatus, Said>> = {
+const SHIPMENT: Readonly<Record<ShipmentStatus, Label>> = {
   [ShipmentStatus.UNSPECIFIED]: UNKNOWN,
   [ShipmentStatus.PENDING]: ["Pending", "attention"],
   [ShipmentStatus.AWAITING_PICKUP]: ["Awaiting pickup", "active"],
@@ -18,7 +16,7 @@ const SHIPMENT: Readonly<Record<ShipmentStatus, Said>> = {
   [ShipmentStatus.CANCELLED]: ["Cancelled", "neutral"],
 };
 
-const PAYMENT: Readonly<Record<PaymentStatus, Said>> = {
+const PAYMENT: Readonly<Record<PaymentStatus, Label>> = {
   [PaymentStatus.UNSPECIFIED]: UNKNOWN,
   [PaymentStatus.AWAITING_PAYMENT]: ["Awaiting payment", "attention"],
   [PaymentStatus.PAID]: ["Paid", "good"],
@@ -39,15 +37,8 @@ export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
 };
 
 /** The statuses there are, with their names, for a choice of one. */
-export const SHIPMENT_STATUSES = choices(SHIPMENT);
-export const PAYMENT_STATUSES = choices(PAYMENT);
-
-/** Numbers of an enum, as text, and what they are called; without the unspecified one. */
-function choices(said: Readonly<Record<number, Said>>): readonly (readonly [string, string])[] {
-  return Object.entries(said)
-    .filter(([number]) => number !== "0")
-    .map(([number, [label]]) => [number, label] as const);
-}
+export const SHIPMENT_STATUSES = choicesOf(SHIPMENT);
+export const PAYMENT_STATUSES = choicesOf(PAYMENT);
 
 /** Where a shipment is on its way. */
 export function ShipmentBadge({ status }: { readonly status: ShipmentStatus }) {

@@ -4,9 +4,9 @@ import type { Webhook, WebhookDelivery } from "../../../gen/shipments/v1/webhook
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Loaded } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { DeliveryBadge } from "../webhooks/webhook-state.tsx";
 import { paths } from "../routes/paths.ts";
@@ -63,7 +63,7 @@ function Found(props: { readonly workspace: string; readonly events: readonly Ev
     [webhooks, events.length],
   );
   return (
-    <Loaded query={query}>
+    <QueryView query={query}>
       {(newest) => {
         const ids = new Set(events.map(({ id }) => id));
         const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
@@ -87,7 +87,7 @@ function Found(props: { readonly workspace: string; readonly events: readonly Ev
           </>
         );
       }}
-    </Loaded>
+    </QueryView>
   );
 }
 

@@ -2,12 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
-import { useAction } from "../api/use-action.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { textOf, TextField } from "../ui/form.tsx";
+import { TextField, textOf } from "../ui/fields.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
-import { Money } from "../ui/money.tsx";
+import { Money } from "../ui/values.tsx";
 import { Quote, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { routeOf, type RouteText } from "./route.ts";
@@ -29,7 +28,7 @@ function EditForm(
 ) {
   const { shipment, from, restart, close, changed } = props;
   const shipments = useClient(ShipmentService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const isPending = from.status === ShipmentStatus.PENDING;
   const [route, setRoute] = useState(() => routeTextOf(from));
   const edit = useAction(async (form: FormData) => {

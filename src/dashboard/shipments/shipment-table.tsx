@@ -1,9 +1,8 @@
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { paths } from "../routes/paths.ts";
-import { Money } from "../ui/money.tsx";
+import { Money, Time } from "../ui/values.tsx";
 import { PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
-import { Table, type Column } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 
 const CUSTOMER: Column<Shipment> = {
   header: "Customer",

@@ -8,14 +8,13 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Facts } from "../ui/description-list.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
 import { Time } from "../ui/values.tsx";
@@ -63,7 +62,7 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
       note={shipment && <Note shipment={shipment} />}
       actions={shipment && <ShipmentActions shipment={shipment} changed={reload} />}
     >
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) =>
           data && (
             <div class="columns">
@@ -79,7 +78,7 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
             </div>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }
@@ -100,7 +99,7 @@ function Route({ shipment }: { readonly shipment: Shipment }) {
   return (
     <Section title="Route">
       <CoverageMap label="Route of the shipment" pickup={pickup} dropoff={dropoff} />
-      <Facts
+      <DescriptionList
         items={[
           ["From", <Place address={shipment.pickupAddress} {...pickup} />],
           ["To", <Place address={shipment.dropoffAddress} {...dropoff} />],
@@ -129,7 +128,7 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
   const { customer, cancelReason, cancelledAt } = shipment;
   return (
     <Section title="Details">
-      <Facts
+      <DescriptionList
         items={[
           [
             "Customer",
@@ -186,9 +185,9 @@ function useEvents(reference: string): Query<ListShipmentEventsResponse> {
 function Events({ query }: { readonly query: Query<ListShipmentEventsResponse> }) {
   return (
     <Section title="Timeline">
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) => <Timeline entries={data.toReversed().map(entryOf)} />}
-      </Loaded>
+      </QueryView>
     </Section>
   );
 }

@@ -6,13 +6,11 @@ import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
-import { boundsOfDays } from "../ui/days.ts";
-import { Empty } from "../ui/empty.tsx";
-import { Filters, filterValues } from "../ui/filters.tsx";
-import { textOf } from "../ui/form.tsx";
+import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { textOf } from "../ui/fields.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
 import { ShipmentTable } from "./shipment-table.tsx";
@@ -51,7 +49,7 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
       }
     >
       <Filters fields={FILTERS} />
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoShipments filtered={query.size > 0} workspace={workspace} />
@@ -62,7 +60,7 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
             </>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

@@ -7,7 +7,7 @@ import type { Problem } from "../api/problem.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, TextAreaField } from "../ui/form.tsx";
+import { optionalTextOf, TextAreaField } from "../ui/fields.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";

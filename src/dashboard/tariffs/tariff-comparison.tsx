@@ -6,12 +6,11 @@ import type {
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Empty } from "../ui/empty.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
 import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
@@ -53,7 +52,7 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
     [tariffs, from, to],
   );
   return (
-    <Loaded query={query}>
+    <QueryView query={query}>
       {(differences) => (
         <div class="columns">
           <div>
@@ -67,7 +66,7 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
           </div>
         </div>
       )}
-    </Loaded>
+    </QueryView>
   );
 }
 
@@ -75,9 +74,9 @@ function BothMaps({ from, to }: { readonly from: number; readonly to: number }) 
   const before = useZones(versionZonesPath(from));
   const after = useZones(versionZonesPath(to));
   return (
-    <Loaded query={before}>
+    <QueryView query={before}>
       {(first) => (
-        <Loaded query={after}>
+        <QueryView query={after}>
           {(second) => (
             <TariffMap
               label={`Zones of versions ${from} and ${to}`}
@@ -87,9 +86,9 @@ function BothMaps({ from, to }: { readonly from: number; readonly to: number }) 
               ]}
             />
           )}
-        </Loaded>
+        </QueryView>
       )}
-    </Loaded>
+    </QueryView>
   );
 }
 

@@ -4,14 +4,15 @@ import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb
 import { useClient } from "../api/clients.ts";
 import { useAction } from "../api/use-action.ts";
 import {
+  type DraftText,
   feesOfText,
   isSameText,
   textOfDraft,
   tierAfter,
-  type DraftText,
   type TierText,
 } from "./draft-fields.ts";
-import { Form, TextField, useKeptRows } from "../ui/form.tsx";
+import { Form, useKeptRows } from "../ui/form.tsx";
+import { TextField } from "../ui/fields.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./tariff-faults.ts";
 import { toast } from "../ui/toast.tsx";
 

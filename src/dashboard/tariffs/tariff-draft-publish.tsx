@@ -7,7 +7,7 @@ import { fieldError, problemOf } from "../api/problem.ts";
 import { useAction } from "../api/use-action.ts";
 import type { Query } from "../api/use-query.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, SelectField, TextField, textOf } from "../ui/form.tsx";
+import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";

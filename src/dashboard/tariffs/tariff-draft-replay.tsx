@@ -10,14 +10,14 @@ import { useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BarList, type Point } from "../ui/charts.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Facts } from "../ui/description-list.tsx";
-import { Form, numberOf, TextField } from "../ui/form.tsx";
+import { Empty, Section } from "../ui/page.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { Form } from "../ui/form.tsx";
+import { numberOf, TextField } from "../ui/fields.tsx";
 import { moneyText, numberText } from "../ui/format.ts";
-import { Loaded, Spinner } from "../ui/query-view.tsx";
-import { Money } from "../ui/money.tsx";
-import { Section } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { QueryView, Spinner } from "../ui/query-view.tsx";
+import { Money } from "../ui/values.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 
@@ -60,7 +60,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
           />
         </Form>
       </div>
-      <Loaded query={replay}>
+      <QueryView query={replay}>
         {(data) =>
           data?.shipments === undefined ? (
             shipments !== undefined && <Spinner label="Replaying" />
@@ -68,7 +68,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
             <Replay replay={data.shipments} inForce={data.inForce} />
           )
         }
-      </Loaded>
+      </QueryView>
     </Section>
   );
 }
@@ -114,7 +114,7 @@ function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inF
   const { totalInForce: before, totalOfDraft: after, currencyOfDraft: currency } = replay;
   const isComparable = replay.currencyInForce === currency;
   return (
-    <Facts
+    <DescriptionList
       items={[
         ["Shipments", numberText(replay.routes)],
         ["Served by both", numberText(replay.servedByBoth)],

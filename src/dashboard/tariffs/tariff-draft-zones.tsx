@@ -3,11 +3,10 @@ import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { uploadZones } from "./upload-zones.ts";
 import { useAction } from "../api/use-action.ts";
-import { Empty } from "../ui/empty.tsx";
+import { Empty, Section } from "../ui/page.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
-import { Loaded, Progress } from "../ui/query-view.tsx";
-import { Section } from "../ui/page.tsx";
+import { QueryView, Progress } from "../ui/query-view.tsx";
 import { sentence, type ZoneFault } from "./tariff-faults.ts";
 import {
   markZone,
@@ -133,9 +132,9 @@ function Maps(props: {
   const own = useZones(draftZonesPath(draft.id), draft.etag);
   const others = useZones(inForce === undefined ? undefined : versionZonesPath(inForce));
   return (
-    <Loaded query={own}>
+    <QueryView query={own}>
       {(document) => (
-        <Loaded query={others}>
+        <QueryView query={others}>
           {(before) => (
             <TariffMap
               label="Zones of the draft over those in force"
@@ -156,9 +155,9 @@ function Maps(props: {
               <FaultList faults={faults} listed={document.listed} />
             </TariffMap>
           )}
-        </Loaded>
+        </QueryView>
       )}
-    </Loaded>
+    </QueryView>
   );
 }
 

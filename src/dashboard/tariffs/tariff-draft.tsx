@@ -10,13 +10,12 @@ import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useTariffInForce } from "./tariff-in-force.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/empty.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded, ProblemNote, Spinner } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import { sentence, sortFaults, type SortedFaults } from "./tariff-faults.ts";
+import { QueryView, ProblemNote, Spinner } from "../ui/query-view.tsx";
+import { sentence, type SortedFaults, sortFaults } from "./tariff-faults.ts";
 import { FeesView } from "./tariff-fees.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -58,11 +57,11 @@ export function TariffDraftPage(props: { readonly draft: string }) {
         )
       }
     >
-      <Loaded query={query}>
+      <QueryView query={query}>
         {(found) => (
           <Draft draft={found} inForce={inForce.data} mayChange={mayChange} reload={query.reload} />
         )}
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

@@ -2,17 +2,15 @@ import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { SelectField, TextField, textOf } from "../ui/form.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { bytesText } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
@@ -42,7 +40,7 @@ export function TariffDraftsPage() {
   );
   return (
     <Page title="Drafts of the tariff" actions={begin}>
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No drafts">
@@ -59,7 +57,7 @@ export function TariffDraftsPage() {
             />
           )
         }
-      </Loaded>
+      </QueryView>
       {mayChange && begun !== null && <NewDraft from={begun === "empty" ? undefined : begun} />}
     </Page>
   );
@@ -69,7 +67,7 @@ export function TariffDraftsPage() {
 function NewDraft({ from }: { readonly from: string | undefined }) {
   const tariffs = useClient(TariffService);
   const choices = useVersionChoices(from);
-  const idempotency = useIdempotency();
+  const idempotency = useIdempotencyOptions();
   const create = useAction(async (form: FormData) => {
     const fromVersion = Number(textOf(form, "from_version")) || undefined;
     const request = { name: textOf(form, "name"), fromVersion };

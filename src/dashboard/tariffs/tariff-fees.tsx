@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { TariffFees, TariffTier } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { Facts } from "../ui/description-list.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 
 /** The most decimals that a rate has. */
@@ -32,7 +32,7 @@ export function FeesView({ fees }: { readonly fees: TariffFees }) {
   const fee = (text: string) => <Fee text={text} currency={currency} />;
   return (
     <>
-      <Facts
+      <DescriptionList
         items={[
           ["Currency", currency || "—"],
           ["Least charge", fee(fees.baseFee)],

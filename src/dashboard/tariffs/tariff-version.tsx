@@ -8,10 +8,9 @@ import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useTariffInForce } from "./tariff-in-force.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
-import { Empty } from "../ui/empty.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
+import { type Query, useQuery } from "../api/use-query.ts";
+import { Empty, Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { TariffStateBadge } from "./tariff-state.tsx";
 import { paths } from "../routes/paths.ts";
 import { CallOff, RollBack } from "./tariff-changes.tsx";
@@ -43,7 +42,7 @@ export function TariffVersionPage(props: { readonly version: string }) {
       note={data && <TariffStateBadge state={data.state} />}
       actions={data && <Actions version={data} reload={query.reload} inForce={inForce} />}
     >
-      <Loaded query={query}>{(found) => found && <TariffView version={found} />}</Loaded>
+      <QueryView query={query}>{(found) => found && <TariffView version={found} />}</QueryView>
     </Page>
   );
 }

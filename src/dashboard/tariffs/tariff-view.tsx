@@ -2,8 +2,8 @@ import {
   TariffVersionState,
   type TariffVersion,
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { Facts } from "../ui/description-list.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 import { FeesView } from "./tariff-fees.tsx";
 import { TariffStateBadge } from "./tariff-state.tsx";
@@ -46,14 +46,14 @@ function Download({ version }: { readonly version: number }) {
 function VersionMap({ version }: { readonly version: number }) {
   const zones = useZones(versionZonesPath(version));
   return (
-    <Loaded query={zones}>
+    <QueryView query={zones}>
       {(document) => (
         <TariffMap
           label={`Zones of version ${version}`}
           layers={[{ name: `Version ${version}`, tone: "zone", document }]}
         />
       )}
-    </Loaded>
+    </QueryView>
   );
 }
 
@@ -61,7 +61,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
   const { calledOffAt, replaces, repeats } = version;
   const isCalledOff = version.state === TariffVersionState.CALLED_OFF;
   return (
-    <Facts
+    <DescriptionList
       items={[
         ["State", <TariffStateBadge state={version.state} />],
         [isCalledOff ? "Scheduled for" : "Effective", <Time at={version.effectiveAt} exact />],

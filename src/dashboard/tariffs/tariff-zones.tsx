@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useId, useMemo, useState } from "preact/hooks";
 import { getDocument } from "../api/documents.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { LazyMap } from "../map/lazy-map.tsx";
 import type { LayerTone } from "../map/map-view.ts";
-import { NO_ZONES, readZoneDocument, type ListedZone, type ZoneDocument } from "./zone-document.ts";
+import { type ListedZone, NO_ZONES, readZoneDocument, type ZoneDocument } from "./zone-document.ts";
 
 /** The address of the zones of a version. */
 export function versionZonesPath(version: number): string {

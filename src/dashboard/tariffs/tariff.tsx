@@ -7,13 +7,11 @@ import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useTariffInForce } from "./tariff-in-force.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
-import { useRepeat } from "../api/use-repeat.ts";
-import { Empty } from "../ui/empty.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
+import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { TariffStateBadge } from "./tariff-state.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { Time } from "../ui/values.tsx";
@@ -52,9 +50,9 @@ export function TariffPage() {
       {latest?.state === TariffVersionState.SCHEDULED && (
         <Scheduled version={latest} inForce={version} calledOff={reload} />
       )}
-      <Loaded query={inForce}>
+      <QueryView query={inForce}>
         {(data) => (data === null ? <NoTariff /> : <TariffView version={data} />)}
-      </Loaded>
+      </QueryView>
       <Versions query={versions} />
     </Page>
   );
@@ -142,7 +140,7 @@ function Versions(props: {
 }) {
   return (
     <Section title="Versions" actions={<CompareLatest versions={props.query.data?.data ?? []} />}>
-      <Loaded query={props.query}>
+      <QueryView query={props.query}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <Empty title="No versions yet">A draft becomes one when it is published.</Empty>
@@ -159,7 +157,7 @@ function Versions(props: {
             </>
           )
         }
-      </Loaded>
+      </QueryView>
     </Section>
   );
 }

@@ -26,3 +26,22 @@ export function CopyButton(props: { readonly text: string; readonly what: string
     </button>
   );
 }
+
+/** Text for a terminal or a program, to be copied. */
+export function Code(props: { readonly text: string; readonly what: string }) {
+  return (
+    <div class="code">
+      <pre>{props.text}</pre>
+      <CopyButton {...props} />
+    </div>
+  );
+}
+
+/** The id of a record, to be copied. */
+export function Id({ id }: { readonly id: string | bigint }) {
+  return (
+    <>
+      <code>{String(id)}</code> <CopyButton text={String(id)} what="id" />
+    </>
+  );
+}

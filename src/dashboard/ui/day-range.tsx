@@ -1,8 +1,8 @@
 import { usePlace } from "../routes/router.ts";
 import { withQuery } from "../routes/paths.ts";
-import type { Labels } from "../api/plain-text.ts";
+import type { Labels } from "../api/problem.ts";
 import { Filters, filterValues } from "./filters.tsx";
-import { Tabs } from "./tabs.tsx";
+import { Tabs } from "./page.tsx";
 
 /** How many days can be chosen at a click, today included. */
 const SPANS = [7, 30, 90] as const;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
-/** What there is to know of one thing: terms and their values. Those without a value are left out. */
-export function Facts(props: {
+/** Terms and their values; those without a value are left out. */
+export function DescriptionList(props: {
   readonly items: readonly (readonly [term: string, value: ComponentChildren])[];
 }) {
   const given = props.items.filter(([, value]) => value !== undefined && value !== "");
@@ -11,6 +11,28 @@ export function Facts(props: {
         <div key={term}>
           <dt>{term}</dt>
           <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A value at a glance. */
+export interface Figure {
+  readonly term: string;
+  readonly value: ComponentChildren;
+  readonly note?: ComponentChildren;
+}
+
+/** Values at a glance, beside each other. */
+export function Figures({ items }: { readonly items: readonly Figure[] }) {
+  return (
+    <dl class="figures">
+      {items.map(({ term, value, note }) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd class="value">{value}</dd>
+          {note && <dd class="minor">{note}</dd>}
         </div>
       ))}
     </dl>

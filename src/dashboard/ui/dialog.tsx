@@ -1,12 +1,148 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import type { CallOptions } from "@connectrpc/connect";
+import { Fragment, type ComponentChildren, type VNode } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { createStore, useStore } from "../api/store.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
+import { Button } from "./button.tsx";
+import { Code } from "./copy-button.tsx";
 import { Form, type SubmitAction } from "./form.tsx";
 import { Toasts } from "./toast.tsx";
 
-/** A dialog over the page. Render it while it is open; `close` is called when it should be no more. */
-export function Dialog(props: {
+const opened = createStore<VNode | undefined>(undefined);
+let count = 0;
+
+/**
+ * Opens a `<Dialog>`, a `<SecretDialog>` or a component that renders one; whatever was open is closed.
+ *
+ *     openDialog(
+ *       <Dialog title="Rename Acme" submit="Rename" run={async (form) => { ... }}>
+ *         <TextField name="name" label="Name" />
+ *       </Dialog>,
+ *     );
+ *
+ * It does not follow the page that opened it: a dialog that has to is rendered by the page, with `close`.
+ */
+export function openDialog(dialog: VNode): void {
+  opened.set(<Fragment key={++count}>{dialog}</Fragment>);
+}
+
+/** Closes what `openDialog` opened. */
+export function closeDialog(): void {
+  opened.set(undefined);
+}
+
+/** Where `openDialog` shows dialogs. With a page's key, it closes them when the page is left. */
+export function OpenDialog() {
+  const dialog = useStore(opened);
+  useEffect(() => closeDialog, []);
+  return <>{dialog}</>;
+}
+
+interface DialogProps {
   readonly title: string;
-  /** Called for Escape too. */
+  /**
+   * What the button says: what it does by name (`Cancel the shipment`, never `OK`). Without it there are
+   * no buttons but those of the children.
+   */
+  readonly submit?: string;
+  /**
+   * Does it with what was typed, and with options that make a repeated call harmless; a refusal is
+   * shown. Then the dialog closes, and one that is given takes its place. Without it the button closes.
+   */
+  readonly run?: (form: FormData, idempotencyOptions: CallOptions) => Promise<VNode | void>;
+  readonly tone?: "primary" | "danger";
+  /** What the button says that leaves everything as it is; "Cancel" by default. */
+  readonly dismiss?: string;
+  /** Called for Escape too; needed when `openDialog` did not open it. */
+  readonly close?: () => void;
+  /** What happens, and the fields. */
+  readonly children?: ComponentChildren;
+}
+
+/** Asks before something is done, with fields where it needs them; or shows something over the page. */
+export function Dialog(props: DialogProps) {
+  const { title, submit, run, close = closeDialog, children, ...buttons } = props;
+  const idempotencyOptions = useIdempotencyOptions();
+  const action = useAction(async (form: FormData) => {
+    const next = await run?.(form, idempotencyOptions);
+    close();
+    if (next) openDialog(next);
+  });
+  if (submit === undefined) return <Frame {...{ title, close, children }} />;
+  return (
+    <Frame title={title} close={close}>
+      <Form {...buttons} name={title} action={action} submit={submit} cancel={run && close}>
+        {children}
+      </Form>
+    </Frame>
+  );
+}
+
+/** The same with an action of the page's own. It goes once every page opens its dialogs by `Dialog`. */
+export function FormDialog(props: {
+  readonly title: string;
+  readonly action: SubmitAction;
+  readonly submit: string;
+  readonly tone?: "primary" | "danger";
+  readonly dismiss?: string;
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+}) {
+  const { title, close, ...form } = props;
+  // What went wrong when it was open before is of no interest now.
+  useEffect(props.action.reset, []);
+  return (
+    <Dialog title={title} close={close}>
+      <Form {...form} name={title} cancel={close} />
+    </Dialog>
+  );
+}
+
+/**
+ * Shows what is shown once. `what` names it: "key" makes "Copy the key". Nothing but its button closes it:
+ * what Escape would take away cannot be had again.
+ */
+export function SecretDialog(props: {
+  readonly title: string;
+  readonly what: string;
+  readonly secret: string;
+  /** What to do with it. */
+  readonly children: ComponentChildren;
+  readonly close?: () => void;
+}) {
+  const { title, what, secret, close = closeDialog } = props;
+  const content = useRef<HTMLDivElement>(null);
+  const [isWarned, setWarned] = useState(false);
+  const warn = () => {
+    setWarned(true);
+    content.current!.querySelector<HTMLElement>(".actions button")!.focus();
+  };
+  return (
+    <Frame title={title} close={warn}>
+      <div class="form" ref={content}>
+        <p>
+          <strong>Copy the {what} now: it is not shown again.</strong>
+        </p>
+        <Code text={secret} what={what} />
+        {props.children}
+        {isWarned && (
+          <p class="problem attention" role="alert">
+            This is the only copy of the {what}. “Done” closes it, once you have copied it.
+          </p>
+        )}
+        <div class="actions">
+          <Button primary onClick={close}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Frame>
+  );
+}
+
+/** `close` is asked to close it, for Escape too. */
+function Frame(props: {
+  readonly title: string;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }) {
@@ -41,29 +177,5 @@ export function Dialog(props: {
       {props.children}
       <Toasts />
     </dialog>
-  );
-}
-
-/**
- * Asks before something is done, with fields where it needs them: what happens is said by the
- * children, and the button by name (`Cancel the shipment`, never `OK`). The action closes it.
- */
-export function FormDialog(props: {
-  readonly title: string;
-  readonly action: SubmitAction;
-  readonly submit: string;
-  readonly tone?: "primary" | "danger";
-  /** What the button says that leaves everything as it is; "Cancel" unless told otherwise. */
-  readonly dismiss?: string;
-  readonly close: () => void;
-  readonly children?: ComponentChildren;
-}) {
-  const { title, close, ...form } = props;
-  // What went wrong when it was open before is of no interest now.
-  useEffect(props.action.reset, []);
-  return (
-    <Dialog title={title} close={close}>
-      <Form {...form} name={title} cancel={close} />
-    </Dialog>
   );
 }

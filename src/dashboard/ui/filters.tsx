@@ -1,7 +1,8 @@
+import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { changeQuery, usePlace } from "../routes/router.ts";
-import { SelectField, TextField, textOf } from "./form.tsx";
+import { type Choices, SelectField, TextField, textOf } from "./fields.tsx";
 import { recordIdOf } from "./format.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 
@@ -11,7 +12,7 @@ export interface Filter {
   /** Of any text unless told otherwise: a day as `2026-11-01`, the number of a record, or one of `choices`. */
   readonly of?: "day" | "number";
   /** Values and what they are called, besides any. */
-  readonly choices?: readonly (readonly [value: string, label: string])[];
+  readonly choices?: Choices;
   readonly placeholder?: string;
 }
 
@@ -149,4 +150,23 @@ function filterField(name: string, filter: Filter, value: string | undefined): C
       placeholder={placeholder ?? ""}
     />
   );
+}
+
+/**
+ * The bounds of a filter by days of the reader's own time zone, both included, for a request whose
+ * bounds are exclusive. Days are as `2026-11-01`; a bound is undefined without one.
+ */
+export function boundsOfDays(
+  first: string | undefined,
+  last: string | undefined,
+): { readonly createdAfter: Timestamp | undefined; readonly createdBefore: Timestamp | undefined } {
+  // What was made in the first millisecond of a day belongs to it.
+  return { createdAfter: dayStart(first, 0, -1), createdBefore: dayStart(last, 1, 0) };
+}
+
+/** When a day begins, or one some days later, moved by some milliseconds. */
+function dayStart(day: string | undefined, daysLater: number, ms: number): Timestamp | undefined {
+  const [year, month, date] = (day ?? "").split("-").map(Number);
+  if (!year || !month || !date) return undefined;
+  return timestampFromDate(new Date(new Date(year, month - 1, date + daysLater).getTime() + ms));
 }

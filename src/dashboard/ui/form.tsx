@@ -1,12 +1,9 @@
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { takeForm, watchForm, type Typed } from "../api/kept-forms.ts";
-import { fieldOf, plainText, type Labels } from "../api/plain-text.ts";
-import type { Problem } from "../api/problem.ts";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { takeForm, typeAgain, type Typed, watchForm } from "../api/kept-forms.ts";
+import { fieldOf, type Labels, plainText, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
-import { numberFrom } from "./format.ts";
 import { toast } from "./toast.tsx";
-import { typeAgain, typedOf } from "./typed-fields.ts";
 
 /** What the fields of a form need of it. */
 interface FormState {
@@ -21,7 +18,7 @@ interface FormState {
 
 const NOTHING_TYPED: Typed = [];
 const UNEDITED: ReadonlySet<string> = new Set();
-const FormContext = createContext<FormState>({
+export const FormContext = createContext<FormState>({
   problem: undefined,
   labels: new Map(),
   edited: UNEDITED,
@@ -53,7 +50,7 @@ export function Form(props: {
   readonly submit: string;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
-  /** What the button of `cancel` says; "Cancel" unless told otherwise. */
+  /** What the button of `cancel` says; "Cancel" by default. */
   readonly dismiss?: string;
   readonly children?: ComponentChildren;
 }) {
@@ -116,11 +113,7 @@ function useKept(name: string, form: { readonly current: HTMLFormElement | null 
     setTimeout(() => form.current && void typeAgain(form.current, kept));
     toast("What you typed is here again.");
   }, []);
-  useLayoutEffect(
-    () =>
-      watchForm(name, () => (isTyped.current && form.current ? typedOf(form.current) : undefined)),
-    [name],
-  );
+  useLayoutEffect(() => watchForm(name, () => (isTyped.current ? form.current : null)), [name]);
   return { kept, noteTyped: () => void (isTyped.current = true) };
 }
 
@@ -179,211 +172,7 @@ function textsWithoutField({ message, fields }: Problem, labels: Labels): readon
   ];
 }
 
-/** What is wrong with a field; nothing once it was changed, by typing or as `value`. */
-function useErrors({ name, label }: FieldProps, value?: unknown): readonly string[] {
-  const { problem, labels, edited } = useContext(FormContext);
-  labels.set(name, label);
-  useLayoutEffect(() => {
-    labels.set(name, label);
-    return () => void labels.delete(name);
-  }, [labels, name, label]);
-  const refused = useRef({ problem, value });
-  if (refused.current.problem !== problem) refused.current = { problem, value };
-  if (problem === undefined || edited.has(name) || refused.current.value !== value) return [];
-  return Object.entries(problem.fields)
-    .filter(([about]) => fieldOf(about, labels) === name)
-    .flatMap(([about, texts]) => texts.map((text) => plainText(text, about, labels)));
-}
-
-/** What every field has. */
-interface FieldProps {
-  /** The name of the request's field. */
-  readonly name: string;
-  readonly label: string;
-  /** Below the field: form, unit, consequence. */
-  readonly hint?: ComponentChildren;
-  readonly optional?: boolean;
-}
-
-/** What ties an input to its label, hint and error. */
-interface InputProps {
-  readonly id: string;
-  readonly name: string;
-  readonly "aria-invalid": boolean;
-  readonly "aria-describedby": string | undefined;
-}
-
-/** A label, an input of any kind, and what is wrong with it. The other fields are made of this one. */
-export function Field(
-  props: FieldProps & {
-    /** What it holds, where that also changes otherwise than by typing into it. */
-    readonly value?: unknown;
-    readonly children: (input: InputProps) => ComponentChildren;
-  },
-) {
-  const id = useId();
-  const errors = useErrors(props, props.value);
-  const described = [errors.length > 0 && `${id}-error`, props.hint && `${id}-hint`].filter(
-    Boolean,
-  );
-  return (
-    <div class="field" data-field={props.name}>
-      <label for={id}>
-        {props.label}
-        {props.optional && <span class="optional"> (optional)</span>}
-      </label>
-      {props.children({
-        id,
-        name: props.name,
-        "aria-invalid": errors.length > 0,
-        "aria-describedby": described.join(" ") || undefined,
-      })}
-      {errors.length > 0 && (
-        <p class="field-error" id={`${id}-error`}>
-          {errors.join(" ")}
-        </p>
-      )}
-      {props.hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {props.hint}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** What can be typed into. */
-interface TypedProps extends FieldProps {
-  /** What it holds at first; later changes of it are shown too. */
-  readonly value?: string | number | undefined;
-  readonly onInput?: (text: string) => void;
-}
-
-/** One line of text, or with `numeric` a number, read by `numberOf`. */
-export function TextField(
-  props: TypedProps & {
-    readonly type?: "text" | "email" | "search" | "date" | "datetime-local";
-    readonly numeric?: boolean;
-    readonly autoComplete?: string;
-    readonly placeholder?: string;
-  },
-) {
-  const { type = "text", value, onInput, autoComplete = "off" } = props;
-  return (
-    <Field {...props}>
-      {(input) => (
-        <input
-          {...input}
-          // The types of attributes tell apart what this field does not.
-          type={type as "text"}
-          inputMode={props.numeric ? "decimal" : undefined}
-          autoComplete={autoComplete}
-          placeholder={props.placeholder}
-          {...(onInput
-            ? { value }
-            : { defaultValue: value === undefined ? undefined : String(value) })}
-          onInput={onInput && ((event) => onInput(event.currentTarget.value))}
-        />
-      )}
-    </Field>
-  );
-}
-
-/** Several lines of text. */
-export function TextAreaField(props: TypedProps & { readonly rows?: number }) {
-  const { value, onInput } = props;
-  return (
-    <Field {...props}>
-      {(input) => (
-        <textarea
-          {...input}
-          rows={props.rows ?? 3}
-          {...(onInput
-            ? { value }
-            : { defaultValue: value === undefined ? undefined : String(value) })}
-          onInput={onInput && ((event) => onInput(event.currentTarget.value))}
-        />
-      )}
-    </Field>
-  );
-}
-
-/** One of several; `choices` are values and what they are called. */
-export function SelectField(
-  props: TypedProps & { readonly choices: readonly (readonly [value: string, label: string])[] },
-) {
-  const { value, onInput } = props;
-  return (
-    <Field {...props}>
-      {(input) => (
-        <select {...input} onChange={onInput && ((event) => onInput(event.currentTarget.value))}>
-          {props.choices.map(([one, label]) => (
-            <option key={one} value={one} selected={one === String(value ?? "")}>
-              {label}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
-
-/** Any of several, read by `form.getAll(name)`; `choices` are values and what they are called. */
-export function ChoicesField(
-  props: FieldProps & {
-    readonly choices: readonly (readonly [value: string, label: string])[];
-    /** Those that are chosen at first. */
-    readonly values: readonly string[];
-  },
-) {
-  const id = useId();
-  const errors = useErrors(props);
-  return (
-    <fieldset class="field choices" data-field={props.name} aria-describedby={`${id}-note`}>
-      <legend>{props.label}</legend>
-      {props.choices.map(([value, label]) => (
-        <label key={value}>
-          <input
-            type="checkbox"
-            name={props.name}
-            value={value}
-            defaultChecked={props.values.includes(value)}
-          />
-          {label}
-        </label>
-      ))}
-      <div id={`${id}-note`}>
-        {errors.length > 0 && <p class="field-error">{errors.join(" ")}</p>}
-        {props.hint && <p class="hint">{props.hint}</p>}
-      </div>
-    </fieldset>
-  );
-}
-
-/** Yes or no, which nothing can be wrong with: what is said of it stands above the buttons. */
-export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
-  const id = useId();
-  return (
-    <div class="field check">
-      <input id={id} type="checkbox" name={props.name} defaultChecked={props.checked} />
-      <label for={id}>{props.label}</label>
-      {props.hint && <p class="hint">{props.hint}</p>}
-    </div>
-  );
-}
-
-/** What was typed into a field, without blanks around it. */
-export function textOf(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === "string" ? value.trim() : "";
-}
-
-/** What was typed into a field that may be left empty. */
-export function optionalTextOf(form: FormData, name: string): string | undefined {
-  return textOf(form, name) || undefined;
-}
-
-/** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
-export function numberOf(form: FormData, name: string): number | undefined {
-  return numberFrom(textOf(form, name));
+/** Why the form around it was refused last; undefined when it was not. */
+export function useFormProblem(): Problem | undefined {
+  return useContext(FormContext).problem;
 }

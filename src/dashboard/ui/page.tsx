@@ -1,5 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { paths } from "../routes/paths.ts";
+
+/** A text that leads to an address. */
+export interface Link {
+  readonly label: string;
+  readonly href: string;
+}
 
 /** Names the page in the browser's tab and history. */
 export function useTitle(title: string): void {
@@ -12,7 +19,7 @@ export function useTitle(title: string): void {
 export function Page(props: {
   readonly title: string;
   /** The page above this one, shown as a way back. */
-  readonly up?: { readonly label: string; readonly href: string };
+  readonly up?: Link;
   /** Beside the heading, such as a state. */
   readonly note?: ComponentChildren;
   /** Buttons and links, the most usual last. */
@@ -53,5 +60,57 @@ export function Section(props: {
       </header>
       {props.children}
     </section>
+  );
+}
+
+/** Stands where there is nothing yet, and says what to do next. */
+export function Empty(props: {
+  readonly title: string;
+  readonly link?: Link;
+  /** What to do instead of following a link, such as a button. */
+  readonly action?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{props.title}</p>
+      {props.children && <p>{props.children}</p>}
+      {props.link && (
+        <a class="button" href={props.link.href}>
+          {props.link.label}
+        </a>
+      )}
+      {props.action}
+    </div>
+  );
+}
+
+/** Leads to the start of the dashboard. */
+export const TO_START: Link = { label: "Go to the start", href: paths.home({}) };
+
+/** Shown at an address that leads to no page. */
+export function NotFoundPage() {
+  return (
+    <Page title="Page not found">
+      <Empty title="There is nothing at this address" link={TO_START}>
+        The link may be mistyped, or what it led to may be gone.
+      </Empty>
+    </Page>
+  );
+}
+
+/** Views of one thing beside each other, each with an address of its own. */
+export function Tabs(props: {
+  readonly label: string;
+  readonly tabs: readonly (Link & { readonly current: boolean })[];
+}) {
+  return (
+    <nav class="tabs" aria-label={props.label}>
+      {props.tabs.map(({ label, href, current }) => (
+        <a key={href} href={href} aria-current={current ? "page" : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
   );
 }

@@ -1,18 +1,15 @@
 import type { ComponentChildren } from "preact";
-import { plainText, type Labels } from "../api/plain-text.ts";
-import type { Problem } from "../api/problem.ts";
+import { type Labels, plainText, type Problem } from "../api/problem.ts";
 import type { Query } from "../api/use-query.ts";
 import { changeQuery } from "../routes/router.ts";
 import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 
 /** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
-export function Loaded<T>(props: {
+export function QueryView<T>(props: {
   readonly query: Query<T>;
-  /** Shown while it loads for the first time, such as a table without rows. */
-  readonly waiting?: ComponentChildren;
-  /** What fields are called that a refusal may be about. */
+  /** What the fields are called that a refusal may be about. */
   readonly labels?: Labels;
-  /** Whether to show nothing of its being loaded anew, where that happens all the time by itself. */
+  /** Whether loading anew is not shown, since that happens all the time by itself. */
   readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }) {
@@ -21,7 +18,7 @@ export function Loaded<T>(props: {
     <>
       {problem && <ProblemNote problem={problem} labels={props.labels} retry={reload} />}
       {data === undefined ? (
-        isLoading && (props.waiting ?? <Spinner label="Loading" />)
+        isLoading && <Spinner label="Loading" />
       ) : (
         <div class="loaded" aria-busy={isLoading && !props.quiet}>
           {props.children(data)}

@@ -12,19 +12,21 @@ export interface Column<T> {
   readonly selfEvident?: boolean;
 }
 
-/**
- * Rows under a heading each. Where `href` is given, a row leads there: its first cell is a link that
- * covers the row, and `j`, `k` and the arrow keys go from row to row, Enter opens one. On a narrow
- * screen each row becomes a block, with the headings beside the values that need them.
- */
-export function Table<T>(props: {
+export interface TableProps<T> {
   /** What the rows are, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
   readonly href?: (row: T) => string;
-}) {
+}
+
+/**
+ * Rows under a heading each. Where `href` is given, a row leads there: its first cell is a link that
+ * covers the row, and `j`, `k` and the arrow keys go from row to row, Enter opens one. On a narrow
+ * screen each row becomes a block, with the headings beside the values that need them.
+ */
+export function Table<T>(props: TableProps<T>) {
   const { columns, href } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const go = (step: number) => focusRow(body.current, step);

@@ -1,5 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
-import { dateOf, relativeText, timeText, type Instant } from "./format.ts";
+import { dateOf, type Instant, moneyText, relativeText, timeText } from "./format.ts";
+
+/** An amount in major units, in the reader's locale, with its exact value and currency as title. */
+export function Money(props: { readonly amount: number; readonly currency: string }) {
+  const { amount, currency } = props;
+  return (
+    <data class="money" value={String(amount)} title={`${amount} ${currency}`}>
+      {moneyText(amount, currency)}
+    </data>
+  );
+}
 
 /** How often a relative time is said anew, in milliseconds. */
 const REFRESH_MS = 30_000;
@@ -12,7 +22,11 @@ export function Time(props: {
   readonly at: Instant | undefined;
   readonly exact?: boolean | "second";
 }) {
-  const now = useNow();
+  const [now, setNow] = useState(() => new Date());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
   if (props.at === undefined) return <>—</>;
   const date = dateOf(props.at);
   const iso = date.toISOString();
@@ -22,13 +36,4 @@ export function Time(props: {
       {props.exact ? timeText(date, to) : relativeText(date, now)}
     </time>
   );
-}
-
-function useNow(): Date {
-  const [now, setNow] = useState(() => new Date());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

@@ -2,12 +2,10 @@ import { useContext, useState } from "preact/hooks";
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { hasRole, useWorkspace, WorkspaceId } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { numberOf } from "../ui/form.tsx";
-import { OverlapField } from "../ui/overlap-field.tsx";
+import { numberOf, OverlapField } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
 import { WebhookFields, webhookOf } from "./webhook-fields.tsx";
 import { WebhookSecretDialog } from "./webhook-secret-dialog.tsx";
@@ -135,7 +133,7 @@ function SwitchDialog({ webhook, changed, ask }: DialogProps) {
 
 function RotateDialog({ webhook, changed, ask }: DialogProps) {
   const webhooks = useClient(WebhookService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds");
     const { secret } = await webhooks.rotateWebhookSecret(

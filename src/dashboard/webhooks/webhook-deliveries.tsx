@@ -7,16 +7,14 @@ import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js"
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
-import { useRepeat } from "../api/use-repeat.ts";
+import { useQuery, useRepeat } from "../api/use-query.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/empty.tsx";
+import { Empty, Section } from "../ui/page.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-state.tsx";
@@ -50,7 +48,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Section title="Deliveries">
       <Filters fields={FILTERS} />
-      <Loaded query={list} quiet>
+      <QueryView query={list} quiet>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoDeliveries filtered={status !== undefined} />
@@ -67,7 +65,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
             </>
           )
         }
-      </Loaded>
+      </QueryView>
       {open !== null && /^\d{1,18}$/.test(open) && (
         <AttemptsDialog
           webhook={id}
@@ -165,11 +163,11 @@ function AttemptsDialog(props: {
             <code class="minor">{delivery.event}</code>
           </p>
         )}
-        <Loaded query={attempts}>
+        <QueryView query={attempts}>
           {({ data }) =>
             data.length === 0 ? <p>No attempt has ended yet.</p> : <Attempts attempts={data} />
           }
-        </Loaded>
+        </QueryView>
         <div class="actions">
           <button type="button" class="button primary" onClick={closeAttempts}>
             Close

@@ -1,5 +1,5 @@
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
-import { ChoicesField, TextField, textOf } from "../ui/form.tsx";
+import { ChoicesField, TextField, textOf } from "../ui/fields.tsx";
 
 const TYPES = [
   ["shipment.created", "Booked"],

@@ -1,4 +1,4 @@
-import { SecretDialog } from "../ui/secret-dialog.tsx";
+import { SecretDialog } from "../ui/dialog.tsx";
 
 /** Shows the new secret of a webhook. */
 export function WebhookSecretDialog(props: {

@@ -2,13 +2,11 @@ import { Code } from "@connectrpc/connect";
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useRepeat } from "../api/use-repeat.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
+import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Facts } from "../ui/description-list.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { typesText } from "./webhook-fields.tsx";
 import { WebhookBadge } from "./webhook-state.tsx";
@@ -60,7 +58,7 @@ export function WebhookPage(props: { readonly workspace: string; readonly webhoo
 
 function Content(props: { readonly query: Query<{ readonly data?: Webhook | undefined }> }) {
   return (
-    <Loaded query={props.query} quiet>
+    <QueryView query={props.query} quiet>
       {({ data }) =>
         data && (
           <div class="stack">
@@ -69,7 +67,7 @@ function Content(props: { readonly query: Query<{ readonly data?: Webhook | unde
           </div>
         )
       }
-    </Loaded>
+    </QueryView>
   );
 }
 
@@ -84,7 +82,7 @@ function Details({ webhook }: { readonly webhook: Webhook }) {
             is enabled.
           </p>
         )}
-        <Facts
+        <DescriptionList
           items={[
             ["URL", url],
             ["Events", typesText(webhook)],

@@ -2,15 +2,13 @@ import { useState } from "preact/hooks";
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { typesText, WebhookFields, webhookOf } from "./webhook-fields.tsx";
 import { WebhookSecretDialog } from "./webhook-secret-dialog.tsx";
@@ -41,7 +39,7 @@ export function WebhooksPage({ workspace }: { readonly workspace: string }) {
   );
   return (
     <Page title="Webhooks" actions={create}>
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No webhooks yet">
@@ -59,7 +57,7 @@ export function WebhooksPage({ workspace }: { readonly workspace: string }) {
             />
           )
         }
-      </Loaded>
+      </QueryView>
       {asked === "create" && <CreateDialog close={() => ask(undefined)} done={ask} />}
       {typeof asked === "object" && (
         <WebhookSecretDialog
@@ -76,7 +74,7 @@ function CreateDialog(props: {
   readonly done: (asked: Asked) => void;
 }) {
   const webhooks = useClient(WebhookService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const create = useAction(async (form: FormData) => {
     const { data, secret } = await webhooks.createWebhook(webhookOf(form), once);
     props.done({ id: data!.id, secret });

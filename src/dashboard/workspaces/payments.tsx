@@ -4,7 +4,7 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { BookingBlockers } from "./booking-blockers.tsx";
-import { Loaded } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 
@@ -15,7 +15,7 @@ export function PaymentsPage({ workspace }: { readonly workspace: string }) {
   const provider = query.data?.data?.paymentProvider;
   return (
     <Page title="Payments">
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) =>
           data && (
             <div class="stack">
@@ -27,7 +27,7 @@ export function PaymentsPage({ workspace }: { readonly workspace: string }) {
             </div>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }

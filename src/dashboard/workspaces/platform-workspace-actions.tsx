@@ -6,12 +6,10 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/form.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
 
 interface ActionProps {
@@ -117,7 +115,7 @@ const ROLES = [
 
 function InviteDialog({ workspace: { id, name }, changed, close }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const [made, setMade] = useState<{ readonly email: string; readonly link: string }>();
   const invite = useAction(async (form: FormData) => {
     const { data, signInPath } = await workspaces.inviteWorkspaceMember(

@@ -3,19 +3,16 @@ import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { numberOf } from "../ui/form.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { numberOf, OverlapField } from "../ui/fields.tsx";
 import { KEY_COLUMNS, keyActionsColumn, keyTitle } from "../keys/key-columns.tsx";
 import { KeyFields, keyFieldsIn } from "../keys/key-fields.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { OverlapField } from "../ui/overlap-field.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 
@@ -46,7 +43,7 @@ export function PlatformWorkspaceKeys(props: {
   const columns = mayChange ? [...KEY_COLUMNS, actionsColumn(ask)] : KEY_COLUMNS;
   return (
     <Section title="API keys" actions={mayChange && <KeyButtons ask={ask} />}>
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data }) =>
           data.length === 0 ? (
             <p class="minor">No key works: the workspace’s programs cannot call.</p>
@@ -54,7 +51,7 @@ export function PlatformWorkspaceKeys(props: {
             <Table label="API keys" columns={columns} rows={data} keyOf={({ id }) => id} />
           )
         }
-      </Loaded>
+      </QueryView>
       <KeyDialog asked={asked} ask={ask} workspace={workspace} changed={changed} />
     </Section>
   );
@@ -123,7 +120,7 @@ function KeyDialog(props: {
 
 function CreateDialog({ workspace, close, done }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const create = useAction(async (form: FormData) => {
     const fields = { workspace, ...keyFieldsIn(form) };
     const { apiKey } = await workspaces.createWorkspaceApiKey(fields, once);
@@ -154,7 +151,7 @@ function EditDialog(props: DialogProps & { readonly apiKey: ApiKey }) {
 
 function RotateDialog({ workspace, close, done }: DialogProps) {
   const workspaces = useClient(WorkspaceAdminService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const rotate = useAction(async (form: FormData) => {
     const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
     const { apiKey } = await workspaces.rotateWorkspaceApiKeys({ workspace, overlapSeconds }, once);

@@ -10,8 +10,8 @@ import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Facts } from "../ui/description-list.tsx";
-import { numberOf, TextField } from "../ui/form.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { numberOf, TextField } from "../ui/fields.tsx";
 import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -36,7 +36,7 @@ export function PlatformWorkspaceLimits({ workspace, changed }: ActionProps) {
   const { limits } = workspace;
   return (
     <Section title="Limits" actions={<LimitsButton workspace={workspace} changed={changed} />}>
-      <Facts
+      <DescriptionList
         items={CLASSES.map(([name, label]) => {
           const limit = limits?.[name];
           return [

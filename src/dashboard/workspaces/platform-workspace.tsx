@@ -8,14 +8,13 @@ import {
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useQuery, type Query } from "../api/use-query.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Facts } from "../ui/description-list.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import { RecentChanges } from "../audit/recent-changes.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { RecentChanges } from "../audit/audit-table.tsx";
 import { Time } from "../ui/values.tsx";
 import { WorkspaceBadge } from "./workspace-badge.tsx";
 import { paths } from "../routes/paths.ts";
@@ -47,9 +46,9 @@ export function PlatformWorkspacePage(props: { readonly workspace: string }) {
       note={workspace && <WorkspaceBadge workspace={workspace} />}
       actions={workspace && <WorkspaceActions workspace={workspace} changed={changed} />}
     >
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) => data && <Content workspace={data} changes={changes} changed={changed} />}
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }
@@ -87,7 +86,7 @@ function About({ workspace, changed }: ContentProps) {
   const { id, createdAt, suspendedAt, paymentProvider } = workspace;
   return (
     <Section title="About it" actions={<PaymentsButton workspace={workspace} changed={changed} />}>
-      <Facts
+      <DescriptionList
         items={[
           [
             "Id",

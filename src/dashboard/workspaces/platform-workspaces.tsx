@@ -5,19 +5,16 @@ import {
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useIdempotency } from "../api/idempotency.ts";
+import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/empty.tsx";
+import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Empty, Page } from "../ui/page.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
-import { CheckField, TextField, textOf } from "../ui/form.tsx";
-import { Loaded } from "../ui/query-view.tsx";
-import { Page } from "../ui/page.tsx";
+import { CheckField, TextField, textOf } from "../ui/fields.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Pager, usePageToken } from "../ui/pager.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { WorkspaceBadge } from "./workspace-badge.tsx";
 import { paths } from "../routes/paths.ts";
@@ -55,7 +52,7 @@ export function PlatformWorkspacesPage() {
   return (
     <Page title="Workspaces" actions={mayChange && create}>
       <Filters fields={FILTERS} />
-      <Loaded query={list}>
+      <QueryView query={list}>
         {({ data, nextPageToken }) =>
           data.length === 0 ? (
             <NoWorkspaces filtered={query.size > 0} />
@@ -72,7 +69,7 @@ export function PlatformWorkspacesPage() {
             </>
           )
         }
-      </Loaded>
+      </QueryView>
       {isCreating && <CreateDialog close={() => setCreating(false)} />}
     </Page>
   );
@@ -120,7 +117,7 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
 /** Asks for a name, and then shows the first key, before it leads to the new workspace. */
 function CreateDialog({ close }: { readonly close: () => void }) {
   const workspaces = useClient(WorkspaceAdminService);
-  const once = useIdempotency();
+  const once = useIdempotencyOptions();
   const [made, setMade] = useState<{ readonly workspace: bigint; readonly key: string }>();
   const create = useAction(async (form: FormData) => {
     const paymentProvider = form.has("payment_provider") ? "manual" : undefined;

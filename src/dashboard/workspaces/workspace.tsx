@@ -8,9 +8,9 @@ import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BookingBlockers } from "./booking-blockers.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
-import { Facts } from "../ui/description-list.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
-import { Loaded } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 
@@ -20,7 +20,7 @@ export function WorkspacePage() {
   const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
   return (
     <Page title="Workspace">
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) =>
           data && (
             <div class="stack">
@@ -32,7 +32,7 @@ export function WorkspacePage() {
             </div>
           )
         }
-      </Loaded>
+      </QueryView>
     </Page>
   );
 }
@@ -41,7 +41,7 @@ function About({ workspace }: { readonly workspace: Workspace }) {
   const { id, name, paymentProvider, bookingBlockers } = workspace;
   return (
     <Section title="About it">
-      <Facts
+      <DescriptionList
         items={[
           ["Name", name],
           [
@@ -66,7 +66,7 @@ function LimitsSection({ limits }: { readonly limits: Limits }) {
   const { requestBytes, pageSize, batchRoutes, metadataKeys, quote, read, write } = limits;
   return (
     <Section title="Limits">
-      <Facts
+      <DescriptionList
         items={[
           ["Quotes", rateText(quote)],
           ["Reads", rateText(read)],

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from "preact";
+import type { Action } from "../api/use-action.ts";
+
+interface ButtonProps {
+  readonly primary?: boolean;
+  /** What it is called for those who do not see what is around it. */
+  readonly label?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A button that does something at once, or opens a dialog. */
+export function Button(
+  props: ButtonProps & {
+    readonly quiet?: boolean;
+    readonly busy?: boolean;
+    readonly disabled?: boolean;
+    readonly onClick: () => void;
+  },
+) {
+  const kind = props.primary ? " primary" : props.quiet ? " quiet" : "";
+  return (
+    <button
+      type="button"
+      class={`button${kind}`}
+      aria-label={props.label}
+      aria-busy={props.busy}
+      disabled={props.disabled}
+      onClick={props.onClick}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+/** A button that runs an action without asking, with what went wrong before it. */
+export function ActionButton(props: ButtonProps & { readonly action: Action<readonly []> }) {
+  const { action, ...button } = props;
+  return (
+    <>
+      {action.problem && (
+        <span class="field-error" role="alert">
+          {action.problem.message}
+        </span>
+      )}
+      <Button {...button} busy={action.isRunning} onClick={() => void action.run()} />
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { Code } from "@connectrpc/connect";
+import type { ComponentChildren } from "preact";
+import type { Query } from "../api/use-query.ts";
+import { Empty, Page, type Link } from "./page.tsx";
+import { QueryView } from "./query-view.tsx";
+
+/**
+ * A page about one record that a query loads; where there is none, says so and leads to all of them.
+ *
+ *     <DetailPage query={query} up={up} what="operator" ... missing="No operator ...">
+ *       {(operator) => <About operator={operator} />}
+ *     </DetailPage>
+ */
+export function DetailPage<T>(props: {
+  readonly query: Query<{ readonly data?: T | undefined }>;
+  /** The list of all. */
+  readonly up: Link;
+  /** What it is, as in "There is no such operator". */
+  readonly what: string;
+  readonly title: (record: T) => string;
+  /** The title while there is no record. */
+  readonly fallbackTitle: string;
+  /** Why there may be none. */
+  readonly missing: ComponentChildren;
+  readonly note?: (record: T) => ComponentChildren;
+  readonly actions?: (record: T) => ComponentChildren;
+  /** Whether it is loaded anew by itself all the time. */
+  readonly quiet?: boolean;
+  readonly children: (record: T) => ComponentChildren;
+}) {
+  const { query, up, fallbackTitle } = props;
+  const record = query.data?.data;
+  if (query.problem?.code === Code.NotFound) {
+    const link = { ...up, label: `Show all ${up.label.toLowerCase()}` };
+    return (
+      <Page title={fallbackTitle} up={up}>
+        <Empty title={`There is no such ${props.what}`} link={link}>
+          {props.missing}
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={record ? props.title(record) : fallbackTitle}
+      up={up}
+      note={record && props.note?.(record)}
+      actions={record && props.actions?.(record)}
+    >
+      <QueryView query={query} quiet={props.quiet ?? false}>
+        {({ data }) => data && props.children(data)}
+      </QueryView>
+    </Page>
+  );
+}

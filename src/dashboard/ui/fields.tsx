@@ -1,0 +1,229 @@
+import type { ComponentChildren } from "preact";
+import { useContext, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { fieldOf, plainText } from "../api/problem.ts";
+import { FormContext } from "./form.tsx";
+import { numberFrom } from "./format.ts";
+
+/** What is wrong with a field; nothing once it was changed, by typing or as `value`. */
+function useErrors({ name, label }: FieldProps, value?: unknown): readonly string[] {
+  const { problem, labels, edited } = useContext(FormContext);
+  labels.set(name, label);
+  useLayoutEffect(() => {
+    labels.set(name, label);
+    return () => void labels.delete(name);
+  }, [labels, name, label]);
+  const refused = useRef({ problem, value });
+  if (refused.current.problem !== problem) refused.current = { problem, value };
+  if (problem === undefined || edited.has(name) || refused.current.value !== value) return [];
+  return Object.entries(problem.fields)
+    .filter(([about]) => fieldOf(about, labels) === name)
+    .flatMap(([about, texts]) => texts.map((text) => plainText(text, about, labels)));
+}
+
+/** What every field has. */
+interface FieldProps {
+  /** The name of the request's field. */
+  readonly name: string;
+  readonly label: string;
+  /** Below the field: form, unit, consequence. */
+  readonly hint?: ComponentChildren;
+  readonly optional?: boolean;
+}
+
+/** What ties an input to its label, hint and error. */
+interface InputProps {
+  readonly id: string;
+  readonly name: string;
+  readonly "aria-invalid": boolean;
+  readonly "aria-describedby": string | undefined;
+}
+
+/** A label, an input of any kind, and what is wrong with it. The other fields are made of this one. */
+export function Field(
+  props: FieldProps & {
+    /** What it holds, where that also changes otherwise than by typing into it. */
+    readonly value?: unknown;
+    readonly children: (input: InputProps) => ComponentChildren;
+  },
+) {
+  const id = useId();
+  const errors = useErrors(props, props.value);
+  const described = [errors.length > 0 && `${id}-error`, props.hint && `${id}-hint`].filter(
+    Boolean,
+  );
+  return (
+    <div class="field" data-field={props.name}>
+      <label for={id}>
+        {props.label}
+        {props.optional && <span class="optional"> (optional)</span>}
+      </label>
+      {props.children({
+        id,
+        name: props.name,
+        "aria-invalid": errors.length > 0,
+        "aria-describedby": described.join(" ") || undefined,
+      })}
+      {errors.length > 0 && (
+        <p class="field-error" id={`${id}-error`}>
+          {errors.join(" ")}
+        </p>
+      )}
+      {props.hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {props.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Values and what they are called. */
+export type Choices = readonly (readonly [value: string, label: string])[];
+
+/** What can be typed into. */
+interface TypedProps extends FieldProps {
+  /** What it holds at first; later changes of it are shown too. */
+  readonly value?: string | number | undefined;
+  readonly onInput?: (text: string) => void;
+}
+
+/** What an input holds: what the page says with `onInput`, else what is typed. */
+function contentOf({ value, onInput }: TypedProps) {
+  const content =
+    onInput === undefined
+      ? { defaultValue: value === undefined ? undefined : String(value) }
+      : { value };
+  const listener =
+    onInput &&
+    (({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      onInput(currentTarget.value));
+  return { ...content, onInput: listener };
+}
+
+/** One line of text, or with `numeric` a number, read by `numberOf`. */
+export function TextField(
+  props: TypedProps & {
+    readonly type?: "text" | "email" | "date" | "datetime-local";
+    readonly numeric?: boolean;
+    readonly autoComplete?: string;
+    readonly placeholder?: string;
+  },
+) {
+  const { type = "text", numeric, autoComplete = "off", placeholder } = props;
+  return (
+    <Field {...props}>
+      {(input) => (
+        <input
+          {...input}
+          // The types of attributes tell apart what this field does not.
+          type={type as "text"}
+          inputMode={numeric ? "decimal" : undefined}
+          autoComplete={autoComplete}
+          placeholder={placeholder}
+          {...contentOf(props)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Several lines of text. */
+export function TextAreaField(props: TypedProps) {
+  return (
+    <Field {...props}>{(input) => <textarea {...input} rows={3} {...contentOf(props)} />}</Field>
+  );
+}
+
+/** One of several. */
+export function SelectField(props: TypedProps & { readonly choices: Choices }) {
+  const { value, onInput } = props;
+  return (
+    <Field {...props}>
+      {(input) => (
+        <select {...input} onChange={onInput && ((event) => onInput(event.currentTarget.value))}>
+          {props.choices.map(([choice, label]) => (
+            <option key={choice} value={choice} selected={choice === String(value ?? "")}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+const OVERLAPS = [
+  ["0", "At once"],
+  ["3600", "In 1 hour"],
+  ["86400", "In 1 day"],
+  ["604800", "In 7 days"],
+] as const;
+
+/** When what is replaced ends, in seconds: the field `overlap_seconds`. */
+export function OverlapField(props: {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: number;
+}) {
+  return <SelectField name="overlap_seconds" {...props} choices={OVERLAPS} />;
+}
+
+/** Any of several, read by `form.getAll(name)`. */
+export function ChoicesField(
+  props: FieldProps & {
+    readonly choices: Choices;
+    /** Those that are chosen at first. */
+    readonly values: readonly string[];
+  },
+) {
+  const id = useId();
+  const errors = useErrors(props);
+  return (
+    <fieldset class="field choices" data-field={props.name} aria-describedby={`${id}-note`}>
+      <legend>{props.label}</legend>
+      {props.choices.map(([value, label]) => (
+        <label key={value}>
+          <input
+            type="checkbox"
+            name={props.name}
+            value={value}
+            defaultChecked={props.values.includes(value)}
+          />
+          {label}
+        </label>
+      ))}
+      <div id={`${id}-note`}>
+        {errors.length > 0 && <p class="field-error">{errors.join(" ")}</p>}
+        {props.hint && <p class="hint">{props.hint}</p>}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Yes or no, which nothing can be wrong with: what is said of it stands above the buttons. */
+export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
+  const id = useId();
+  return (
+    <div class="field check">
+      <input id={id} type="checkbox" name={props.name} defaultChecked={props.checked} />
+      <label for={id}>{props.label}</label>
+      {props.hint && <p class="hint">{props.hint}</p>}
+    </div>
+  );
+}
+
+/** What was typed into a field, without blanks around it. */
+export function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** What was typed into a field that may be left empty. */
+export function optionalTextOf(form: FormData, name: string): string | undefined {
+  return textOf(form, name) || undefined;
+}
+
+/** The number typed into a field, with a point or a comma; NaN for no number, undefined for nothing. */
+export function numberOf(form: FormData, name: string): number | undefined {
+  return numberFrom(textOf(form, name));
+}
