@@ -13,7 +13,7 @@ interface Room {
   readonly because: string;
 }
 
-const DATABASE = /^(pg|kysely|@mikro-orm)/;
+const DATABASE = /^(pg|@mikro-orm)/;
 const NODE = /^node:/;
 const OUTSIDE = /^(pg|@mikro-orm|@connectrpc|@bufbuild|node:(fs|net|http|http2|child_process))/;
 

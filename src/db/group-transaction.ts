@@ -1,5 +1,6 @@
 import { isContention, isTransientDatabaseError, isUniqueViolation } from "./database-error.ts";
 import type { EntityManager } from "./orm.ts";
+import { runStatement } from "./statement.ts";
 
 /** What came of one member of a group: its result, or why it alone was refused. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
@@ -18,6 +19,7 @@ export type GroupWork<Member, Result> = (
  * members are written one by one, so that only the member that needs the lock waits for it.
  */
 const GROUP_LOCK_TIMEOUT_MS = 100;
+const SET_LOCK_TIMEOUT = `set local lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`;
 
 /** A transaction that failed before its commit, and so certainly wrote nothing. */
 export class RolledBackError extends Error {
@@ -67,7 +69,7 @@ async function workAndFlush<Member, Result>(
 ): Promise<Outcome<Result>[]> {
   try {
     await tx.begin();
-    if (members.length > 1) await tx.execute(`set local lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`);
+    if (members.length > 1) await runStatement(tx, SET_LOCK_TIMEOUT);
     const outcomes = await work(tx, members);
     await tx.flush();
     return outcomes;

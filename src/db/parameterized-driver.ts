@@ -9,16 +9,14 @@ import {
   type Transaction,
 } from "@mikro-orm/core";
 import { NativeQueryBuilder, PostgreSqlConnection, PostgreSqlDriver } from "@mikro-orm/postgresql";
-import { CompiledQuery } from "kysely";
 
 type Query = Parameters<PostgreSqlConnection["execute"]>[0];
 type Params = readonly unknown[] | Dictionary<unknown>;
 
-/** A statement whose values travel apart from its text. */
-interface BoundStatement {
-  /** With `$1`, `$2`, ... for the values. */
-  readonly text: string;
-  readonly values: readonly unknown[];
+/** A statement with `$1`, `$2`, ... for its values, as Kysely takes it, which MikroORM sends it by. */
+export function toStatement(sql: string, parameters: readonly unknown[]) {
+  const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] } as const;
+  return { sql, parameters, query, queryId: { queryId: "" } };
 }
 
 /**
@@ -34,17 +32,16 @@ class ParameterizedConnection extends PostgreSqlConnection {
     ctx?: Transaction,
   ): Promise<T> {
     await this.ensureConnection();
-    const { text, values } = this.bind(query, params);
+    const statement = this.bind(query, params);
     const run = async () => {
-      const statement = CompiledQuery.raw(text, [...values]);
       const client = (ctx ?? this.getClient()) as ReturnType<typeof this.getClient>;
       return this.transformRawResult<T>(await client.executeQuery(statement), method);
     };
-    return this.executeQuery(text, run, { params: values });
+    return this.executeQuery(statement.sql, run, { params: statement.parameters });
   }
 
   /** Numbers the placeholders of a statement as MikroORM writes it, and lists their values. */
-  bind(query: Query, params: Params): BoundStatement {
+  bind(query: Query, params: Params): ReturnType<typeof toStatement> {
     const plain = query instanceof NativeQueryBuilder ? query.toRaw() : query;
     const fragment =
       typeof plain === "string" && !Array.isArray(params)
@@ -55,7 +52,7 @@ class ParameterizedConnection extends PostgreSqlConnection {
     const text = isRaw(fragment)
       ? bindText(fragment.sql, fragment.params, values, quote)
       : bindText(fragment, params as readonly unknown[], values, quote);
-    return { text, values };
+    return toStatement(text, values);
   }
 }
 

@@ -1,19 +1,20 @@
-import { CompiledQuery } from "kysely";
 import { allowSlow, SLOW_TIMEOUT_MS } from "./client.ts";
 import type { EntityManager } from "./orm.ts";
+import { toStatement } from "./parameterized-driver.ts";
 
 /**
- * Runs SQL in the unit of work's transaction, if there is one. PostgreSQL plans each text once for a
- * connection, so the text must not vary with the values: pass lists as JSON.
+ * Runs SQL written by hand: in the transaction of `em`, if there is one, else on any connection, and
+ * then without a fork. PostgreSQL plans each text once for a connection, so the text must not vary with
+ * the values: pass lists as JSON.
  *
  * @param sql with `$1`, `$2`, ... for the values
  */
 export async function runStatement<Row>(
   em: EntityManager,
   sql: string,
-  values: readonly unknown[],
+  values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { rows } = await em.getKysely().executeQuery<Row>(CompiledQuery.raw(sql, [...values]));
+  const { rows } = await em.getKysely().executeQuery<Row>(toStatement(sql, values));
   return rows;
 }
 
@@ -29,6 +30,6 @@ export async function runSlowStatement<Row>(
   values: readonly unknown[],
 ): Promise<Row[]> {
   allowSlow(sql);
-  await tx.execute(`set local statement_timeout = ${SLOW_TIMEOUT_MS}`);
+  await runStatement(tx, `set local statement_timeout = ${SLOW_TIMEOUT_MS}`);
   return runStatement<Row>(tx, sql, values);
 }

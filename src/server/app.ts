@@ -6,7 +6,6 @@ import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import type { Config } from "../config/config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
-import { createReader } from "../db/reader.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
@@ -210,7 +209,6 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     createGroup: createGroupCommit(em, observeGroups),
     observeGroups,
     secretSeal: createSecretSeal(config.secretsKeys ?? []),
-    reader: createReader(orm),
     usage: createUsageCounter(),
     overviews: createSlowAnswers<Overview>(),
     platformOverviews: createSlowAnswers<GetPlatformOverviewResponse>(),

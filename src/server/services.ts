@@ -97,9 +97,9 @@ export function implementServices(given: ServiceDeps): {
   const { createGroup } = given;
   const deps = {
     ...given,
-    findShipment: createFindShipment(given.reader, given.observeGroups),
+    findShipment: createFindShipment(given.em, given.observeGroups),
     changeShipment: createChangeShipment(createGroup, given.events.announce),
-    findProvider: createFindProvider(given.reader, given.observeGroups),
+    findProvider: createFindProvider(given.em, given.observeGroups),
   };
   const events = eventFunctions(deps);
   return {
@@ -107,7 +107,7 @@ export function implementServices(given: ServiceDeps): {
       ...listRpcs(ShipmentService, shipmentFunctions(deps)),
       ...listRpcs(CustomerService, {
         getCustomer: (request, call) => getCustomer(request, call, deps.em),
-        listCustomers: (request, call) => listCustomers(request, call, deps),
+        listCustomers: (request, call) => listCustomers(request, call, deps.em),
         updateCustomer: (request, call) => updateCustomer(request, call, deps.em),
       }),
       ...listRpcs(WorkspaceService, {

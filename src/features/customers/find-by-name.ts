@@ -1,4 +1,5 @@
-import type { Reader } from "../../db/reader.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { CustomerRow } from "./customer-row.ts";
 import { HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
 
@@ -18,7 +19,7 @@ export interface NameSearch {
  * Finds customers by the beginning of their name or of its last word, in the order of what begins with
  * it. Each of the two is read in order from an index, and no further than the page reaches.
  */
-export async function findByName(reader: Reader, search: NameSearch): Promise<CustomerRow[]> {
+export async function findByName(em: EntityManager, search: NameSearch): Promise<CustomerRow[]> {
   const { workspace, name, emailLower, after, limit } = search;
   const values: unknown[] = [workspace, name, limit];
   const ofEmail = emailLower === undefined ? "" : `and email_lower = $${values.push(emailLower)}`;
@@ -29,12 +30,11 @@ export async function findByName(reader: Reader, search: NameSearch): Promise<Cu
   const branch = (key: string, condition: string) => `(
     select id, name, email, id_number, ${key} as key from customer
     where ${range(key)} ${condition} order by ${key}, id limit $3)`;
-  const sql = `select id::float8, name, email, id_number from (
+  const sql = `select id::float8, name, email, id_number as "idNumber" from (
     ${branch(NAME_KEY, "")} union all
     ${branch(LAST_WORD_KEY, `and ${HAS_WORDS} and not starts_with(${NAME_KEY}, lower($2))`)}
     ) as found order by key, id limit $3`;
-  const rows = (await reader.rows(sql, values)) as [number, string, string, string | null][];
-  return rows.map(([id, found, email, idNumber]) => ({ id, name: found, email, idNumber }));
+  return runStatement<CustomerRow>(em, sql, values);
 }
 
 /** What a customer was found by. */

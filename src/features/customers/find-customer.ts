@@ -1,5 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/record-id.ts";
+import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Customer } from "./customer.entity.ts";
 
@@ -15,11 +16,11 @@ export async function findCustomer(
   lock?: "lock",
 ): Promise<Customer> {
   const id = readRecordId(named) ?? 0;
-  if (lock !== undefined) await em.execute(LOCK_CUSTOMER, [workspace, id]);
+  if (lock !== undefined) await runStatement(em, LOCK_CUSTOMER, [workspace, id]);
   const found = await em.findOne(Customer, { workspace, id });
   if (found === null) throw refuse("CUSTOMER_NOT_FOUND", "There is no such customer.");
   return found;
 }
 
 /** `no key update`, so that shipments of the customer can be booked meanwhile. */
-const LOCK_CUSTOMER = "select from customer where workspace_id = ? and id = ? for no key update";
+const LOCK_CUSTOMER = "select from customer where workspace_id = $1 and id = $2 for no key update";

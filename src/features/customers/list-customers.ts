@@ -5,7 +5,6 @@ import {
   type ListCustomersResponse,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import type { Reader } from "../../db/reader.ts";
 import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { customerMessage } from "./customer-message.ts";
@@ -21,7 +20,7 @@ import { findByName } from "./find-by-name.ts";
 export async function listCustomers(
   request: ListCustomersRequestValid,
   { caller }: Call,
-  { em, reader }: { readonly em: EntityManager; readonly reader: Reader },
+  em: EntityManager,
 ): Promise<ListCustomersResponse> {
   const workspace = caller.workspaceId;
   const { name } = request;
@@ -40,7 +39,7 @@ export async function listCustomers(
           },
           { orderBy: { id: "desc" }, limit },
         )
-      : await findByName(reader, { workspace, name, emailLower, after, limit });
+      : await findByName(em, { workspace, name, emailLower, after, limit });
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   return create(ListCustomersResponseSchema, { data: rows.map(customerMessage), nextPageToken });
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { RETENTION, STORES, type Store } from "./stored-responses.ts";
 
 /** How many responses one statement deletes, so that no transaction grows long. */
@@ -20,10 +21,11 @@ async function purge(em: EntityManager, { table, owner }: Store): Promise<number
   let count = 0;
   let purged: unknown[];
   do {
-    purged = await em.fork().execute(
+    purged = await runStatement(
+      em,
       `delete from ${table} where (${owner}, key) in (
-         select ${owner}, key from ${table} where created_at < now() - ?::interval
-         order by created_at limit ? for update skip locked
+         select ${owner}, key from ${table} where created_at < now() - $1::interval
+         order by created_at limit $2 for update skip locked
        ) returning 1`,
       [RETENTION, BATCH],
     );

@@ -1,6 +1,7 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
-import type { Reader } from "../../db/reader.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { manualProvider } from "./manual-provider.ts";
 import type { PaymentProvider } from "./payment-provider.ts";
@@ -23,12 +24,17 @@ const FIND = `
     select provider from payment_connection where workspace_id = asked.workspace limit 1
   ) as connection`;
 
+interface Connection {
+  readonly place: number;
+  readonly provider: PaymentProviderName;
+}
+
 /** Builds the look-up; workspaces that are asked for at the same time share a statement. */
-export function createFindProvider(reader: Reader, observeGroups: ObserveGroups): FindProvider {
+export function createFindProvider(em: EntityManager, observeGroups: ObserveGroups): FindProvider {
   return batchReads(async (workspaces) => {
     const asked = workspaces.map((workspace, place) => ({ place, workspace }));
-    const rows = await reader.rows(FIND, [JSON.stringify(asked)]);
-    const names = new Map(rows as [number, PaymentProviderName][]);
+    const rows = await runStatement<Connection>(em, FIND, [JSON.stringify(asked)]);
+    const names = new Map(rows.map(({ place, provider }) => [place, provider]));
     return workspaces.map((_, place) => PROVIDERS[names.get(place) ?? "manual"]);
   }, observeGroups("provider_reads"));
 }

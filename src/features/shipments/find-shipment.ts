@@ -1,6 +1,7 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
-import type { Reader } from "../../db/reader.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
@@ -24,9 +25,9 @@ export interface ShipmentKey {
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
 /** Builds the look-up; shipments that are asked for at the same time share a statement. */
-export function createFindShipment(reader: Reader, observeGroups: ObserveGroups): FindShipment {
+export function createFindShipment(em: EntityManager, observeGroups: ObserveGroups): FindShipment {
   const find = batchReads(
-    (keys: readonly ShipmentKey[]) => readShipments(reader, keys),
+    (keys: readonly ShipmentKey[]) => readShipments(em, keys),
     observeGroups("shipment_reads"),
   );
   return async (key) => {
@@ -56,14 +57,18 @@ const FIND = `
     limit 1
   ) as found`;
 
+interface Found {
+  readonly place: number;
+  readonly shipment: string;
+}
+
 async function readShipments(
-  reader: Reader,
+  em: EntityManager,
   keys: readonly ShipmentKey[],
 ): Promise<(ShipmentRow | undefined)[]> {
   const asked = keys.map(({ workspace, reference }, place) => ({ place, workspace, reference }));
   const found = Array.from<ShipmentRow | undefined>({ length: keys.length });
-  for (const [place, shipment] of await reader.rows(FIND, [JSON.stringify(asked)])) {
-    found[place as number] = shipmentRow(shipment as string);
-  }
+  const rows = await runStatement<Found>(em, FIND, [JSON.stringify(asked)]);
+  for (const { place, shipment } of rows) found[place] = shipmentRow(shipment);
   return found;
 }

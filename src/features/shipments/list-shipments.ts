@@ -7,6 +7,7 @@ import {
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../domain/page-token.ts";
 import { readRecordId } from "../../db/record-id.ts";
+import { runStatement } from "../../db/statement.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
 import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
@@ -33,7 +34,7 @@ import {
 export async function listShipments(
   request: ListShipmentsRequestValid,
   { caller }: Call,
-  { reader }: Pick<ShipmentDeps, "reader">,
+  { em }: Pick<ShipmentDeps, "em">,
 ): Promise<RpcResponse<ListShipmentsResponse>> {
   const filters = filtersOf(caller.workspaceId, request);
   const page = readPage(request, filters, readPosition);
@@ -41,7 +42,8 @@ export async function listShipments(
   if (state === undefined) return create(ListShipmentsResponseSchema);
 
   const { sql, values } = listQuery(state, filters, page);
-  const found = (await reader.rows(sql, values)).map(([row]) => shipmentRow(row as string));
+  const selected = await runStatement<{ shipment: string }>(em, sql, values);
+  const found = selected.map(({ shipment }) => shipmentRow(shipment));
   const { rows, nextPageToken } = endPage(found, page, positionOf, shipmentBytes);
   return new LazyResponse<ListShipmentsResponse>(
     () => ({

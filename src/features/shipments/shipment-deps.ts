@@ -1,7 +1,6 @@
 import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { Reader } from "../../db/reader.ts";
 import type { Violation } from "../../domain/refusal.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { ChangeShipment } from "./change-shipment.ts";
@@ -11,7 +10,6 @@ import type { FindShipment } from "./find-shipment.ts";
 export interface ShipmentDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
-  readonly reader: Reader;
   readonly findShipment: FindShipment;
   readonly changeShipment: ChangeShipment;
   readonly tariffs: TariffCache;

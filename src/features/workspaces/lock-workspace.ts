@@ -1,4 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { Workspace } from "./workspace.entity.ts";
 
 /**
@@ -6,9 +7,9 @@ import { Workspace } from "./workspace.entity.ts";
  * workspace and its keys come one after the other; null when there is none.
  */
 export async function lockWorkspace(tx: EntityManager, id: number): Promise<Workspace | null> {
-  await tx.execute(LOCK_WORKSPACE, [id]);
+  await runStatement(tx, LOCK_WORKSPACE, [id]);
   return tx.findOne(Workspace, id);
 }
 
 /** `no key update`, so that rows that refer to the workspace can be inserted meanwhile. */
-const LOCK_WORKSPACE = "select from workspace where id = ? for no key update";
+const LOCK_WORKSPACE = "select from workspace where id = $1 for no key update";
