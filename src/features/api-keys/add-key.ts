@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import type { KeyScope } from "../../domain/roles.ts";
-import { newKey } from "../credentials/change-keys.ts";
+import { newKey } from "../credentials/secret-keys.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /** A new key, and its secret, which cannot be read again: only its hash is stored. */

@@ -2,7 +2,7 @@ import type { ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
-import { evictKeys } from "../credentials/change-keys.ts";
+import { evictKeys } from "../credentials/secret-keys.ts";
 import { scopeOf } from "./api-key-message.ts";
 import { ApiKey } from "./api-key.entity.ts";
 

@@ -10,7 +10,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { lockWorkspace } from "../workspaces/lock-workspace.ts";
 import { apiKeyMessage } from "./api-key-message.ts";
-import { makeKey } from "./make-key.ts";
+import { makeKey } from "./api-keys.ts";
 
 /**
  * Adds a key to the workspace.

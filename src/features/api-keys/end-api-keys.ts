@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { endKeys } from "../credentials/change-keys.ts";
+import { endKeys } from "../credentials/secret-keys.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
 /** How a key has come to end. */

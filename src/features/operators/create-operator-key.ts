@@ -11,7 +11,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
-import { findToChange } from "./find-operator.ts";
+import { findToChange } from "./change-operator.ts";
 import { addOperatorKey, MAX_OPERATOR_KEYS, workingKeysOf } from "./operator-keys.ts";
 import { readOperator } from "./read-operator.ts";
 

@@ -13,7 +13,7 @@ import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { addSignInLink } from "../people/add-sign-in-link.ts";
 import { findOrAddPerson } from "../people/find-or-add-person.ts";
 import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
-import { findToChange } from "./find-operator.ts";
+import { findToChange } from "./change-operator.ts";
 import { readOperator } from "./read-operator.ts";
 
 /**

@@ -10,7 +10,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { lockOperators } from "./find-operator.ts";
+import { lockOperators } from "./change-operator.ts";
 import { assertEmailFree, emailMissingError } from "./operator-email.ts";
 import { addOperatorKey } from "./operator-keys.ts";
 import { kindOf, roleOf } from "./operator-message.ts";

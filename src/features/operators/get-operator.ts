@@ -5,7 +5,7 @@ import {
   type GetOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { findOperator } from "./find-operator.ts";
+import { findOperator } from "./change-operator.ts";
 import { readOperator } from "./read-operator.ts";
 
 /**

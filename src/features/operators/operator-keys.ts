@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { endKeys, newKey } from "../credentials/change-keys.ts";
+import { endKeys, newKey } from "../credentials/secret-keys.ts";
 import { isWorking } from "../credentials/is-working.ts";
 import { OperatorKey } from "./operator-key.entity.ts";
 

@@ -12,7 +12,7 @@ import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { lastKeyThat } from "../credentials/last-key.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
-import { findToChange } from "./find-operator.ts";
+import { findToChange } from "./change-operator.ts";
 import { endOperatorKeys, pickOperatorKey, workingKeysOf } from "./operator-keys.ts";
 import { readOperator } from "./read-operator.ts";
 

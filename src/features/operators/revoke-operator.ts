@@ -11,7 +11,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { endSignInsOfOperator } from "../people/end-sign-ins.ts";
-import { findToChange } from "./find-operator.ts";
+import { findToChange } from "./change-operator.ts";
 import { assertAnotherOwner } from "./last-owner.ts";
 import { endOperatorKeys, workingKeysOf } from "./operator-keys.ts";
 import { Operator } from "./operator.entity.ts";

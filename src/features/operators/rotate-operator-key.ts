@@ -11,7 +11,7 @@ import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { overlapSecondsOf } from "../credentials/overlap-seconds.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
-import { findToChange } from "./find-operator.ts";
+import { findToChange } from "./change-operator.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
 import {
   addOperatorKey,

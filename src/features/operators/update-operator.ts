@@ -8,10 +8,10 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
-import { evictKeys } from "../credentials/change-keys.ts";
+import { evictKeys } from "../credentials/secret-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { endSignInsOfOperator } from "../people/end-sign-ins.ts";
-import { findToChange } from "./find-operator.ts";
+import { findToChange } from "./change-operator.ts";
 import { assertAnotherOwner } from "./last-owner.ts";
 import { assertEmailFree, emailMissingError } from "./operator-email.ts";
 import { roleOf } from "./operator-message.ts";

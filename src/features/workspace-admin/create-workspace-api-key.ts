@@ -8,7 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { apiKeyMessage } from "../api-keys/api-key-message.ts";
-import { makeKey } from "../api-keys/make-key.ts";
+import { makeKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findWorkspace } from "./find-workspace.ts";
 

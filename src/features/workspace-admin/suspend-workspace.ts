@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../credentials/change-keys.ts";
+import { evictKeys } from "../credentials/secret-keys.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { changeWorkspace } from "./change-workspace.ts";
 

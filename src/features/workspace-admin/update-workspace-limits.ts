@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { evictKeys } from "../credentials/change-keys.ts";
+import { evictKeys } from "../credentials/secret-keys.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 import { changeWorkspace } from "./change-workspace.ts";
 
