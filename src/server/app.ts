@@ -10,7 +10,7 @@ import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/or
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
 import { createEventSignal } from "../features/events/event-signal.ts";
-import { createOperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import { createOperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createSessionCache } from "../features/people/session-cache.ts";
 import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
 import { createSlowAnswers } from "../features/reports/slow-answers.ts";

@@ -6,7 +6,7 @@ import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
 import type { EventSignal } from "../features/events/event-signal.ts";
-import type { OperatorKeyCache } from "../features/operators/operator-key-cache.ts";
+import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { createReporting } from "./reporting.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
-import { purgeEndedKeys } from "../features/credentials/purge-ended-keys.ts";
+import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
 import { purgeSignIns } from "../features/people/purge-sign-ins.ts";
@@ -36,7 +36,7 @@ export async function purgeRegularly(options: {
   }
   while (!shutdownSignal.aborted) {
     await purge("stored_responses", purgeStoredResponses(em));
-    await purge("keys", purgeEndedKeys(em));
+    await purge("keys", purgeKeys(em));
     await purge("deliveries", purgeDeliveries(em, now()));
     await purge("sign_ins", purgeSignIns(em));
     await purge("usage", purgeReports(em));

@@ -1,8 +1,8 @@
 import type { EntityManager } from "../../db/orm.ts";
 import type { KeyScope } from "../../domain/roles.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
-import { createKeyCache, type FoundKey, type KeyCache } from "../credentials/key-cache.ts";
-import { isWorking } from "../credentials/is-working.ts";
+import { createKeyCache, type KeyCache, type LoadedKey } from "../credentials/key-cache.ts";
+import { isWorking } from "../credentials/secret-keys.ts";
 import { findLimits } from "../workspaces/find-limits.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
@@ -10,15 +10,14 @@ import { ApiKey } from "./api-key.entity.ts";
 /** Finds the workspace that an API key belongs to, mostly from memory. */
 export type ApiKeyCache = KeyCache<WorkspaceCaller>;
 
-/** Builds the cache of workspaces' keys. */
 export function createApiKeyCache(em: EntityManager): ApiKeyCache {
-  return createKeyCache("api_key", (hash) => readKey(em.fork(), hash));
+  return createKeyCache("api_key", (hash) => loadKey(em.fork(), hash));
 }
 
-async function readKey(
+async function loadKey(
   em: EntityManager,
   hash: string,
-): Promise<FoundKey<WorkspaceCaller> | undefined> {
+): Promise<LoadedKey<WorkspaceCaller> | undefined> {
   const key = await em.findOne(ApiKey, { hash, ...isWorking() });
   if (key === null) return undefined;
   const { workspace, id, name, last4, scope, changedAt } = key;
@@ -28,11 +27,11 @@ async function readKey(
     account: workspace,
     workspaceId: workspace,
     limits: await findLimits(em, workspace),
-    suspended: suspendedAt !== null && suspendedAt !== undefined,
+    suspended: Boolean(suspendedAt),
     keyId: id,
     keyName: name ?? last4,
     keyScope: scope as KeyScope,
     member: undefined,
   };
-  return { caller, endsAt: key.endsAt ?? null, changedAt };
+  return { caller, endsAt: key.endsAt, changedAt };
 }

@@ -1,29 +1,214 @@
-import type { ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
+import type { ApiKey as ApiKeyMessage, ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import type { AnyCall } from "../../pipeline/call.ts";
+import { MAX_API_KEYS, MAX_WORKING_API_KEYS } from "../../domain/limits.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { KeyScope } from "../../domain/roles.ts";
+import type { RepeatableCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
-import { scopeOf } from "./api-key-message.ts";
-import { addKey, type AddedKey } from "./add-key.ts";
-import { assertRoomForKey } from "./assert-room-for-key.ts";
-import { findWorkingKeys } from "./working-keys.ts";
+import {
+  assertNotLast,
+  createKey,
+  evictKeys,
+  expireKeys,
+  isWorking,
+  OLDEST_FIRST,
+  overlapSecondsOf,
+  pickKey,
+} from "../credentials/secret-keys.ts";
+import { lockWorkspace } from "../workspaces/lock-workspace.ts";
+import { apiKeyMessage, scopeOf } from "./api-key-message.ts";
+import { ApiKey } from "./api-key.entity.ts";
+
+// What a workspace and the platform's operators do with its keys alike, in the transaction of their
+// call, with the row of the workspace locked.
+
+/** A key as its creation shows it, with the secret, which cannot be read again. */
+export interface CreatedKey {
+  readonly data: ApiKeyMessage;
+  readonly apiKey: string;
+}
+
+/** Lists the keys of a workspace that work, the oldest first; few enough to need no pages. */
+export async function listKeys(
+  em: EntityManager,
+  workspaceId: number,
+  currentId?: string,
+): Promise<{ data: ApiKeyMessage[] }> {
+  const keys = await findWorkingKeys(em.fork(), workspaceId);
+  return { data: keys.map((key) => apiKeyMessage(key, currentId)) };
+}
+
+function findWorkingKeys(em: EntityManager, workspace: number): Promise<ApiKey[]> {
+  return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
+}
+
+/** @param name what the key is for; null when nobody says */
+export async function insertKey(
+  tx: EntityManager,
+  workspace: number,
+  { name, scope }: { readonly name: string | null; readonly scope: KeyScope },
+): Promise<CreatedKey> {
+  const { secret, stored } = createKey("shp_");
+  await tx.insert(ApiKey, { ...stored, workspace, name, scope });
+  return { data: apiKeyMessage(await tx.findOneOrFail(ApiKey, stored.hash)), apiKey: secret };
+}
 
 /**
- * Makes one more key of a workspace, whose row the caller has locked, and records it.
+ * Creates one more key of a workspace.
  *
  * @throws Refusal API_KEY_LIMIT
  */
-export async function makeKey(
+export async function createWorkspaceKey(
   tx: EntityManager,
-  call: AnyCall,
+  call: RepeatableCall,
   workspaceId: number,
   request: { readonly name: string; readonly scope?: ApiKeyScope | undefined },
-): Promise<AddedKey> {
-  assertRoomForKey(await findWorkingKeys(tx, workspaceId));
+): Promise<CreatedKey> {
+  await lockWorkspace(tx, workspaceId);
+  assertCapacity(await findWorkingKeys(tx, workspaceId));
   const { name } = request;
   const scope = scopeOf(request.scope) ?? "full";
-  const added = await addKey(tx, workspaceId, { name, scope });
-  const { id, last4 } = added.key;
+  const created = await insertKey(tx, workspaceId, { name, scope });
+  const { id, last4 } = created.data;
   const changes = changesBetween({}, { name, scope, last4 });
   recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
-  return added;
+  return created;
+}
+
+/**
+ * Changes the name and the scope of a key, as far as given; known on every replica within a second.
+ *
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when a workspace makes its last key of full scope
+ * read-only
+ */
+export async function updateKey(
+  tx: EntityManager,
+  call: RepeatableCall,
+  workspaceId: number,
+  request: { readonly key: string; readonly name?: string; readonly scope?: ApiKeyScope },
+): Promise<{ data: ApiKeyMessage }> {
+  const requested = scopeOf(request.scope);
+  const key = await findForUpdate(tx, call, workspaceId, {
+    id: request.key,
+    endsFullScope: requested === "read_only",
+  });
+  const { hash, id, name = null, scope } = key;
+  const before = { name, scope };
+  const after = { name: request.name ?? name, scope: requested ?? scope };
+  const changes = changesBetween(before, after);
+  if (changes.length > 0) {
+    await tx.nativeUpdate(ApiKey, { hash }, after);
+    await evictKeys(tx, "api_key", workspaceId);
+    recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
+    await tx.refresh(key);
+  }
+  return { data: apiKeyMessage(key, call.caller.keyId) };
+}
+
+/**
+ * Revokes a key at once, which may be the one that the call came with.
+ *
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when it is a workspace's own last one of full scope
+ * that works, or that is not to end
+ */
+export async function revokeKey(
+  tx: EntityManager,
+  call: RepeatableCall,
+  workspaceId: number,
+  id: string,
+): Promise<void> {
+  const key = await findForUpdate(tx, call, workspaceId, { id, endsFullScope: true });
+  const [expired] = await expireKeys(tx, "api_key", [key], 0);
+  const { before, endsAt } = expired!;
+  const changes = changesBetween({ ends_at: before }, { ends_at: endsAt });
+  recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
+}
+
+/** Only operators may leave a workspace without a key of full scope: it could not create another. */
+async function findForUpdate(
+  tx: EntityManager,
+  { caller }: RepeatableCall,
+  workspaceId: number,
+  { id, endsFullScope }: { readonly id: string; readonly endsFullScope: boolean },
+): Promise<ApiKey> {
+  await lockWorkspace(tx, workspaceId);
+  const working = await findWorkingKeys(tx, workspaceId);
+  const key = pickKey(working, id);
+  if (caller.audience === "workspace" && endsFullScope && key.scope === "full") {
+    const ofFullScope = working.filter(({ scope }) => scope === "full");
+    assertNotLast(key, ofFullScope, "of full scope");
+  }
+  return key;
+}
+
+/**
+ * Replaces a key by a new one of the same name and scope. The old one ends after the overlap, or when it
+ * was to end anyway, whichever is sooner.
+ *
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LIMIT
+ */
+export async function rotateKey(
+  tx: EntityManager,
+  call: RepeatableCall,
+  workspaceId: number,
+  request: { readonly key: string; readonly overlapSeconds?: number },
+): Promise<CreatedKey> {
+  const overlapSeconds = overlapSecondsOf(request.key, request.overlapSeconds, call.caller.keyId);
+  await lockWorkspace(tx, workspaceId);
+  const working = await findWorkingKeys(tx, workspaceId);
+  const old = pickKey(working, request.key);
+  const [expired] = await expireKeys(tx, "api_key", [old], overlapSeconds);
+  const { id, before, endsAt } = expired!;
+  const others = working.filter((key) => key !== old);
+  assertCapacity(overlapSeconds > 0 ? [...others, expired!] : others);
+  const { name = null, scope } = old;
+  const created = await insertKey(tx, workspaceId, { name, scope: scope as KeyScope });
+  const after = { ends_at: endsAt, replaced_by: created.data.id };
+  const changes = changesBetween({ ends_at: before }, after);
+  recordChange(tx, call, { subject: `api_key/${id}`, workspaceId, changes });
+  return created;
+}
+
+/**
+ * Replaces all keys of a workspace by one of full scope without a name. The others end after the overlap,
+ * or when they were to end anyway, whichever is sooner.
+ *
+ * @throws Refusal API_KEY_LIMIT
+ */
+export async function rotateAllKeys(
+  tx: EntityManager,
+  call: RepeatableCall,
+  workspaceId: number,
+  { overlapSeconds = 0 }: { readonly overlapSeconds?: number },
+): Promise<CreatedKey> {
+  await lockWorkspace(tx, workspaceId);
+  const working = await findWorkingKeys(tx, workspaceId);
+  const expired = await expireKeys(tx, "api_key", working, overlapSeconds);
+  assertCapacity(overlapSeconds > 0 ? expired : []);
+  const created = await insertKey(tx, workspaceId, { name: null, scope: "full" });
+  const ends = (end: "before" | "endsAt") =>
+    Object.fromEntries(expired.map((key) => [`api_key/${key.id}.ends_at`, key[end]]));
+  const changes = changesBetween(ends("before"), {
+    ...ends("endsAt"),
+    new_api_key: created.data.id,
+  });
+  recordChange(tx, call, { subject: `workspace/${workspaceId}`, workspaceId, changes });
+  return created;
+}
+
+/**
+ * Checks that a workspace may have one more key.
+ *
+ * @param others the keys that are to work beside the new one
+ * @throws Refusal API_KEY_LIMIT when `MAX_API_KEYS` of them are not to end, or `MAX_WORKING_API_KEYS`
+ * work in all
+ */
+function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): void {
+  const hasAllLasting = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;
+  if (!hasAllLasting && others.length < MAX_WORKING_API_KEYS) return;
+  const keys = hasAllLasting
+    ? `${MAX_API_KEYS} keys`
+    : `${MAX_WORKING_API_KEYS} keys that work, with those that are to end`;
+  const text = `The workspace has ${keys}, and no more fit: revoke one first.`;
+  throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
 }

@@ -3,23 +3,23 @@ import type { Client } from "pg";
 import { createDatabaseClock } from "../../db/database-clock.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Caller, KeyLookup } from "../../pipeline/call.ts";
-import { recentKeyChanges, type KeyChange, type KeyTable } from "./recent-key-changes.ts";
+import type { KeyTable } from "./secret-keys.ts";
 
 /** Finds the caller that a secret key belongs to, mostly from memory. */
 export interface KeyCache<C extends Caller> extends KeyLookup<C> {
-  /** Evicts keys that have changed since they were read, and reads the database's clock. */
+  /** Evicts keys that have changed since they were loaded, and reads the database's clock. */
   refresh(client: Client): Promise<void>;
   /** Evicts all keys, for when changes may have been missed. */
   forgetAll(): void;
-  /** The hashes of the keys that calls came with since this was asked last. */
+  /** Gives the hashes of the keys that calls came with since the last time. */
   takeUsed(): string[];
 }
 
 /** A key as the database has it. */
-export interface FoundKey<C extends Caller> {
+export interface LoadedKey<C extends Caller> {
   readonly caller: C;
   /** When it stops working; null for no end. */
-  readonly endsAt: Date | null;
+  readonly endsAt?: Date | null;
   /** When it last changed, by the database's clock. */
   readonly changedAt: Date;
 }
@@ -27,7 +27,7 @@ export interface FoundKey<C extends Caller> {
 /** How many keys are cached; the least recently used is evicted first. */
 const MAX_KEYS = 10_000;
 
-/** How long it is remembered that a key is unknown, in milliseconds; and of how many keys. */
+/** How long unknown keys are cached, in milliseconds; and how many of them. */
 const MISS_MS = 1_000;
 const MAX_MISSES = 10_000;
 
@@ -36,7 +36,7 @@ interface CachedKey<C> {
   readonly caller: C;
   /** Milliseconds since the epoch; Infinity for no end. */
   readonly endsAtMs: number;
-  /** `changedAt` of the key as it was read, in milliseconds since the epoch. */
+  /** `changedAt` as it was loaded, in milliseconds since the epoch. */
   readonly changedAtMs: number;
   /** Whether a call has come with it since `takeUsed`. */
   used: boolean;
@@ -48,45 +48,52 @@ interface CachedKey<C> {
  * secret key itself, in memory only, because hashing the key of every call would cost more than the
  * rest of its admission. Keys end by the database's clock.
  *
- * @param table where the keys are
- * @param readKey reads a working key by its hash; undefined when there is none
+ * Look-ups in flight are no entries of it, as they were by lru-cache's `fetchMethod`: a crowd of
+ * guesses would evict the callers, and changes are reported by hash.
+ *
+ * @param loadKey loads a working key by its hash; undefined when there is none
  */
 export function createKeyCache<C extends Caller>(
   table: KeyTable,
-  readKey: (hash: string) => Promise<FoundKey<C> | undefined>,
+  loadKey: (hash: string) => Promise<LoadedKey<C> | undefined>,
 ): KeyCache<C> {
   const clock = createDatabaseClock();
   const usedAndEvicted = new Set<string>();
-  const cached = createStore<C>(usedAndEvicted);
+  const cached = new LRUCache<string, CachedKey<C>>({
+    max: MAX_KEYS,
+    dispose({ used, hash }) {
+      if (used && usedAndEvicted.size < MAX_KEYS) usedAndEvicted.add(hash);
+    },
+  });
   const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
   const lookUps = new Map<string, Promise<CachedKey<C> | undefined>>();
-  let changes = 0;
+  let changeCount = 0;
 
   async function lookUp(secret: string, hash: string): Promise<CachedKey<C> | undefined> {
-    const changesBefore = changes;
-    const found = cachedKey(hash, await readKey(hash));
-    // A change during the look-up may be newer than what was read, which then is not cached.
-    if (changes !== changesBefore) return found;
-    if (found === undefined) misses.set(secret, true);
-    else cached.set(secret, found);
-    return found;
+    const countBefore = changeCount;
+    const loaded = await loadKey(hash);
+    const key = loaded && toCached(hash, loaded);
+    // A change during the look-up may be newer than what was loaded, which then is not cached.
+    if (changeCount !== countBefore) return key;
+    if (key === undefined) misses.set(secret, true);
+    else cached.set(secret, key);
+    return key;
   }
 
   function lookUpOnce(secret: string): Promise<CachedKey<C> | undefined> {
     const hash = hashKey(secret);
-    const inFlight = lookUps.get(hash);
-    if (inFlight !== undefined) return inFlight;
-    const started = lookUp(secret, hash).finally(() => {
-      if (lookUps.get(hash) === started) lookUps.delete(hash);
+    return lookUps.getOrInsertComputed(hash, () => {
+      const started = lookUp(secret, hash).finally(() => {
+        if (lookUps.get(hash) === started) lookUps.delete(hash);
+      });
+      return started;
     });
-    lookUps.set(hash, started);
-    return started;
   }
 
-  function callerUnlessEnded(found: CachedKey<C> | undefined): C | undefined {
-    if (found === undefined || hasEnded(found, clock.nowMs)) return undefined;
-    found.used = true;
-    return found.caller;
+  function callerUnlessEnded(key: CachedKey<C> | undefined): C | undefined {
+    if (key === undefined || hasEnded(key, clock.nowMs)) return undefined;
+    key.used = true;
+    return key.caller;
   }
 
   return {
@@ -98,12 +105,12 @@ export function createKeyCache<C extends Caller>(
     },
     async refresh(client) {
       await clock.read(client);
-      const changeOf = new Map((await recentKeyChanges(client, table)).map((it) => [it.hash, it]));
-      for (const hash of changeOf.keys()) if (lookUps.delete(hash)) changes++;
-      if (changeOf.size > 0) evictChanged(cached, changeOf);
+      const changes = await loadChanges(client, table);
+      for (const { hash } of changes) if (lookUps.delete(hash)) changeCount++;
+      if (changes.length > 0) evictChanged(cached, changes);
     },
     forgetAll() {
-      changes++;
+      changeCount++;
       misses.clear();
       lookUps.clear();
       cached.clear();
@@ -112,29 +119,10 @@ export function createKeyCache<C extends Caller>(
   };
 }
 
-function createStore<C>(usedAndEvicted: Set<string>): LRUCache<string, CachedKey<C>> {
-  return new LRUCache<string, CachedKey<C>>({
-    max: MAX_KEYS,
-    dispose(key) {
-      if (key.used && usedAndEvicted.size < MAX_KEYS) usedAndEvicted.add(key.hash);
-    },
-  });
-}
-
-function evictChanged<C extends Caller>(
-  cached: LRUCache<string, CachedKey<C>>,
-  changeOf: ReadonlyMap<string, KeyChange>,
-): void {
-  for (const [secret, found] of cached.entries()) {
-    const change = changeOf.get(found.hash);
-    if (change !== undefined && isNewer(change, found)) cached.delete(secret);
-  }
-}
-
 /** Lists the keys that were used, and begins anew. */
-function takeUsed(evicted: Set<string>, keys: Iterable<CachedKey<Caller>>): string[] {
-  const used = [...evicted];
-  evicted.clear();
+function takeUsed(usedAndEvicted: Set<string>, keys: Iterable<CachedKey<Caller>>): string[] {
+  const used = [...usedAndEvicted];
+  usedAndEvicted.clear();
   for (const key of keys) {
     if (key.used) used.push(key.hash);
     key.used = false;
@@ -142,21 +130,50 @@ function takeUsed(evicted: Set<string>, keys: Iterable<CachedKey<Caller>>): stri
   return used;
 }
 
+function evictChanged<C extends Caller>(
+  cached: LRUCache<string, CachedKey<C>>,
+  changes: readonly KeyChange[],
+): void {
+  const changeOf = new Map(changes.map((change) => [change.hash, change]));
+  for (const [secret, { hash, changedAtMs }] of cached.entries()) {
+    const change = changeOf.get(hash);
+    // A change is reported for a minute; a key that was loaded after it already includes it.
+    if (change && (change.ended || change.changedAt.getTime() > changedAtMs)) {
+      cached.delete(secret);
+    }
+  }
+}
+
 function hasEnded({ endsAtMs }: CachedKey<Caller>, nowMs: () => number): boolean {
   return endsAtMs !== Infinity && nowMs() >= endsAtMs;
 }
 
-function cachedKey<C extends Caller>(
-  hash: string,
-  row: FoundKey<C> | undefined,
-): CachedKey<C> | undefined {
-  if (row === undefined) return undefined;
-  const { caller, endsAt, changedAt } = row;
+function toCached<C extends Caller>(hash: string, loaded: LoadedKey<C>): CachedKey<C> {
+  const { caller, endsAt, changedAt } = loaded;
   const endsAtMs = endsAt?.getTime() ?? Infinity;
   return { hash, caller, endsAtMs, changedAtMs: changedAt.getTime(), used: false };
 }
 
-/** A change is reported for a minute; a key that was read after it already includes it. */
-function isNewer({ ended, changedAt }: KeyChange, found: CachedKey<Caller>): boolean {
-  return ended || changedAt.getTime() > found.changedAtMs;
+/** A key that has changed or ended. */
+interface KeyChange {
+  readonly hash: string;
+  /** When it last changed, by the database's clock. */
+  readonly changedAt: Date;
+  /** Whether it has ended, by the database's clock. */
+  readonly ended: boolean;
+}
+
+/**
+ * Loads the keys that changed or ended within the last minute, by the database's clock. A minute is
+ * far longer than a commit and the interval between two polls, so no change is missed.
+ */
+async function loadChanges(client: Client, table: KeyTable): Promise<KeyChange[]> {
+  const select = `
+    select hash, changed_at as "changedAt", coalesce(ends_at <= now(), false) as ended from ${table}`;
+  // Each by its index; with `or` between them all keys would be read.
+  const { rows } = await client.query<KeyChange>(
+    `${select} where changed_at > now() - interval '1 minute'
+     union ${select} where ends_at between now() - interval '1 minute' and now()`,
+  );
+  return rows;
 }

@@ -4,7 +4,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Caller } from "../../pipeline/call.ts";
 import type { KeyCache } from "./key-cache.ts";
-import { KEY_TABLES, type KeyTable } from "./recent-key-changes.ts";
+import { KEY_TABLES, type KeyTable } from "./secret-keys.ts";
 
 /** Writes which keys calls have come with. */
 export interface KeyUseRecorder {

@@ -1,4 +1,9 @@
-import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { traceTransaction } from "../../db/trace-transaction.ts";
@@ -17,7 +22,7 @@ import {
  * hours a repetition gets the stored response, and the work does not run again. Nothing is stored
  * for a call that is refused.
  *
- * @param work flushes what the response depends on
+ * @param work flushes what the response depends on, and returns the response, or its fields
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight,
  * IDEMPOTENCY_KEY_REUSED when the key came with another request, and whatever `work` throws
  */
@@ -26,13 +31,13 @@ export function withIdempotency<M extends DescMethodUnary>(
   method: M,
   request: MessageShape<M["input"]>,
   call: RepeatableCall,
-  work: (tx: EntityManager) => Promise<MessageShape<M["output"]>>,
+  work: (tx: EntityManager) => Promise<MessageInitShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
   const transaction = () =>
     em.fork().transactional(async (tx) => {
       const [outcome] = await recordingChanges(tx, () =>
         withIdempotencyEach(tx, [{ method, request, call }], async () => [
-          { result: await work(tx) },
+          { result: create<M["output"]>(method.output, await work(tx)) },
         ]),
       );
       if ("result" in outcome!) return outcome.result;

@@ -1,38 +1,119 @@
+import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/record-id.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
+import type { Change } from "../audit/audit-entry.entity.ts";
+import { recordChange } from "../audit/record-change.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { loadOperatorMessage } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
+
+/**
+ * Changes one operator, once no other transaction changes operators, and records the changes that
+ * `change` returns, if any.
+ *
+ * @param method one that answers with `data`, the operator
+ * @param change returns the rest of the response too
+ * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, and whatever `change` throws
+ */
+export function changeOperator<M extends DescMethodUnary>(
+  em: EntityManager,
+  method: M,
+  request: MessageShape<M["input"]> & { readonly operator: bigint },
+  call: OperatorCall,
+  change: (
+    tx: EntityManager,
+    operator: Operator,
+  ) => Promise<{ readonly changes?: readonly Change[] } & Readonly<Record<string, unknown>>>,
+): Promise<MessageShape<M["output"]>> {
+  return withIdempotency(em, method, request, call, async (tx) => {
+    await lockOperators(tx);
+    const operator = await findOperator(tx, request.operator);
+    const { id, revokedAt } = operator;
+    if (revokedAt) {
+      throw refuse("OPERATOR_REVOKED", "The operator was revoked, and cannot be changed.", {
+        subject: "operator",
+      });
+    }
+    const { changes, ...rest } = await change(tx, operator);
+    if (changes !== undefined) recordChange(tx, call, { subject: `operator/${id}`, changes });
+    const response: object = { ...rest, data: await loadOperatorMessage(tx, id) };
+    return response as MessageInitShape<M["output"]>;
+  });
+}
 
 /**
  * An operator, revoked or not, by the id that a caller sent.
  *
  * @throws Refusal OPERATOR_NOT_FOUND
  */
-export async function findOperator(em: EntityManager, sent: bigint | undefined): Promise<Operator> {
+export async function findOperator(em: EntityManager, sent: bigint): Promise<Operator> {
   const id = readRecordId(sent);
   const found = id === undefined ? null : await em.findOne(Operator, id);
   if (found === null) throw refuse("OPERATOR_NOT_FOUND", "There is no such operator.");
   return found;
 }
 
-/**
- * An operator that is to be changed, once no other transaction changes operators: what it may become
- * depends on the others.
- *
- * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED
- */
-export async function findToChange(tx: EntityManager, sent: bigint | undefined): Promise<Operator> {
-  await lockOperators(tx);
-  const operator = await findOperator(tx, sent);
-  if (operator.revokedAt) {
-    throw refuse("OPERATOR_REVOKED", "The operator was revoked, and cannot be changed.", {
-      subject: "operator",
-    });
-  }
-  return operator;
-}
-
-/** Waits for other transactions that add or change operators, and makes later ones wait. */
+/** Waits for other transactions that create or change operators, and makes later ones wait. */
 export async function lockOperators(tx: EntityManager): Promise<void> {
   await tx.execute("select pg_advisory_xact_lock(hashtextextended('operators', 0))");
+}
+
+/**
+ * Checks that a caller may do for an operator what each may do for itself and owners for all.
+ *
+ * @param what what needs the right, up to "other operators"
+ * @throws Refusal ROLE_INSUFFICIENT
+ */
+export function assertSelfOrOwner(
+  { role, operatorId }: OperatorCaller,
+  { id }: Operator,
+  what: "Links for" | "Keys of",
+): void {
+  if (role === "owner" || operatorId === id) return;
+  const text = `${what} other operators need the role owner; yours is ${role}.`;
+  throw refuse("ROLE_INSUFFICIENT", text);
+}
+
+/**
+ * Checks that an owner can stop being one, because there is another. Once operators are locked, so
+ * that of two owners who go at the same time one stays.
+ *
+ * @throws Refusal OPERATOR_LAST_OWNER
+ */
+export async function assertAnotherOwner(
+  tx: EntityManager,
+  { id, role }: Pick<Operator, "id" | "role">,
+): Promise<void> {
+  if (role !== "owner") return;
+  const others = { role: "owner", revokedAt: null, id: { $ne: id } } as const;
+  if ((await tx.count(Operator, others)) > 0) return;
+  throw refuse("OPERATOR_LAST_OWNER", "The operator is the last owner: make another one first.", {
+    subject: "operator",
+  });
+}
+
+/**
+ * Checks that no other operator that can call has an email, in whatever case. Once operators are
+ * locked; the unique index behind it would be no refusal.
+ *
+ * @param except the operator whose email it is to be, unless it is new
+ * @throws Refusal OPERATOR_EMAIL_TAKEN
+ */
+export async function assertEmailFree(
+  tx: EntityManager,
+  email: string,
+  except?: number,
+): Promise<void> {
+  const others = except === undefined ? {} : { id: { $ne: except } };
+  const withEmail = { [raw("lower(email)")]: email.toLowerCase(), revokedAt: null, ...others };
+  if ((await tx.count(Operator, withEmail)) === 0) return;
+  throw refuse("OPERATOR_EMAIL_TAKEN", "Another operator has this email.", { subject: "email" });
+}
+
+/** The refusal of a person without an email, by which they sign in. */
+export function emailMissingError(): Refusal {
+  return refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
 }

@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  CreateOperatorSignInLinkResponseSchema,
   OperatorService,
   type CreateOperatorSignInLinkRequestValid,
   type CreateOperatorSignInLinkResponse,
@@ -8,13 +6,10 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { recordChange, whoMakes } from "../audit/record-change.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import { whoMakes } from "../audit/record-change.ts";
 import { addSignInLink } from "../people/add-sign-in-link.ts";
 import { findOrAddPerson } from "../people/find-or-add-person.ts";
-import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
-import { findToChange } from "./change-operator.ts";
-import { readOperator } from "./read-operator.ts";
+import { assertSelfOrOwner, changeOperator } from "./change-operator.ts";
 
 /**
  * Gives an operator that is a person a link to sign in by.
@@ -29,22 +24,16 @@ export async function createOperatorSignInLink(
   em: EntityManager,
 ): Promise<CreateOperatorSignInLinkResponse> {
   const method = OperatorService.method.createOperatorSignInLink;
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const operator = await findToChange(tx, request.operator);
-    assertOwnOrOwner(call.caller, operator, "Links for");
-    if (operator.kind === "machine") throw machineError();
+  return changeOperator(em, method, request, call, async (tx, operator) => {
+    assertSelfOrOwner(call.caller, operator, "Links for");
+    if (operator.kind === "machine") {
+      throw refuse("FIELD_INVALID", "operator is a machine, which does not sign in.", {
+        subject: "operator",
+      });
+    }
     const person = await findOrAddPerson(tx, operator.email!, operator.name);
     const madeBy = call.caller.operatorId === operator.id ? null : whoMakes(call);
     const link = { personId: person.id, workspaceId: null, madeBy };
-    const signInPath = await addSignInLink(tx, link);
-    recordChange(tx, call, { subject: `operator/${operator.id}`, changes: [] });
-    const data = await readOperator(tx, operator.id);
-    return create(CreateOperatorSignInLinkResponseSchema, { data, signInPath });
-  });
-}
-
-function machineError() {
-  return refuse("FIELD_INVALID", "operator is a machine, which does not sign in.", {
-    subject: "operator",
+    return { changes: [], signInPath: await addSignInLink(tx, link) };
   });
 }

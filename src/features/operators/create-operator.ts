@@ -1,7 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import { sql } from "@mikro-orm/postgresql";
 import {
-  CreateOperatorResponseSchema,
   OperatorService,
   type CreateOperatorRequestValid,
   type CreateOperatorResponse,
@@ -10,15 +8,13 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { lockOperators } from "./change-operator.ts";
-import { assertEmailFree, emailMissingError } from "./operator-email.ts";
-import { addOperatorKey } from "./operator-keys.ts";
-import { kindOf, roleOf } from "./operator-message.ts";
+import { assertEmailFree, emailMissingError, lockOperators } from "./change-operator.ts";
+import { insertOperatorKey } from "./operator-keys.ts";
+import { kindOf, loadOperatorMessage, roleOf } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
-import { readOperator } from "./read-operator.ts";
 
 /**
- * Adds an operator with its first key.
+ * Creates an operator with its first key.
  *
  * @returns the operator, and its key, which no other call shows
  * @throws Refusal FIELD_INVALID for a person without an email, OPERATOR_EMAIL_TAKEN
@@ -38,10 +34,9 @@ export async function createOperator(
     const properties = { name, email: email ?? null, kind, role };
     // The driver gives a new id as text.
     const id = Number(await tx.insert(Operator, { ...properties, createdAt: sql`now()` }));
-    const key = await addOperatorKey(tx, id);
+    const key = await insertOperatorKey(tx, id);
     const changes = changesBetween({}, { ...properties, key: key.id });
     recordChange(tx, call, { subject: `operator/${id}`, changes });
-    const data = await readOperator(tx, id);
-    return create(CreateOperatorResponseSchema, { data, operatorKey: key.secret });
+    return { data: await loadOperatorMessage(tx, id), operatorKey: key.secret };
   });
 }

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { findOperator } from "./change-operator.ts";
-import { readOperator } from "./read-operator.ts";
+import { loadOperatorMessage } from "./operator-message.ts";
 
 /**
  * Gives one operator, revoked or not.
@@ -19,5 +19,5 @@ export async function getOperator(
 ): Promise<GetOperatorResponse> {
   const reading = em.fork();
   const { id } = await findOperator(reading, request.operator);
-  return create(GetOperatorResponseSchema, { data: await readOperator(reading, id) });
+  return create(GetOperatorResponseSchema, { data: await loadOperatorMessage(reading, id) });
 }

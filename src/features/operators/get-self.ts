@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { readOperator } from "./read-operator.ts";
+import { loadOperatorMessage } from "./operator-message.ts";
 
 /**
  * Gives the operator whose key the call carries.
@@ -18,5 +18,5 @@ export async function getSelf(
   em: EntityManager,
 ): Promise<GetSelfResponse> {
   if (operatorId === undefined) throw refuse("OPERATOR_NOT_FOUND", "The call has no operator.");
-  return create(GetSelfResponseSchema, { data: await readOperator(em.fork(), operatorId) });
+  return create(GetSelfResponseSchema, { data: await loadOperatorMessage(em.fork(), operatorId) });
 }

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { endPage, readPage } from "../../domain/page-token.ts";
-import { workingKeys } from "./operator-keys.ts";
+import { loadWorkingKeys } from "./operator-keys.ts";
 import { operatorMessage } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
 
@@ -31,11 +31,9 @@ export async function listOperators(
     { orderBy: { id: "asc" }, limit: page.limit },
   );
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
-  const keys = await workingKeys(
-    reading,
-    rows.map(({ id }) => id),
-  );
-  const data = rows.map((operator) => operatorMessage(operator, keys.get(operator.id) ?? []));
+  const keys = await loadWorkingKeys(reading, ...rows.map(({ id }) => id));
+  const keysOf = Map.groupBy(keys, ({ operator }) => operator);
+  const data = rows.map((operator) => operatorMessage(operator, keysOf.get(operator.id) ?? []));
   return create(ListOperatorsResponseSchema, { data, nextPageToken });
 }
 

@@ -1,69 +1,62 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
-import { endKeys, newKey } from "../credentials/secret-keys.ts";
-import { isWorking } from "../credentials/is-working.ts";
+import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
+import type { OperatorCaller } from "../../pipeline/call.ts";
+import { createKeyCache, type KeyCache, type LoadedKey } from "../credentials/key-cache.ts";
+import { createKey, isWorking, OLDEST_FIRST } from "../credentials/secret-keys.ts";
 import { OperatorKey } from "./operator-key.entity.ts";
+import { Operator } from "./operator.entity.ts";
 
-/** How many keys of an operator can work at the same time; beyond that the oldest end at once. */
+/** How many keys of an operator can work at the same time. */
 export const MAX_OPERATOR_KEYS = 20;
 
-/** A key that was just made. */
-export interface NewOperatorKey {
-  /** The secret key, which cannot be read again: only its hash is stored. */
-  readonly secret: string;
-  readonly id: string;
-}
-
 /**
- * Gives an operator a new key, in the caller's transaction.
+ * Gives an operator one more key, in the caller's transaction.
  *
  * @param name what it is for; null when nobody says
+ * @returns its id, and the secret key, which cannot be read again: only its hash is stored
  */
-export async function addOperatorKey(
+export async function insertOperatorKey(
   tx: EntityManager,
   operator: number,
   name: string | null = null,
-): Promise<NewOperatorKey> {
-  const { secret, stored } = newKey("sho_");
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const { secret, stored } = createKey("sho_");
   await tx.insert(OperatorKey, { ...stored, operator, name });
   return { secret, id: stored.id };
 }
 
-/** The keys of some operators that work, oldest first, by the database's clock. */
-export async function workingKeys(
+/** The keys of some operators that work, oldest first. */
+export async function loadWorkingKeys(
   em: EntityManager,
-  operators: readonly number[],
-): Promise<Map<number, OperatorKey[]>> {
-  const keys = await em.find(
-    OperatorKey,
-    { operator: { $in: [...operators] }, ...isWorking() },
-    { orderBy: { createdAt: "asc", id: "asc" }, refresh: true },
-  );
-  return Map.groupBy(keys, ({ operator }) => operator);
+  ...operators: readonly number[]
+): Promise<OperatorKey[]> {
+  const where = { operator: { $in: [...operators] }, ...isWorking() };
+  return em.find(OperatorKey, where, { orderBy: OLDEST_FIRST, refresh: true });
 }
 
-/** As `workingKeys`, of one operator. */
-export async function workingKeysOf(em: EntityManager, operator: number): Promise<OperatorKey[]> {
-  return (await workingKeys(em, [operator])).get(operator) ?? [];
+/** Finds the operator that a key belongs to, mostly from memory. */
+export type OperatorKeyCache = KeyCache<OperatorCaller>;
+
+export function createOperatorKeyCache(em: EntityManager): OperatorKeyCache {
+  return createKeyCache("operator_key", (hash) => loadKey(em.fork(), hash));
 }
 
-/** Ends keys of operators, as `endKeys` does. */
-export function endOperatorKeys(
-  tx: EntityManager,
-  keys: readonly OperatorKey[],
-  afterSeconds: number,
-): Promise<void> {
-  const hashes = keys.map(({ hash }) => hash);
-  return endKeys(tx, "operator_key", hashes, afterSeconds);
-}
-
-/**
- * The key of an id among the working keys of an operator.
- *
- * @throws Refusal API_KEY_NOT_FOUND, the same for an unknown key, one that has ended and another's
- */
-export function pickOperatorKey(working: readonly OperatorKey[], id: string): OperatorKey {
-  const found = working.find((key) => key.id === id);
-  if (found === undefined) throw refuse("API_KEY_NOT_FOUND", "There is no such key.");
-  return found;
+async function loadKey(
+  em: EntityManager,
+  hash: string,
+): Promise<LoadedKey<OperatorCaller> | undefined> {
+  const key = await em.findOne(OperatorKey, { hash, ...isWorking() });
+  if (key === null) return undefined;
+  const { id, name, role } = await em.findOneOrFail(Operator, key.operator);
+  const caller: OperatorCaller = {
+    audience: "operator",
+    account: `operator ${id}`,
+    actor: "operator",
+    operatorId: id,
+    keyId: key.id,
+    name,
+    role,
+    limits: OPERATOR_LIMITS,
+  };
+  return { caller, endsAt: key.endsAt, changedAt: key.changedAt };
 }

@@ -1,16 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  OperatorKeySchema,
   OperatorKind,
   OperatorRole as OperatorRoleMessage,
   OperatorSchema,
   type Operator as OperatorMessage,
-  type OperatorKey as OperatorKeyMessage,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorRole } from "../../domain/roles.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
-import type { Operator, OperatorKindName } from "./operator.entity.ts";
+import { loadWorkingKeys } from "./operator-keys.ts";
+import { Operator, type OperatorKindName } from "./operator.entity.ts";
 
 const KIND: Readonly<Record<OperatorKindName, OperatorKind>> = {
   person: OperatorKind.PERSON,
@@ -23,7 +23,7 @@ const ROLE: Readonly<Record<OperatorRole, OperatorRoleMessage>> = {
   owner: OperatorRoleMessage.OWNER,
 };
 
-/** The stored name of a kind that a caller sends, which validation has found to be a defined one. */
+/** The stored name of a kind that a caller sends, which validation has checked. */
 export function kindOf(kind: OperatorKind): OperatorKindName {
   return kind === OperatorKind.PERSON ? "person" : "machine";
 }
@@ -32,6 +32,12 @@ export function kindOf(kind: OperatorKind): OperatorKindName {
 export function roleOf(role: OperatorRoleMessage | undefined): OperatorRole | undefined {
   const entries = Object.entries(ROLE) as [OperatorRole, OperatorRoleMessage][];
   return entries.find(([, sent]) => sent === role)?.[0];
+}
+
+/** An operator that exists, as the database has it now, with its keys. */
+export async function loadOperatorMessage(em: EntityManager, id: number): Promise<OperatorMessage> {
+  const operator = await em.findOneOrFail(Operator, id, { refresh: true });
+  return operatorMessage(operator, await loadWorkingKeys(em, id));
 }
 
 /** An operator as callers see it, with the keys that work, oldest first. */
@@ -47,24 +53,13 @@ export function operatorMessage(
     role: ROLE[role as OperatorRole],
     createdAt: timestampFromDate(createdAt),
     revokedAt: revokedAt ? timestampFromDate(revokedAt) : undefined,
-    keys: keys.map(keyMessage),
-  });
-}
-
-function keyMessage({
-  id,
-  name,
-  last4,
-  createdAt,
-  lastUsedAt,
-  endsAt,
-}: OperatorKey): OperatorKeyMessage {
-  return create(OperatorKeySchema, {
-    id,
-    name: name ?? undefined,
-    last4,
-    createdAt: timestampFromDate(createdAt),
-    lastUsedAt: lastUsedAt ? timestampFromDate(lastUsedAt) : undefined,
-    endsAt: endsAt ? timestampFromDate(endsAt) : undefined,
+    keys: keys.map((key) => ({
+      id: key.id,
+      name: key.name ?? undefined,
+      last4: key.last4,
+      createdAt: timestampFromDate(key.createdAt),
+      lastUsedAt: key.lastUsedAt ? timestampFromDate(key.lastUsedAt) : undefined,
+      endsAt: key.endsAt ? timestampFromDate(key.endsAt) : undefined,
+    })),
   });
 }

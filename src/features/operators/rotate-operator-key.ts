@@ -1,26 +1,15 @@
-import { create } from "@bufbuild/protobuf";
 import {
   OperatorService,
-  RotateOperatorKeyResponseSchema,
   type RotateOperatorKeyRequestValid,
   type RotateOperatorKeyResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { changesBetween, recordChange } from "../audit/record-change.ts";
-import { overlapSecondsOf } from "../credentials/overlap-seconds.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { assertOwnOrOwner } from "./assert-own-or-owner.ts";
-import { findToChange } from "./change-operator.ts";
+import { changesBetween } from "../audit/record-change.ts";
+import { expireKeys, overlapSecondsOf, pickKey } from "../credentials/secret-keys.ts";
+import { assertSelfOrOwner, changeOperator } from "./change-operator.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
-import {
-  addOperatorKey,
-  endOperatorKeys,
-  MAX_OPERATOR_KEYS,
-  pickOperatorKey,
-  workingKeysOf,
-} from "./operator-keys.ts";
-import { readOperator } from "./read-operator.ts";
+import { insertOperatorKey, loadWorkingKeys, MAX_OPERATOR_KEYS } from "./operator-keys.ts";
 
 /**
  * Gives an operator a new key at once, in the place of one or of all. What it replaces ends after the
@@ -39,25 +28,21 @@ export async function rotateOperatorKey(
   const { rotateOperatorKey: method } = OperatorService.method;
   const overlapOf = ({ id }: OperatorKey) =>
     overlapSecondsOf(id, request.overlapSeconds, call.caller.keyId);
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const operator = await findToChange(tx, request.operator);
-    assertOwnOrOwner(call.caller, operator, "Keys of");
+  return changeOperator(em, method, request, call, async (tx, operator) => {
+    assertSelfOrOwner(call.caller, operator, "Keys of");
     const { id } = operator;
-    const working = await workingKeysOf(tx, id);
-    const old = request.key === undefined ? undefined : pickOperatorKey(working, request.key);
+    const working = await loadWorkingKeys(tx, id);
+    const old = request.key === undefined ? undefined : pickKey(working, request.key);
     const replaced = Map.groupBy(old === undefined ? working : [old], overlapOf);
-    for (const [seconds, keys] of replaced) await endOperatorKeys(tx, keys, seconds);
-    const goingOn = (await workingKeysOf(tx, id)).toSorted((a, b) => endMs(a) - endMs(b));
-    const surplus = goingOn.slice(0, Math.max(0, goingOn.length - (MAX_OPERATOR_KEYS - 1)));
-    await endOperatorKeys(tx, surplus, 0);
-    const key = await addOperatorKey(tx, id, old?.name ?? null);
+    for (const [seconds, keys] of replaced) await expireKeys(tx, "operator_key", keys, seconds);
+    const goingOn = (await loadWorkingKeys(tx, id)).toSorted((a, b) => endMs(a) - endMs(b));
+    await expireKeys(tx, "operator_key", goingOn.slice(0, 1 - MAX_OPERATOR_KEYS), 0);
+    const key = await insertOperatorKey(tx, id, old?.name ?? null);
     const changes = changesBetween(
       { key: old?.id },
       { key: key.id, overlap_seconds: Math.max(0, ...replaced.keys()) },
     );
-    recordChange(tx, call, { subject: `operator/${id}`, changes });
-    const data = await readOperator(tx, id);
-    return create(RotateOperatorKeyResponseSchema, { data, operatorKey: key.secret });
+    return { changes, operatorKey: key.secret };
   });
 }
 

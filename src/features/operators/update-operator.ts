@@ -1,22 +1,21 @@
-import { create } from "@bufbuild/protobuf";
 import {
   OperatorService,
-  UpdateOperatorResponseSchema,
   type UpdateOperatorRequestValid,
   type UpdateOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { changesBetween } from "../audit/record-change.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
-import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { endSignInsOfOperator } from "../people/end-sign-ins.ts";
-import { findToChange } from "./change-operator.ts";
-import { assertAnotherOwner } from "./last-owner.ts";
-import { assertEmailFree, emailMissingError } from "./operator-email.ts";
+import {
+  assertAnotherOwner,
+  assertEmailFree,
+  changeOperator,
+  emailMissingError,
+} from "./change-operator.ts";
 import { roleOf } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
-import { readOperator } from "./read-operator.ts";
 
 /**
  * Changes the name, email or role of an operator, as far as given; known on every replica within a
@@ -31,27 +30,24 @@ export async function updateOperator(
   em: EntityManager,
 ): Promise<UpdateOperatorResponse> {
   const { updateOperator: method } = OperatorService.method;
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const operator = await findToChange(tx, request.operator);
-    const { id, name, email, role, kind } = operator;
+  return changeOperator(em, method, request, call, async (tx, operator) => {
+    const { id, name, email = null, role, kind } = operator;
     if (request.email === "" && kind === "person") throw emailMissingError();
-    const before = { name, email: email ?? null, role };
+    const before = { name, email, role };
     const after = {
-      name: request.name ?? before.name,
-      email: request.email === "" ? null : (request.email ?? before.email),
-      role: roleOf(request.role) ?? before.role,
+      name: request.name ?? name,
+      email: request.email === "" ? null : (request.email ?? email),
+      role: roleOf(request.role) ?? role,
     };
     const changes = changesBetween(before, after);
-    if (changes.length > 0) {
-      if (after.role !== "owner") await assertAnotherOwner(tx, operator);
-      if (request.email) await assertEmailFree(tx, request.email, id);
-      await tx.nativeUpdate(Operator, { id }, after);
-      await evictKeys(tx, "operator_key", id);
-      if (operator.kind === "person" && email!.toLowerCase() !== after.email!.toLowerCase()) {
-        await endSignInsOfOperator(tx, email!);
-      }
-      recordChange(tx, call, { subject: `operator/${id}`, changes });
+    if (changes.length === 0) return {};
+    if (after.role !== "owner") await assertAnotherOwner(tx, operator);
+    if (request.email) await assertEmailFree(tx, request.email, id);
+    await tx.nativeUpdate(Operator, { id }, after);
+    await evictKeys(tx, "operator_key", id);
+    if (kind === "person" && email!.toLowerCase() !== after.email!.toLowerCase()) {
+      await endSignInsOfOperator(tx, email!);
     }
-    return create(UpdateOperatorResponseSchema, { data: await readOperator(tx, id) });
+    return { changes };
   });
 }

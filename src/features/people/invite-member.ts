@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  InviteMemberResponseSchema,
   MemberService,
   type InviteMemberRequestValid,
   type InviteMemberResponse,
@@ -32,6 +30,6 @@ export async function inviteMember(
       role: memberRoleOf(request.role),
       roleOfFirst: "viewer",
     });
-    return create(InviteMemberResponseSchema, invited);
+    return invited;
   });
 }

@@ -1,7 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import {
   MemberService,
-  UpdateMemberResponseSchema,
   type UpdateMemberRequestValid,
   type UpdateMemberResponse,
 } from "../../../gen/shipments/v1/member_service_pb.js";
@@ -38,6 +36,6 @@ export async function updateMember(
       workspaceId,
       changes: changesBetween({ role }, { role: membership.role }),
     });
-    return create(UpdateMemberResponseSchema, { data: memberMessage(membership, person) });
+    return { data: memberMessage(membership, person) };
   });
 }

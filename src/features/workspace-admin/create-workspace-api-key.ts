@@ -1,19 +1,16 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  CreateWorkspaceApiKeyResponseSchema,
   WorkspaceAdminService,
   type CreateWorkspaceApiKeyRequestValid,
   type CreateWorkspaceApiKeyResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { apiKeyMessage } from "../api-keys/api-key-message.ts";
-import { makeKey } from "../api-keys/api-keys.ts";
+import { createWorkspaceKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findWorkspace } from "./find-workspace.ts";
 
 /**
- * Adds a key to a workspace, within the same bounds as if the workspace did it itself.
+ * Creates a key of a workspace, within the same bounds as if the workspace did it itself.
  *
  * @returns the key, and its secret, which no other call shows
  * @throws Refusal WORKSPACE_NOT_FOUND, API_KEY_LIMIT
@@ -25,9 +22,7 @@ export async function createWorkspaceApiKey(
 ): Promise<CreateWorkspaceApiKeyResponse> {
   const method = WorkspaceAdminService.method.createWorkspaceApiKey;
   return withIdempotency(em, method, request, call, async (tx) => {
-    const { id } = await findWorkspace(tx, request.workspace, "lock");
-    const { key, secret } = await makeKey(tx, call, id, request);
-    const data = apiKeyMessage(key);
-    return create(CreateWorkspaceApiKeyResponseSchema, { data, apiKey: secret });
+    const { id } = await findWorkspace(tx, request.workspace);
+    return createWorkspaceKey(tx, call, id, request);
   });
 }

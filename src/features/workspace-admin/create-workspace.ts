@@ -1,14 +1,12 @@
-import { create } from "@bufbuild/protobuf";
 import { sql } from "@mikro-orm/postgresql";
 import {
-  CreateWorkspaceResponseSchema,
   WorkspaceAdminService,
   type CreateWorkspaceRequestValid,
   type CreateWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { addKey } from "../api-keys/add-key.ts";
+import { insertKey } from "../api-keys/api-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import {
@@ -38,7 +36,7 @@ export async function createWorkspace(
       const provider = paymentProvider as PaymentProviderName;
       await tx.insert(PaymentConnection, { workspace: id, provider, connectedAt: sql`now()` });
     }
-    const { key, secret } = await addKey(tx, id, { name: null, scope: "full" });
+    const { data: key, apiKey } = await insertKey(tx, id, { name: null, scope: "full" });
     const created = { name, payment_provider: paymentProvider, api_key: key.id };
     recordChange(tx, call, {
       subject: `workspace/${id}`,
@@ -47,6 +45,6 @@ export async function createWorkspace(
     });
     const workspace = await tx.findOneOrFail(Workspace, id);
     const data = await readAdminWorkspace(tx, workspace);
-    return create(CreateWorkspaceResponseSchema, { data, apiKey: secret });
+    return { data, apiKey };
   });
 }

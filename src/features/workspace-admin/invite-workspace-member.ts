@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  InviteWorkspaceMemberResponseSchema,
   WorkspaceAdminService,
   type InviteWorkspaceMemberRequestValid,
   type InviteWorkspaceMemberResponse,
@@ -34,6 +32,6 @@ export async function inviteWorkspaceMember(
       role: memberRoleOf(request.role),
       roleOfFirst: "admin",
     });
-    return create(InviteWorkspaceMemberResponseSchema, invited);
+    return invited;
   });
 }

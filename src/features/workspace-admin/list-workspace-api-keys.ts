@@ -5,8 +5,7 @@ import {
   type ListWorkspaceApiKeysResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { apiKeyMessage } from "../api-keys/api-key-message.ts";
-import { findWorkingKeys } from "../api-keys/working-keys.ts";
+import { listKeys } from "../api-keys/api-keys.ts";
 import { findWorkspace } from "./find-workspace.ts";
 
 /**
@@ -18,10 +17,6 @@ export async function listWorkspaceApiKeys(
   request: ListWorkspaceApiKeysRequestValid,
   em: EntityManager,
 ): Promise<ListWorkspaceApiKeysResponse> {
-  const reading = em.fork();
-  const { id } = await findWorkspace(reading, request.workspace);
-  const keys = await findWorkingKeys(reading, id);
-  return create(ListWorkspaceApiKeysResponseSchema, {
-    data: keys.map((key) => apiKeyMessage(key)),
-  });
+  const { id } = await findWorkspace(em.fork(), request.workspace);
+  return create(ListWorkspaceApiKeysResponseSchema, await listKeys(em, id));
 }

@@ -1,19 +1,16 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  RevokeWorkspaceApiKeyResponseSchema,
   WorkspaceAdminService,
   type RevokeWorkspaceApiKeyRequestValid,
   type RevokeWorkspaceApiKeyResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { revokeKey } from "../api-keys/revoke-key.ts";
-import { findWorkingKeys, pickKey } from "../api-keys/working-keys.ts";
+import { revokeKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findWorkspace } from "./find-workspace.ts";
 
 /**
- * Ends a key of a workspace at once, even if it is the last.
+ * Revokes a key of a workspace at once, even if it is the last.
  *
  * @throws Refusal WORKSPACE_NOT_FOUND, API_KEY_NOT_FOUND
  */
@@ -24,8 +21,8 @@ export async function revokeWorkspaceApiKey(
 ): Promise<RevokeWorkspaceApiKeyResponse> {
   const method = WorkspaceAdminService.method.revokeWorkspaceApiKey;
   return withIdempotency(em, method, request, call, async (tx) => {
-    const { id } = await findWorkspace(tx, request.workspace, "lock");
-    await revokeKey(tx, call, pickKey(await findWorkingKeys(tx, id), request.key));
-    return create(RevokeWorkspaceApiKeyResponseSchema);
+    const { id } = await findWorkspace(tx, request.workspace);
+    await revokeKey(tx, call, id, request.key);
+    return {};
   });
 }

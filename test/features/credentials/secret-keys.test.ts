@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { purgeEndedKeys } from "../../../src/features/credentials/purge-ended-keys.ts";
+import { purgeKeys } from "../../../src/features/credentials/secret-keys.ts";
 import { connectTo } from "../../support/database.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -32,7 +32,7 @@ test("keys are purged 90 days after their end, however many there are, and no ot
   await add("api_key", "workspace_id", id, 2, recent);
   await add("operator_key", "operator_id", operator, 3, long);
   await add("operator_key", "operator_id", operator, 1, recent);
-  await purgeEndedKeys(service.app.em);
+  await purgeKeys(service.app.em);
   const { rows } = await sql.query(
     `select (select count(*)::int from api_key) as "apiKeys",
        (select count(*)::int from operator_key) as "operatorKeys"`,
