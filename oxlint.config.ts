@@ -67,7 +67,6 @@ const ROOMS: Record<string, Room> = {
     imports: [
       "gen",
       "package.json",
-      "program-url.js",
       "config/*",
       "demo/*",
       "server/*",
@@ -97,7 +96,6 @@ const ROOMS: Record<string, Room> = {
     imports: [
       "gen",
       "package.json",
-      "program-url.js",
       "config/*",
       "transport/*/*",
       "features/**",

@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 
-// Without optional packages there is neither Vite nor, perhaps, a Node that reads TypeScript: what
-// needs no pages is installed all the same, and runs from its sources.
-const vite = await import("vite").catch((error) => {
-  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-  process.stdout.write("Vite is not installed: neither program nor pages are built.\n");
+// Part of Vite is native code, which comes as optional packages: what needs no pages is installed
+// without them all the same, and runs from its sources.
+const vite = await import("vite").catch(({ message }) => {
+  process.stdout.write(`Vite cannot be loaded: neither program nor pages are built. ${message}\n`);
 });
 // One process for all, since starting Vite takes as long as building one of them.
 for (const folder of vite === undefined ? [] : [".", "dashboard", "docs-pages"]) {

@@ -1,5 +1,5 @@
+import { existsSync } from "node:fs";
 import module from "node:module";
-import { programUrl } from "./program-url.js";
 
 /** The oldest Node that it is tried on. */
 const NODE = 26;
@@ -10,10 +10,15 @@ if (Number.parseInt(process.versions.node, 10) < NODE) {
   process.exit(1);
 }
 // Before anything else is loaded, since loading is most of a start and half of it is compiling. This
-// file and what it imports are loaded before, hence not in TypeScript: Node's compiler, which takes
-// 8 MiB and is kept, would be loaded for them alone.
+// file is not in TypeScript, for Node's compiler, which takes 8 MiB and is kept, would be loaded for it
+// alone.
 module.enableCompileCache();
-const { runProgram } = await import(programUrl());
+const built = new URL("built/program.js", import.meta.url);
+const isBuilt = existsSync(built);
+if (!isBuilt) {
+  process.stderr.write("Nothing is built: the sources run. To build them: npm run build\n");
+}
+const { runProgram } = await import(
+  isBuilt ? built.href : new URL("commands/program.ts", import.meta.url).href
+);
 await runProgram(process.argv);
-// What is still open by now (a broken connection's timers) must not keep the command from ending.
-process.exit();

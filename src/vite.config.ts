@@ -1,22 +1,20 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 
-const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
 const BUILT = fileURLToPath(new URL("built", import.meta.url));
-const LIST = join(BUILT, "sources.json");
+const LIST = "files.json";
 
 // Puts the program and the packages it needs into a few files, in `built`. Loaded one by one, the
 // 1,500 files they come from take half a second and 40 MiB more.
 export default defineConfig({
-  plugins: [listFiles()],
+  plugins: [removeOutdated()],
   logLevel: "warn",
   ssr: { noExternal: true },
   build: {
     ssr: true,
     outDir: "built",
-    // A service may run from it, and load more of it later.
     emptyOutDir: false,
     target: "esnext",
     // For stack traces, where Node is told to read them: NODE_OPTIONS=--enable-source-maps.
@@ -37,29 +35,17 @@ export default defineConfig({
   },
 });
 
-/**
- * Adds `sources.json`, by which `program-url.js` tells whether the sources are as they were built. It
- * also lists what was built, so that the next build keeps that, for a service that may run from it, and
- * removes what is older.
- */
-function listFiles(): Plugin {
-  const sources: Record<string, Stamp> = {};
+/** Keeps what the build before has made, which a running service may still load, and removes what is older. */
+function removeOutdated(): Plugin {
   let before: readonly string[] = [];
   return {
-    name: "list-files",
+    name: "remove-outdated",
     buildStart() {
-      if (existsSync(LIST)) before = JSON.parse(readFileSync(LIST, "utf8")).built;
-    },
-    load(id) {
-      const path = relative(REPOSITORY, id).split(sep).join("/");
-      // Before it is read: what changes while it is built counts as changed.
-      if (/^(src|gen)\/|^package\.json$/.test(path)) sources[path] = stampOf(id);
+      const list = join(BUILT, LIST);
+      if (existsSync(list)) before = JSON.parse(readFileSync(list, "utf8"));
     },
     generateBundle(_options, bundle) {
-      // In place of the packages.
-      sources["package-lock.json"] = stampOf(join(REPOSITORY, "package-lock.json"));
-      const source = JSON.stringify({ sources, built: Object.keys(bundle) });
-      this.emitFile({ type: "asset", fileName: "sources.json", source });
+      this.emitFile({ type: "asset", fileName: LIST, source: JSON.stringify(Object.keys(bundle)) });
     },
     writeBundle(_options, bundle) {
       const kept = new Set([...Object.keys(bundle), ...before]);
@@ -67,12 +53,4 @@ function listFiles(): Plugin {
       for (const name of outdated) rmSync(join(BUILT, name), { recursive: true });
     },
   };
-}
-
-/** When a file was changed, in milliseconds, and its size in bytes. */
-type Stamp = readonly [changedMs: number, bytes: number];
-
-function stampOf(path: string): Stamp {
-  const { mtimeMs, size } = statSync(path);
-  return [mtimeMs, size];
 }

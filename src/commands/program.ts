@@ -3,7 +3,7 @@ import manifest from "../../package.json" with { type: "json" };
 
 /** Loads a command; only the one that is run is loaded, since that takes most of a start. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./serve-command.ts")).serveCommand(),
+  serve: async () => (await import("./serve.ts")).serveCommand(),
   migrate: async () => (await import("./migrate-command.ts")).migrateCommand(),
   tariff: async () => (await import("./tariff-command.ts")).tariffCommand(),
   workspace: async () => (await import("./workspace-command.ts")).workspaceCommand(),
@@ -17,12 +17,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /**
- * Runs the operator's command line and sets the exit code: 0 for done, 1 for refused or failed, 2
+ * Runs the operator's command line and ends the process, with 0 for done, 1 for refused or failed, 2
  * for wrong usage.
  *
  * @param argv the process's arguments, with those of Node before them
  */
-export async function runProgram(argv: readonly string[]): Promise<void> {
+export async function runProgram(argv: readonly string[]): Promise<never> {
   const program = new Command("shipments")
     .description("Runs and operates the shipment booking service.")
     .version(manifest.version, "-V, --version", "print the version")
@@ -38,6 +38,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
+  // What is still open by now (a broken connection's timers) must not keep the command from ending.
+  process.exit();
 }
 
 function inheritExit(command: Command): Command {
@@ -57,3 +59,6 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");
   return error instanceof Error ? error.message : String(error);
 }
+
+// The sources themselves, as `npm run dev` and tests run them.
+if (import.meta.main) await runProgram(process.argv);

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
 import type { Logger } from "pino";
-import type { App } from "../server/app.ts";
-import type { Config } from "../config/config.ts";
+import { readConfig, type Config } from "../config/config.ts";
 import type { Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { superviseEmbeddedPostgres } from "../embedded-postgres/supervisor.ts";
+import type { App } from "../server/app.ts";
 import type { ListeningAddresses } from "../server/lifecycle.ts";
 import { createLog, type Log } from "../server/log.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -22,15 +23,23 @@ const POLL_MS = 10;
 /** How long there may be no tariff before that is said, in milliseconds. */
 const SAY_AFTER_MS = 1_000;
 
+/** `serve [--demo]` */
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("run the service until SIGTERM or SIGINT")
+    .option("--demo", "first fill an empty database with a sample tariff and a workspace", false)
+    .action(({ demo }: { demo: boolean }) => serve(readConfig(process.env), demo));
+}
+
 /**
  * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, opens the
  * ports, migrates, serves, drains. With `demo`, first fills an empty database, and prints how to make a first call.
  *
  * @throws when the database cannot be had or migrated, or a port is taken
  */
-export async function serve(config: Config, demo: boolean): Promise<void> {
+async function serve(config: Config, demo: boolean): Promise<void> {
   holdYoungGeneration();
-  const told = untilToldToEnd();
+  const shutdown = shutdownRequested();
   // Before anything is made, such as the data folder of the embedded database.
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
@@ -40,12 +49,12 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   try {
     // The database starts while the code is loaded that needs it.
     const [database] = await Promise.all([
-      haveDatabase(config, log, told),
+      openDatabase(config, log, shutdown),
       import("../server/app.ts"),
     ]);
     if (database === undefined) return;
     try {
-      await serveOn(database.url, config, demo, { log, flush }, told);
+      await serveOn(database.url, config, demo, { log, flush }, shutdown);
     } finally {
       await database.release();
     }
@@ -54,13 +63,13 @@ export async function serve(config: Config, demo: boolean): Promise<void> {
   }
 }
 
-/** Serves on a database until told to end. */
+/** Serves on a database until a shutdown is requested. */
 async function serveOn(
   databaseUrl: string,
   config: Config,
   demo: boolean,
   { log, flush }: Log,
-  told: Promise<EndSignal>,
+  shutdown: Promise<EndSignal>,
 ): Promise<void> {
   const { createApp } = await import("../server/app.ts");
   const tracing = await startTracing(config, databaseUrl, log);
@@ -80,7 +89,7 @@ async function serveOn(
       flush();
       process.stdout.write(banner);
     };
-    const signal = await Promise.race([told, serving().then(() => told)]);
+    const signal = await Promise.race([shutdown, serving().then(() => shutdown)]);
     if (signal === "SIGTERM") await leave(app, config, log);
     log.info("shutting down");
   } finally {
@@ -125,18 +134,18 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
 type Database = Pick<Lease, "url" | "release">;
 
 /**
- * The database of the configuration, or an embedded one on lease; undefined when told to end before
- * it could be had.
+ * The database of the configuration, or an embedded one on lease; undefined when a shutdown is
+ * requested before it could be had.
  */
-async function haveDatabase(
+async function openDatabase(
   { databaseUrl, dataDir }: Config,
   log: Logger,
-  told: Promise<EndSignal>,
+  shutdown: Promise<EndSignal>,
 ): Promise<Database | undefined> {
   if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => undefined };
   log.info({ dataDir }, "starting the embedded database");
   const acquiring = superviseEmbeddedPostgres(dataDir, log);
-  const acquired = await Promise.race([acquiring, told]);
+  const acquired = await Promise.race([acquiring, shutdown]);
   if (typeof acquired !== "string") return acquired;
   endInTime();
   log.info("shutting down");
@@ -160,7 +169,7 @@ type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
  * does not cut the end short. SIGHUP does when the terminal was closed that the process runs on, and
  * without a terminal it is ignored: other programs reload by it, and this one has nothing to.
  */
-async function untilToldToEnd(): Promise<EndSignal> {
+async function shutdownRequested(): Promise<EndSignal> {
   const signals: EndSignal[] = ["SIGTERM", "SIGINT"];
   if (isOnTerminal()) signals.push("SIGHUP");
   for (const signal of [...signals, "SIGHUP"]) process.on(signal, () => undefined);

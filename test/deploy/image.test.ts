@@ -68,9 +68,8 @@ describe.runIf(canBuildImages)("the container image", () => {
       "./gen/openapi/openapi.json",
       "./package.json",
       "./src/cli.js",
+      "./src/demo/sample-tariff.json",
       "./src/deploy/probe.js",
-      "./src/program-url.js",
-      "./src/server/sample-tariff.json",
     ]);
   });
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
-import { programUrl } from "../../src/program-url.js";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const BUILT = "built";
@@ -17,10 +16,8 @@ const DOCUMENTS = [
   "src/dashboard/ui/copy-text.ts",
 ];
 
-/** Builds program, dashboard and documents where a source is newer than what was built last. */
+/** Builds dashboard and documents where a source is newer than what was built last. */
 export async function buildOutdated(): Promise<void> {
-  const program = { root: join(REPOSITORY, "src"), mode: "production" };
-  if (programUrl().endsWith(".ts")) await build(program);
   await buildIfNew("src/dashboard", []);
   await buildIfNew("src/docs-pages", DOCUMENTS);
 }

@@ -33,7 +33,7 @@ export interface Running {
 /** Starts `shipments <args>`; it is killed when the test is over, should it still run. */
 export function startCommand(args: readonly string[], environment: Environment): Running {
   const cached = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment };
-  return startProcess(process.execPath, ["src/cli.js", ...args], cached);
+  return startProcess(process.execPath, ["src/commands/program.ts", ...args], cached);
 }
 
 /** Starts a program in a folder, this repository's unless told otherwise; it is killed likewise. */
