@@ -283,7 +283,7 @@ export default defineConfig({
       room.wings ? [restrict(name, room, 0), restrict(name, room, 1)] : [restrict(name, room, 0)],
     ),
     {
-      files: ["src/docs-pages/browser/*"],
+      files: ["src/docs-pages/browser/*", "src/dashboard/**"],
       rules: { "import/no-unassigned-import": ["error", { allow: ["**/*.css"] }] },
     },
     {

@@ -1,3 +1,4 @@
+import "./style.css";
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
 import { findPage } from "./shell/pages.ts";

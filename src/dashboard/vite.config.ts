@@ -14,6 +14,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
+    // One stylesheet, so that no page waits for its own.
+    cssCodeSplit: false,
     reportCompressedSize: false,
     // How long plugins took says nothing on a busy machine.
     rolldownOptions: { checks: { bundlerTimings: false } },

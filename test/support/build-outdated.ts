@@ -13,6 +13,8 @@ const DOCUMENTS = [
   "src/docs",
   "gen/openapi/openapi.json",
   "src/dashboard/base.css",
+  "src/dashboard/theme.css",
+  "src/dashboard/shell/layout.css",
   "src/dashboard/ui/copy-text.ts",
 ];
 

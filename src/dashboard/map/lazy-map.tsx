@@ -5,6 +5,7 @@ import { useQuery } from "../api/use-query.ts";
 import { Spinner } from "../ui/query-view.tsx";
 import type { LatLng, Zones } from "./map-geometry.ts";
 import type { MapProps, ZoneMap } from "./map.tsx";
+import "./map.css";
 
 /** A `ZoneMap`, whose code is loaded when the first one is shown. */
 export function LazyMap(props: MapProps) {

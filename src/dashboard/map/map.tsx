@@ -8,6 +8,7 @@ import {
   type MapPoint,
   type MapView,
 } from "./map-view.ts";
+import "./map.css";
 
 /** What a map shows, and what happens on it. */
 export interface MapProps {

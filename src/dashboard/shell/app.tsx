@@ -39,6 +39,7 @@ import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
+import "./sign-in.css";
 
 /** The whole dashboard: the sign-in page, or the page of the address within the layout. */
 export function App() {

@@ -9,6 +9,7 @@ import { firstPlatformPage, type MenuEntry, type Page, PAGES } from "./pages.ts"
 import { NotFoundPage } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
+import "./layout.css";
 
 /** The frame around every page: the bar at the top, the navigation, and the page itself. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {

@@ -12,6 +12,7 @@ import { useTitle } from "../ui/page.tsx";
 import { paths, withQuery } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { keepReturnAddress, returnAddress } from "./return-address.ts";
+import "./sign-in.css";
 
 /**
  * Says how to sign in. Opened by a sign-in link, whose token stands behind the `#` so that no server

@@ -25,6 +25,7 @@ import { ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+import "./shipments.css";
 
 /**
  * Prices a route while it is clicked or typed, and books it for those who may. The route is in the

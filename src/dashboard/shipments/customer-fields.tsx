@@ -6,6 +6,7 @@ import { fieldError } from "../api/problem.ts";
 import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
 import { Field, optionalTextOf, TextField, textOf } from "../ui/fields.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import "./shipments.css";
 
 /** For whom something is booked: somebody new, or a customer; undefined until one is chosen. */
 export type CustomerChoice =

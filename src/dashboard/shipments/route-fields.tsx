@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { TextField } from "../ui/fields.tsx";
 import { CoverageMap } from "../map/lazy-map.tsx";
 import { type End, fieldsAt, placeOf, type RouteText, typed } from "./route.ts";
+import "./shipments.css";
 
 const ENDS: readonly (readonly [End, label: string])[] = [
   ["pickup", "Pickup"],

@@ -12,6 +12,7 @@ import { RouteFields } from "./route-fields.tsx";
 import { routeOf, type RouteText } from "./route.ts";
 import { toast } from "../ui/toast.tsx";
 import type { ShipmentDialogProps } from "./shipment-actions.tsx";
+import "./shipments.css";
 
 /**
  * Changes a shipment from what it was when the dialog opened; when it was changed by others meanwhile,

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Instant } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
+import "../webhooks/timeline.css";
 
 /** Something that happened. */
 export interface TimelineEntry {

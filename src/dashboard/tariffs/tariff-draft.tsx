@@ -25,6 +25,7 @@ import { DraftForm } from "./tariff-draft-form.tsx";
 import { PublishDraft } from "./tariff-draft-publish.tsx";
 import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones } from "./tariff-draft-zones.tsx";
+import "./tariffs.css";
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { TariffFees, TariffTier } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
+import "./tariffs.css";
 
 /** The most decimals that a rate has. */
 const RATE_DECIMALS = 6;

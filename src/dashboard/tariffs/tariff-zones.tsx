@@ -7,6 +7,7 @@ import { numberText } from "../ui/format.ts";
 import { LazyMap } from "../map/lazy-map.tsx";
 import type { LayerTone } from "../map/map-view.ts";
 import { type ListedZone, NO_ZONES, readZoneDocument, type ZoneDocument } from "./zone-document.ts";
+import "./tariffs.css";
 
 /** The address of the zones of a version. */
 export function versionZonesPath(version: number): string {

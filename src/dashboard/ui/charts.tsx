@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import "./charts.css";
 
 /** A value of a chart. */
 export interface Point {

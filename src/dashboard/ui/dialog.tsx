@@ -7,6 +7,7 @@ import { Button } from "./button.tsx";
 import { Code } from "./copy-button.tsx";
 import { Form, type SubmitAction } from "./form.tsx";
 import { Toasts } from "./toast.tsx";
+import "./dialog.css";
 
 const opened = createStore<VNode | undefined>(undefined);
 let count = 0;

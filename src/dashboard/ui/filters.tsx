@@ -5,6 +5,7 @@ import { changeQuery, usePlace } from "../routes/router.ts";
 import { type Choices, SelectField, TextField, textOf } from "./fields.tsx";
 import { recordIdOf } from "./format.ts";
 import { FIRST_PAGE } from "./pager.tsx";
+import "./filters.css";
 
 /** A field that narrows a list down. */
 export interface Filter {

@@ -4,6 +4,7 @@ import { takeForm, typeAgain, type Typed, watchForm } from "../api/kept-forms.ts
 import { fieldOf, type Labels, plainText, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
 import { toast } from "./toast.tsx";
+import "./form.css";
 
 /** What the fields of a form need of it. */
 interface FormState {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { paths } from "../routes/paths.ts";
+import "./page.css";
 
 /** A text that leads to an address. */
 export interface Link {

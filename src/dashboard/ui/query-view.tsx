@@ -3,6 +3,7 @@ import { type Labels, plainText, type Problem } from "../api/problem.ts";
 import type { Query } from "../api/use-query.ts";
 import { changeQuery } from "../routes/router.ts";
 import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
+import "./query-view.css";
 
 /** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
 export function QueryView<T>(props: {

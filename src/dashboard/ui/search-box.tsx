@@ -1,6 +1,7 @@
 import { useId, useRef } from "preact/hooks";
 import type { SubmitAction } from "./form.tsx";
 import { useKeys } from "./use-keys.ts";
+import "./filters.css";
 
 /** A field named `search` that finds one thing; the key `/` leads to it. */
 export function SearchBox(props: {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { useKeys } from "./use-keys.ts";
+import "./table.css";
 
 /** A column of a table. */
 export interface Column<T> {

@@ -20,6 +20,7 @@ import { toast } from "../ui/toast.tsx";
 import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-state.tsx";
 import { withQuery } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
+import "./timeline.css";
 
 /** How often the deliveries are loaded anew, in milliseconds: no event tells of an attempt. */
 const REPEAT_MS = 2_000;
