@@ -140,7 +140,7 @@ const ROOMS: Record<string, Room> = {
   ),
   "features/reports": feature(
     "workspaces",
-    "events/read-feed-delay.ts",
+    "events/feed-delay.ts",
     "shipments/list-index.ts",
     "tariffs/versions/load-version.ts",
   ),

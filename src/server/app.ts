@@ -12,8 +12,8 @@ import { eventMessage, type EventContent } from "../features/events/event-messag
 import { createEventSignal } from "../features/events/event-signal.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createSessionCache } from "../features/people/session-cache.ts";
-import type { WebhookBacklog } from "../features/reports/read-backlog.ts";
-import { createSlowAnswers } from "../features/reports/slow-answers.ts";
+import type { WebhookBacklog } from "../features/reports/load-figures.ts";
+import { createSlowAnswers } from "../features/reports/report-cache.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";

@@ -14,7 +14,7 @@ import {
   runDeliveries,
   type Deliveries,
   type RunDeps,
-} from "../features/webhooks/run-deliveries.ts";
+} from "../features/webhooks/deliver-webhooks.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";

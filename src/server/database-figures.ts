@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
 import { readNewestEvent } from "../features/events/read-newest-event.ts";
-import { sampleBacklog, type WebhookBacklog } from "../features/reports/read-backlog.ts";
+import { sampleBacklog, type WebhookBacklog } from "../features/reports/load-figures.ts";
 import { readTableRows, type TableRows } from "../features/reports/read-table-rows.ts";
 
 /** What the database is asked for `/metrics`, ahead of time, so that no scrape waits for it. */

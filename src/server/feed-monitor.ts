@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { oldestInFlight, readFeedDelay } from "../features/events/read-feed-delay.ts";
+import { oldestInFlight, readFeedDelay } from "../features/events/feed-delay.ts";
 
 /** Watches whether a transaction keeps events from being shown. */
 export interface FeedMonitor {

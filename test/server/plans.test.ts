@@ -5,7 +5,7 @@ import type pg from "pg";
 import { pino } from "pino";
 import { describe, expect, test, vi } from "vitest";
 import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-seal.ts";
-import { oldestInFlight, readFeedDelay } from "../../src/features/events/read-feed-delay.ts";
+import { oldestInFlight, readFeedDelay } from "../../src/features/events/feed-delay.ts";
 import { spendAttempt } from "../../src/features/people/spend-attempt.ts";
 import { signInByEmail } from "../../src/features/people/sign-in-by-email.ts";
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";

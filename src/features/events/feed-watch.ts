@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { readFeedEnds } from "./read-feed.ts";
+import { readFeedEnds } from "./load-feed.ts";
 import { createWaiter } from "./waiter.ts";
 
 /** Tells a stream when its workspace's feed may have grown. */

@@ -9,7 +9,7 @@ import { countThatFit } from "../../domain/page-bytes.ts";
 import { DEFAULT_PAGE_SIZE } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventBytes, eventMessage } from "./event-message.ts";
-import { readCursor, readFeed, writeCursor } from "./read-feed.ts";
+import { readCursor, readFeed, writeCursor } from "./load-feed.ts";
 
 /**
  * Lists the events of the workspace after a cursor, oldest first. There is always a cursor to go on

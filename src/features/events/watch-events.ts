@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventMessage } from "./event-message.ts";
 import type { EventSignal } from "./event-signal.ts";
-import { readCursor, readFeed, readFeedEnd, writeCursor } from "./read-feed.ts";
+import { readCursor, readFeed, readFeedEnd, writeCursor } from "./load-feed.ts";
 
 /** What `watchEvents` works with. */
 export interface WatchDeps {

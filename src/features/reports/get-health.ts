@@ -5,10 +5,10 @@ import {
   type GetHealthResponse,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { oldestInFlight, readFeedDelay } from "../events/read-feed-delay.ts";
-import { readBacklog, type WebhookBacklog } from "./read-backlog.ts";
+import { oldestInFlight, readFeedDelay } from "../events/feed-delay.ts";
+import { readBacklog, type WebhookBacklog } from "./load-figures.ts";
 import { readDatabase, readReplicas, parseTariff } from "./read-health-parts.ts";
-import type { SlowAnswers } from "./slow-answers.ts";
+import type { SlowAnswers } from "./report-cache.ts";
 
 /** What `getHealth` works with. */
 export interface HealthDeps {

@@ -12,7 +12,7 @@ import { indexPredicate } from "../shipments/list-index.ts";
 import { BOOKED_DATE, BOOKED_FIGURES } from "./booked-sql.ts";
 import { overviewMessage, type BookedOnDay, type QuotesOnDay } from "./overview-message.ts";
 import { readReportDays, type ReportDays } from "./report-days.ts";
-import type { SlowAnswers } from "./slow-answers.ts";
+import type { SlowAnswers } from "./report-cache.ts";
 
 const READ_BOOKED = `
   select (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}

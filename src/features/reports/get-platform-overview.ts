@@ -14,7 +14,7 @@ import {
   type QuotesOnDay,
 } from "./overview-message.ts";
 import { readReportDays, type ReportDays } from "./report-days.ts";
-import type { SlowAnswers } from "./slow-answers.ts";
+import type { SlowAnswers } from "./report-cache.ts";
 
 /** Rows of days have no workspace, and those of the ten workspaces no date. */
 const READ_BOOKED = `

@@ -3,7 +3,7 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { shipmentEventTypes } from "../../domain/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { NewEvent } from "../events/insert-events-sql.ts";
+import type { NewEvent } from "../events/insert-events.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 

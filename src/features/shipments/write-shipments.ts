@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { writeCustomersSql, type WrittenCustomer } from "../customers/write-customers-sql.ts";
-import { insertEventsSql } from "../events/insert-events-sql.ts";
+import { insertEventsSql } from "../events/insert-events.ts";
 import type { RecordedChange } from "./shipment-events.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 

@@ -8,7 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 
 /**
  * Deletes a webhook with its deliveries and their attempts.

@@ -1,4 +1,4 @@
-import type { DueDelivery } from "./read-due-deliveries.ts";
+import type { DueDelivery } from "./load-due-deliveries.ts";
 
 /** The deliveries to one webhook that are being sent, at most one of each subject. */
 export interface DeliveriesInFlight {

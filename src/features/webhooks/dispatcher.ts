@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { deliver, type DeliverDeps, type DeliveryOutcome } from "./deliver.ts";
-import { changesWebhook, type OutcomeRecorder } from "./outcome-recorder.ts";
-import { createSendPlaces } from "./send-places.ts";
+import { deliver, type DeliverDeps, type DeliveryOutcome } from "./attempt-delivery.ts";
+import { changesWebhook, type OutcomeRecorder } from "./record-outcomes.ts";
+import { createSendPlaces } from "./in-flight-limits.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
 import type { Settled, TakenDelivery, WebhookQueue } from "./webhook-queue.ts";
 

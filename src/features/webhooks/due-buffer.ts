@@ -1,4 +1,4 @@
-import type { DueDelivery } from "./read-due-deliveries.ts";
+import type { DueDelivery } from "./load-due-deliveries.ts";
 
 /** A read in flight. */
 export type PendingRead = symbol;

@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import type { HeldWebhooks } from "./held-webhooks.ts";
-import { readDueDeliveries, type DueAnswer, type OpenSecrets } from "./read-due-deliveries.ts";
+import { readDueDeliveries, type DueAnswer, type OpenSecrets } from "./load-due-deliveries.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 
 /** How many webhooks one statement reads at most. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { DeliveryOutcome } from "./deliver.ts";
+import type { DeliveryOutcome } from "./attempt-delivery.ts";
 import { lockWebhooks } from "./lock-webhooks.ts";
 
 /**

@@ -9,7 +9,7 @@ import { readRecordId } from "../../db/record-id.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { attemptMessage } from "./webhook-message.ts";

@@ -7,7 +7,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { endPage, readPage } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { deliveryMessage, deliveryStatusOf } from "./webhook-message.ts";
 

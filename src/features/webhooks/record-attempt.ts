@@ -8,9 +8,9 @@ import {
   readRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
 import { recordEvent } from "../events/record-event.ts";
-import type { Attempt } from "./deliver.ts";
-import { findWebhook } from "./find-webhook.ts";
-import type { DueDelivery } from "./read-due-deliveries.ts";
+import type { Attempt } from "./attempt-delivery.ts";
+import { findWebhook } from "./load-webhook.ts";
+import type { DueDelivery } from "./load-due-deliveries.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";

@@ -13,7 +13,7 @@ import { Event } from "../events/event.entity.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { beginDelivery } from "./begin-delivery.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { deliveryMessage } from "./webhook-message.ts";
 

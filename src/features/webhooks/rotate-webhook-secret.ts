@@ -8,7 +8,7 @@ import {
 import { mintWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { activeSecrets, storedSecret } from "./webhook-secrets.ts";

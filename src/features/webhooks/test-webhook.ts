@@ -10,7 +10,7 @@ import { recordEvent } from "../events/record-event.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { beginDelivery } from "./begin-delivery.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { deliveryMessage, webhookMessage } from "./webhook-message.ts";
 

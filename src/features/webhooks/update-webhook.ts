@@ -7,7 +7,7 @@ import {
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./find-webhook.ts";
+import { findWebhook } from "./load-webhook.ts";
 import type { WebhookDeps } from "./webhook-deps.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { storedTypes, storedUrl } from "./webhook-request.ts";

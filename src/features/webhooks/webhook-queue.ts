@@ -1,7 +1,7 @@
 import { createDeliveriesInFlight } from "./deliveries-in-flight.ts";
 import { createDueBuffer, type PendingRead } from "./due-buffer.ts";
 import type { WebhookKey } from "./lease-webhooks.ts";
-import type { DueAnswer, DueDelivery, DueQuery, WebhookTarget } from "./read-due-deliveries.ts";
+import type { DueAnswer, DueDelivery, DueQuery, WebhookTarget } from "./load-due-deliveries.ts";
 import { nextWindow, USUAL_WINDOW } from "./send-window.ts";
 
 /** A delivery to attempt now, and where to. */

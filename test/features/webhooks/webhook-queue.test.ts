@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type {
   DueDelivery,
   WebhookTarget,
-} from "../../../src/features/webhooks/read-due-deliveries.ts";
+} from "../../../src/features/webhooks/load-due-deliveries.ts";
 import { MAX_WINDOW } from "../../../src/features/webhooks/send-window.ts";
 import {
   createWebhookQueue,

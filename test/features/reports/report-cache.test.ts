@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createSlowAnswers } from "../../../src/features/reports/slow-answers.ts";
+import { createSlowAnswers } from "../../../src/features/reports/report-cache.ts";
 
 /** Longer than an answer takes that is not remembered, in milliseconds. */
 const SLOW_MS = 150;

@@ -6,15 +6,15 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { EventSignal } from "../events/event-signal.ts";
 import { createAnnouncements } from "./announcements.ts";
-import type { DeliverDeps } from "./deliver.ts";
+import type { DeliverDeps } from "./attempt-delivery.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { fillQueues } from "./due-reader.ts";
 import { createHeldWebhooks } from "./held-webhooks.ts";
 import { createWebhookLeases } from "./lease-webhooks.ts";
-import { createOutcomeRecorder } from "./outcome-recorder.ts";
+import { createOutcomeRecorder } from "./record-outcomes.ts";
 import type { RecordDeps } from "./record-attempt.ts";
 import type { SendResult } from "./send-webhook.ts";
-import type { OpenSecrets } from "./read-due-deliveries.ts";
+import type { OpenSecrets } from "./load-due-deliveries.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
 

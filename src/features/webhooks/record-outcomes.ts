@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
-import type { DeliveryOutcome } from "./deliver.ts";
+import type { DeliveryOutcome } from "./attempt-delivery.ts";
 import { endDeliveries } from "./end-deliveries.ts";
 import { lockWebhooks } from "./lock-webhooks.ts";
 import { recordAttempt, type RecordDeps } from "./record-attempt.ts";

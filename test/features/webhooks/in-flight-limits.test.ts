@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { createSendPlaces, type SendPlaces } from "../../../src/features/webhooks/send-places.ts";
+import {
+  createSendPlaces,
+  type SendPlaces,
+} from "../../../src/features/webhooks/in-flight-limits.ts";
 
 const USUAL = 4;
 

@@ -2,7 +2,7 @@ import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
 import type { TraceAttempt } from "../../pipeline/tracer.ts";
 import { writeEventId } from "../events/event-id.ts";
 import type { EventContent } from "../events/event-message.ts";
-import type { DueDelivery, WebhookTarget } from "./read-due-deliveries.ts";
+import type { DueDelivery, WebhookTarget } from "./load-due-deliveries.ts";
 import type { Sender, SendResult } from "./send-webhook.ts";
 import type { TakenDelivery } from "./webhook-queue.ts";
 import { activeSecrets } from "./webhook-secrets.ts";
