@@ -9,11 +9,12 @@ import { createGroupCommit } from "../db/group-commit.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS, type EntityManager } from "../db/orm.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage, type EventContent } from "../features/events/event-message.ts";
-import { createEventSignal } from "../features/events/event-signal.ts";
+import { createEventAnnouncer } from "../features/events/event-announcer.ts";
+import { createFeedWatch } from "../features/events/feed-watch.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createSessionCache } from "../features/people/session-cache.ts";
 import type { WebhookBacklog } from "../features/reports/load-figures.ts";
-import { createSlowAnswers } from "../features/reports/report-cache.ts";
+import { createReportCache } from "../features/reports/report-cache.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";
@@ -194,13 +195,14 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
   const { observeGroups, poolObserver } = instruments;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log, poolObserver });
   const { em } = orm;
-  const events = createEventSignal({ em, log });
+  const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
   em.getEventManager().registerSubscriber(events.subscriber);
   return {
     orm,
     em,
     events,
+    feeds: createFeedWatch(em, events),
     tasks,
     tariffs: createTariffCache({ em, tasks, log }),
     coverage: createCoverageDocuments(tasks),
@@ -210,9 +212,9 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     observeGroups,
     secretSeal: createSecretSeal(config.secretsKeys ?? []),
     usage: createUsageCounter(),
-    overviews: createSlowAnswers<Overview>(),
-    platformOverviews: createSlowAnswers<GetPlatformOverviewResponse>(),
-    backlogs: createSlowAnswers<WebhookBacklog>(),
+    overviews: createReportCache<Overview>(),
+    platformOverviews: createReportCache<GetPlatformOverviewResponse>(),
+    backlogs: createReportCache<WebhookBacklog>(),
   };
 }
 

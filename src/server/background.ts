@@ -4,8 +4,7 @@ import type { EntityManager } from "../db/orm.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
-import { EVENTS_CHANNEL } from "../features/events/event-announcer.ts";
-import type { EventSignal } from "../features/events/event-signal.ts";
+import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { createReporting } from "./reporting.ts";
@@ -43,7 +42,7 @@ export interface BackgroundDeps {
   readonly log: Logger;
   readonly tariffs: TariffCache;
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
-  readonly events: EventSignal;
+  readonly events: EventAnnouncer;
   readonly contact: Pick<DatabaseContact, "reached">;
   readonly feedMonitor: FeedMonitor;
   readonly databaseFigures: DatabaseFigures;
@@ -73,11 +72,11 @@ export function createBackground(options: BackgroundDeps): Background {
       feed = followChanges({
         databaseUrl,
         log,
-        others: { [EVENTS_CHANNEL]: events.hear },
+        others: { [EVENTS_CHANNEL]: events.onNotification },
         reconnected() {
           keys.workspace.forgetAll();
           keys.operator.forgetAll();
-          events.hear(undefined);
+          events.onNotification(undefined);
         },
         async look(client) {
           await keys.workspace.refresh(client);

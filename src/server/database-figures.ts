@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
-import { readNewestEvent } from "../features/events/read-newest-event.ts";
-import { sampleBacklog, type WebhookBacklog } from "../features/reports/load-figures.ts";
-import { readTableRows, type TableRows } from "../features/reports/read-table-rows.ts";
+import { loadNewestEventMs } from "../features/events/feed-delay.ts";
+import {
+  loadTableRows,
+  sampleBacklog,
+  type TableRows,
+  type WebhookBacklog,
+} from "../features/reports/load-figures.ts";
 
 /** What the database is asked for `/metrics`, ahead of time, so that no scrape waits for it. */
 export interface DatabaseFigures {
@@ -43,8 +47,8 @@ export function createDatabaseFigures(options: {
   async function look(): Promise<number> {
     const startedMs = performance.now();
     const backlog = await sampleBacklog(em);
-    const newestEventMs = await readNewestEvent(em);
-    const tables = await readTableRows(em);
+    const newestEventMs = await loadNewestEventMs(em);
+    const tables = await loadTableRows(em);
     latest = { backlog, newestEventMs, tables, readMs: now().getTime() };
     return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
   }

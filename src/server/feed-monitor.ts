@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
-import { oldestInFlight, readFeedDelay } from "../features/events/feed-delay.ts";
+import { loadOldestTransaction, loadFeedDelay } from "../features/events/feed-delay.ts";
 
 /** Watches whether a transaction keeps events from being shown. */
 export interface FeedMonitor {
@@ -35,11 +35,11 @@ export function createFeedMonitor(options: {
   let warnedMs = -Infinity;
 
   async function look(): Promise<void> {
-    const found = await oldestInFlight(em);
+    const found = await loadOldestTransaction(em);
     const isSame = found === oldest;
     oldest = found;
     // A transaction that was there at the last look too is long; only then does it cost a search.
-    const waiting = isSame || delaySeconds > 0 ? await readFeedDelay(em, found) : undefined;
+    const waiting = isSame || delaySeconds > 0 ? await loadFeedDelay(em, found) : undefined;
     const delay = waiting !== undefined && waiting.seconds >= MIN_SECONDS ? waiting : undefined;
     delaySeconds = delay?.seconds ?? 0;
     if (delay === undefined || !isSame) warnedMs = -Infinity;

@@ -3,8 +3,7 @@ import type { Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import type { EntityManager } from "../db/orm.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica-heartbeat.ts";
-import type { UsageCounter } from "../features/reports/usage-counter.ts";
-import { writeUsage } from "../features/reports/write-usage.ts";
+import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 
 /** Writes down, regularly, what this process counts and that it is there. */
 export interface Reporting {

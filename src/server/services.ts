@@ -17,7 +17,7 @@ import { updateApiKey } from "../features/api-keys/update-api-key.ts";
 import { getCustomer } from "../features/customers/get-customer.ts";
 import { listCustomers } from "../features/customers/list-customers.ts";
 import { updateCustomer } from "../features/customers/update-customer.ts";
-import type { EventSignal } from "../features/events/event-signal.ts";
+import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
 import { createFindProvider } from "../features/payments/find-provider.ts";
@@ -84,7 +84,7 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment" | "changeShipment"> 
   CoverageDeps &
   WebhookDeps &
   OverviewDeps & {
-    readonly events: Pick<EventSignal, "announce">;
+    readonly events: Pick<EventAnnouncer, "announce">;
     readonly usage: UsageCounter;
     readonly observeGroups: ObserveGroups;
   };

@@ -5,7 +5,7 @@ import type pg from "pg";
 import { pino } from "pino";
 import { describe, expect, test, vi } from "vitest";
 import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-seal.ts";
-import { oldestInFlight, readFeedDelay } from "../../src/features/events/feed-delay.ts";
+import { loadOldestTransaction, loadFeedDelay } from "../../src/features/events/feed-delay.ts";
 import { spendAttempt } from "../../src/features/people/spend-attempt.ts";
 import { signInByEmail } from "../../src/features/people/sign-in-by-email.ts";
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
@@ -204,7 +204,7 @@ async function callEverything(
   await deliver(service, workspace);
   await purge(service);
   const { em } = service.app;
-  await readFeedDelay(em, await oldestInFlight(em));
+  await loadFeedDelay(em, await loadOldestTransaction(em));
 }
 
 /** The fields of first pages of a list: without a filter, and with each of its filters. */

@@ -17,12 +17,22 @@ const RETRY_MS = 1_000;
 /** How many workspaces one announcement names at most; a payload must be under 8000 bytes. */
 const MAX_NAMED = 400;
 
-/** Announces to all replicas which workspaces have new events. */
+/** Takes the workspaces of an announcement; undefined for all, after a reconnect. */
+export type AnnouncementListener = (workspaces: readonly number[] | undefined) => void;
+
+/** Announces which workspaces have new events, to this process and all others. */
 export interface EventAnnouncer {
   /** Sees every event that the ORM writes, and announces its workspace after the commit. */
   readonly subscriber: EventSubscriber<Event>;
   /** Announces a workspace whose events were committed without the ORM. */
   announce(workspace: number): void;
+  /**
+   * Takes the payload of an announcement, of this process or another; undefined after a reconnect,
+   * when announcements may have been missed.
+   */
+  onNotification(payload: string | undefined): void;
+  /** Passes every announcement on to a listener. */
+  listen(listener: AnnouncementListener): void;
   /** Stops announcing; resolves when an announcement in flight has ended. */
   close(): Promise<void>;
 }
@@ -36,48 +46,13 @@ export async function announceWorkspace(tx: EntityManager, workspace: number): P
 }
 
 /** Builds the announcer; register its `subscriber` with the ORM that writes events. */
-export function createEventAnnouncer(options: {
-  readonly em: EntityManager;
-  readonly log: Logger;
-}): EventAnnouncer {
-  const { em, log } = options;
+export function createEventAnnouncer(em: EntityManager, log: Logger): EventAnnouncer {
+  const { announce, close } = createBatches(em, log);
+  const listeners: AnnouncementListener[] = [];
   const writtenBy = new WeakMap<object, Set<number>>();
-  const pending = new Set<number>();
-  let timer: NodeJS.Timeout | undefined;
-  let sending: Promise<void> | undefined;
-  let closed = false;
-
-  function sendIn(ms: number): void {
-    if (closed || pending.size === 0 || timer !== undefined) return;
-    timer = onBehalfOfAll(() => setTimeout(() => (sending = sendAndReschedule()), ms));
-  }
-
-  /** The timer stays set while sending, so that one announcement is in flight at a time. */
-  async function sendAndReschedule(): Promise<void> {
-    const failure = await sendPending();
-    if (failure !== undefined) log.warn({ err: failure }, "events could not be announced");
-    timer = undefined;
-    sendIn(failure === undefined ? BATCH_MS : RETRY_MS);
-  }
-
-  /** Gives the error if it fails; what was not sent is pending again. */
-  async function sendPending(): Promise<unknown> {
-    const workspaces = [...pending];
-    pending.clear();
-    while (workspaces.length > 0) {
-      const named = workspaces.slice(0, MAX_NAMED);
-      try {
-        await notify(em, named);
-      } catch (error) {
-        for (const workspace of workspaces) pending.add(workspace);
-        return error;
-      }
-      workspaces.splice(0, named.length);
-    }
-    return undefined;
-  }
-
   return {
+    announce,
+    close,
     subscriber: {
       getSubscribedEntities: () => [Event],
       afterCreate({ em: unit, entity }) {
@@ -85,11 +60,51 @@ export function createEventAnnouncer(options: {
         writtenBy.set(unit, workspaces.add(entity.workspace));
       },
       afterTransactionCommit({ em: unit }) {
-        for (const workspace of writtenBy.get(unit) ?? []) pending.add(workspace);
+        writtenBy.get(unit)?.forEach(announce);
         writtenBy.delete(unit);
-        sendIn(BATCH_MS);
       },
     },
+    onNotification(payload) {
+      const workspaces = payload?.split(",").map(Number);
+      for (const listener of listeners) listener(workspaces);
+    },
+    listen(listener) {
+      listeners.push(listener);
+    },
+  };
+}
+
+/** Collects workspaces and announces them together. */
+function createBatches(em: EntityManager, log: Logger): Pick<EventAnnouncer, "announce" | "close"> {
+  const pending = new Set<number>();
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+  let closed = false;
+
+  function sendIn(ms: number): void {
+    if (closed || pending.size === 0 || timer !== undefined) return;
+    timer = onBehalfOfAll(() => setTimeout(() => (sending = sendPending()), ms));
+  }
+
+  /** The timer stays set meanwhile, so that one announcement is in flight at a time. */
+  async function sendPending(): Promise<void> {
+    let waitMs = BATCH_MS;
+    const workspaces = [...pending];
+    pending.clear();
+    try {
+      for (; workspaces.length > 0; workspaces.splice(0, MAX_NAMED)) {
+        await notify(em, workspaces.slice(0, MAX_NAMED));
+      }
+    } catch (error) {
+      for (const workspace of workspaces) pending.add(workspace);
+      log.warn({ err: error }, "events could not be announced");
+      waitMs = RETRY_MS;
+    }
+    timer = undefined;
+    sendIn(waitMs);
+  }
+
+  return {
     announce(workspace) {
       pending.add(workspace);
       sendIn(BATCH_MS);

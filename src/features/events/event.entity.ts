@@ -2,7 +2,30 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { EventType } from "../../domain/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { FAN_OUT } from "./fan-out.ts";
+
+/**
+ * Trigger body: for each inserted event, inserts a delivery for every webhook that subscribes to its
+ * type, in the same transaction. So every committed event has its deliveries, and nothing is sent
+ * for a change that was rolled back.
+ *
+ * A delivery is due by the clock of the database, read while the event's subject is locked, so that
+ * deliveries of one subject are due in the order of its events.
+ */
+const FAN_OUT = `
+begin
+  if new.type <> 'webhook.test' then
+    insert into webhook_delivery
+      (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
+    select new.workspace_id, webhook.id, new.subject, new.number, new.type, new.created_at,
+      clock_timestamp()
+    from webhook
+    where webhook.workspace_id = new.workspace_id and webhook.disabled_reason is null
+      and webhook.id <> new.subject
+      and (webhook.types @> array['*'] or webhook.types @> array[new.type])
+    order by webhook.id;
+  end if;
+  return null;
+end;`;
 
 /**
  * A change of a shipment or a webhook, written in the transaction of the change and never updated.

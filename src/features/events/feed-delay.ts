@@ -20,7 +20,7 @@ export interface FeedDelay extends FeedHolder {
 }
 
 /** The oldest transaction in flight in any database of the server, before which feeds end. */
-export async function oldestInFlight(em: EntityManager): Promise<string> {
+export async function loadOldestTransaction(em: EntityManager): Promise<string> {
   const [row] = await runStatement<{ xmin: string }>(
     em.fork(),
     "select pg_snapshot_xmin(pg_current_snapshot())::text as xmin",
@@ -33,7 +33,7 @@ export async function oldestInFlight(em: EntityManager): Promise<string> {
  * The event is found workspace by workspace through the index of the feed. Every transaction that
  * writes holds a lock on its own id, which everybody may see, unlike most of `pg_stat_activity`.
  */
-const READ = `
+const HELD_BACK = `
   select greatest(0, extract(epoch from now() - held.created_at))::float8 as seconds,
     holder.pid, activity.application_name as application,
     coalesce(activity.datname, prepared.database) as database, activity.state,
@@ -56,13 +56,32 @@ const READ = `
 /**
  * Whether events wait for a transaction to end.
  *
- * @param transaction as `oldestInFlight` gave it
+ * @param transaction as `loadOldestTransaction` gave it
  * @returns undefined when no event waits
  */
-export async function readFeedDelay(
+export async function loadFeedDelay(
   em: EntityManager,
   transaction: string,
 ): Promise<FeedDelay | undefined> {
-  const [delay] = await runStatement<FeedDelay>(em.fork(), READ, [transaction]);
+  const [delay] = await runStatement<FeedDelay>(em.fork(), HELD_BACK, [transaction]);
   return delay;
+}
+
+/**
+ * Events are shown once every older transaction has ended. Found workspace by workspace through the
+ * index of the feed, from its end.
+ */
+const NEWEST_SHOWN = `
+  select (extract(epoch from max(newest.created_at)) * 1000)::float8 as "createdMs"
+  from workspace cross join lateral (
+    select created_at from event
+    where workspace_id = workspace.id
+      and transaction < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    order by transaction desc, subject desc, number desc limit 1
+  ) as newest`;
+
+/** When the newest event that is shown was written, in milliseconds since the epoch; null for none. */
+export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
+  const [row] = await runStatement<{ createdMs: number | null }>(em.fork(), NEWEST_SHOWN, []);
+  return row!.createdMs;
 }

@@ -1,24 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { readFeedEnds } from "./load-feed.ts";
-import { createWaiter } from "./waiter.ts";
-
-/** Tells a stream when its workspace's feed may have grown. */
-export interface FeedSubscription {
-  /**
-   * Resolves to true once the feed may have grown since the last wait; to false after `ms` or when
-   * the signal aborts.
-   */
-  wait(ms: number, signal: AbortSignal): Promise<boolean>;
-  close(): void;
-}
+import type { EventAnnouncer } from "./event-announcer.ts";
+import { loadFeedEnds } from "./load-feed.ts";
+import { createWaiter, type Waiter } from "./waiter.ts";
 
 /** Watches the feeds of all workspaces that this process has streams of. */
 export interface FeedWatch {
-  /** Looks soon at the feeds of workspaces; undefined for all. */
-  look(workspaces: readonly number[] | undefined): void;
-  subscribe(workspace: number): FeedSubscription;
+  /** Tells a stream when its workspace's feed may have grown, which ends the waiter's wait. */
+  subscribe(workspace: number): Pick<Waiter, "wait"> & { close(): void };
 }
 
 /**
@@ -39,9 +29,12 @@ interface Watched {
 
 /**
  * Builds the watch of one process. However many streams there are, it costs one statement a second,
- * and some after announcements, which ask for the workspaces announced.
+ * and some after announcements, which look at the workspaces announced.
  */
-export function createFeedWatch(em: EntityManager): FeedWatch {
+export function createFeedWatch(
+  em: EntityManager,
+  announcer: Pick<EventAnnouncer, "listen">,
+): FeedWatch {
   const watched = new Map<number, Watched>();
   const { wake, wait } = createWaiter();
   let isRunning = false;
@@ -70,31 +63,32 @@ export function createFeedWatch(em: EntityManager): FeedWatch {
     const nowMs = performance.now();
     const isDue = nowMs >= lookAtAllMs;
     if (isDue) lookAtAllMs = nowMs + LONGEST_WAIT_MS;
-    const asked = [...watched].filter(([, { isHotUntilMs }]) => isDue || isHotUntilMs > nowMs);
-    return asked.length > 0 && wakeGrown(em, asked);
+    const looked = [...watched].filter(([, { isHotUntilMs }]) => isDue || isHotUntilMs > nowMs);
+    return looked.length > 0 && wakeGrown(em, looked);
   }
 
+  announcer.listen((workspaces) => {
+    if (workspaces === undefined) lookAtAllMs = 0;
+    const isHotUntilMs = performance.now() + LONGEST_WAIT_MS;
+    const found = (workspaces ?? []).flatMap((workspace) => watched.get(workspace) ?? []);
+    for (const feed of found) feed.isHotUntilMs = isHotUntilMs;
+    if (workspaces === undefined || found.length > 0) wake();
+  });
+
   return {
-    look(workspaces) {
-      if (workspaces === undefined) lookAtAllMs = 0;
-      const isHotUntilMs = performance.now() + LONGEST_WAIT_MS;
-      const found = (workspaces ?? []).flatMap((workspace) => watched.get(workspace) ?? []);
-      for (const feed of found) feed.isHotUntilMs = isHotUntilMs;
-      if (workspaces === undefined || found.length > 0) wake();
-    },
     subscribe(workspace) {
-      const { wake: wakeOne, wait: waitForOne } = createWaiter();
+      const stream = createWaiter();
       const feed = watched.get(workspace) ?? { wakes: new Set(), end: undefined, isHotUntilMs: 0 };
-      feed.wakes.add(wakeOne);
+      feed.wakes.add(stream.wake);
       watched.set(workspace, feed);
       if (!isRunning) {
         isRunning = true;
         void onBehalfOfAll(run);
       }
       return {
-        wait: waitForOne,
+        wait: stream.wait,
         close() {
-          feed.wakes.delete(wakeOne);
+          feed.wakes.delete(stream.wake);
           if (feed.wakes.size === 0 && watched.get(workspace) === feed) watched.delete(workspace);
           if (watched.size === 0) wake();
         },
@@ -106,13 +100,11 @@ export function createFeedWatch(em: EntityManager): FeedWatch {
 /** Wakes the streams of feeds that have grown; says whether there were any. */
 async function wakeGrown(
   em: EntityManager,
-  asked: readonly (readonly [workspace: number, feed: Watched])[],
+  looked: readonly (readonly [workspace: number, feed: Watched])[],
 ): Promise<boolean> {
-  const ends = await readFeedEnds(
-    em,
-    asked.map(([workspace]) => workspace),
-  );
-  const grown = asked.filter(([workspace, { end }]) => ends.get(workspace) !== end);
+  const workspaces = looked.map(([workspace]) => workspace);
+  const ends = await loadFeedEnds(em, workspaces);
+  const grown = looked.filter(([workspace, { end }]) => ends.get(workspace) !== end);
   for (const [workspace, feed] of grown) {
     feed.end = ends.get(workspace);
     wakeAll(feed.wakes);

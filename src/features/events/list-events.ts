@@ -9,7 +9,7 @@ import { countThatFit } from "../../domain/page-bytes.ts";
 import { DEFAULT_PAGE_SIZE } from "../../domain/page-token.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventBytes, eventMessage } from "./event-message.ts";
-import { readCursor, readFeed, writeCursor } from "./load-feed.ts";
+import { parseCursor, loadFeed, writeCursor } from "./load-feed.ts";
 
 /**
  * Lists the events of the workspace after a cursor, oldest first. There is always a cursor to go on
@@ -24,8 +24,8 @@ export async function listEvents(
   em: EntityManager,
 ): Promise<ListEventsResponse> {
   const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
-  const after = readCursor(workspaceId, request.after);
-  const found = await readFeed(em.fork(), workspaceId, { after, types, limit: pageSize + 1 });
+  const after = parseCursor(workspaceId, request.after);
+  const found = await loadFeed(em.fork(), workspaceId, { after, types, limit: pageSize + 1 });
   const events = found.slice(0, countThatFit(found.slice(0, pageSize), eventBytes));
   const last = events.at(-1);
   return create(ListEventsResponseSchema, {

@@ -16,13 +16,13 @@ export type FeedPosition = Pick<Event, "transaction" | "subject" | "number">;
 const OLDEST_IN_FLIGHT = sql`((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint`;
 
 /**
- * Reads the workspace's events after a position, oldest first, as far as their order is final: no
- * event can later appear before one that was read.
+ * Loads the workspace's events after a position, oldest first, as far as their order is final: no
+ * event can later appear before one that was loaded.
  *
  * @param options.after undefined for the beginning
  * @param options.types all types when empty
  */
-export function readFeed(
+export function loadFeed(
   em: EntityManager,
   workspace: number,
   options: {
@@ -46,7 +46,7 @@ export function readFeed(
 }
 
 /** Where the workspace's feed ends, as far as its order is final; undefined when it is empty. */
-export async function readFeedEnd(
+export async function loadFeedEnd(
   em: EntityManager,
   workspace: number,
 ): Promise<FeedPosition | undefined> {
@@ -70,7 +70,7 @@ const FEED_ENDS = `
   ) as newest`;
 
 /** Where feeds end, by workspace, as text to compare; those that are empty are left out. */
-export async function readFeedEnds(
+export async function loadFeedEnds(
   em: EntityManager,
   workspaces: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
@@ -106,7 +106,7 @@ export function writeCursor(workspace: number, position: FeedPosition): string {
  *
  * @throws Refusal FIELD_INVALID when it is not a cursor of this workspace's feed
  */
-export function readCursor(
+export function parseCursor(
   workspace: number,
   cursor: string | undefined,
 ): FeedPosition | undefined {

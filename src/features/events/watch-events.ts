@@ -7,13 +7,12 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventMessage } from "./event-message.ts";
-import type { EventSignal } from "./event-signal.ts";
-import { readCursor, readFeed, readFeedEnd, writeCursor } from "./load-feed.ts";
+import type { FeedWatch } from "./feed-watch.ts";
+import { parseCursor, loadFeed, loadFeedEnd, writeCursor } from "./load-feed.ts";
 
-/** What `watchEvents` works with. */
 export interface WatchDeps {
   readonly em: EntityManager;
-  readonly events: Pick<EventSignal, "subscribe">;
+  readonly feeds: FeedWatch;
 }
 
 /** How many events one stream holds in memory at most. */
@@ -34,22 +33,22 @@ const HEARTBEAT_MS = 10_000;
 export async function* watchEvents(
   request: WatchEventsRequestValid,
   { caller: { workspaceId } }: Call,
-  { em, events }: WatchDeps,
+  { em, feeds }: WatchDeps,
   signal: AbortSignal,
 ): AsyncIterable<WatchEventsResponse> {
   const { types } = request;
   let after =
     request.after === undefined && request.fromNow === true
-      ? await readFeedEnd(em.fork(), workspaceId)
-      : readCursor(workspaceId, request.after);
+      ? await loadFeedEnd(em.fork(), workspaceId)
+      : parseCursor(workspaceId, request.after);
   let cursor = after === undefined ? "" : writeCursor(workspaceId, after);
   let lastSentMs = -Infinity;
   let mayHaveGrown = true;
-  const subscription = events.subscribe(workspaceId);
+  const subscription = feeds.subscribe(workspaceId);
   try {
     while (!signal.aborted) {
       const found = mayHaveGrown
-        ? await readFeed(em.fork(), workspaceId, { after, types, limit: BATCH })
+        ? await loadFeed(em.fork(), workspaceId, { after, types, limit: BATCH })
         : [];
       for (const event of found) {
         if (signal.aborted) return;

@@ -1,32 +1,35 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   GetHealthResponseSchema,
+  type DatabaseHealthSchema,
   type GetHealthResponse,
+  type ReplicaSchema,
+  type TariffHealthSchema,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { oldestInFlight, readFeedDelay } from "../events/feed-delay.ts";
-import { readBacklog, type WebhookBacklog } from "./load-figures.ts";
-import { readDatabase, readReplicas, parseTariff } from "./read-health-parts.ts";
-import type { SlowAnswers } from "./report-cache.ts";
+import { runStatement } from "../../db/statement.ts";
+import { loadOldestTransaction, loadFeedDelay } from "../events/feed-delay.ts";
+import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
+import { countBacklog, type WebhookBacklog } from "./load-figures.ts";
+import type { ReportCache } from "./report-cache.ts";
 
-/** What `getHealth` works with. */
 export interface HealthDeps {
   readonly em: EntityManager;
-  readonly backlogs: SlowAnswers<WebhookBacklog>;
+  readonly backlogs: ReportCache<WebhookBacklog>;
 }
 
-/** Tells how the parts of the platform are. */
+/** The state of each part of the platform. */
 export async function getHealth({ em, backlogs }: HealthDeps): Promise<GetHealthResponse> {
-  const { checkedAtMs, ...database } = await readDatabase(em);
-  const { pending, oldestMs } = await backlogs.get("", () => readBacklog(em));
-  const delay = await readFeedDelay(em, await oldestInFlight(em));
+  const { checkedAtMs, ...database } = await loadDatabase(em);
+  const { pending, oldestMs } = await backlogs.get("", () => countBacklog(em));
+  const delay = await loadFeedDelay(em, await loadOldestTransaction(em));
   return create(GetHealthResponseSchema, {
     data: {
       checkedAt: timestampFromMs(checkedAtMs),
-      replicas: await readReplicas(em),
+      replicas: await loadReplicas(em),
       database,
-      tariff: await parseTariff(em),
+      tariff: await loadTariff(em),
       webhooks: {
         pendingDeliveries: BigInt(pending),
         ...(oldestMs === null ? {} : { oldestPendingAt: timestampFromMs(oldestMs) }),
@@ -34,4 +37,87 @@ export async function getHealth({ em, backlogs }: HealthDeps): Promise<GetHealth
       events: { delaySeconds: delay?.seconds ?? 0 },
     },
   });
+}
+
+const DATABASE = `
+  select round(extract(epoch from now()) * 1000)::float8 as "checkedAtMs",
+    current_setting('server_version') as version,
+    pg_database_size(current_database())::float8 as size`;
+
+const MIGRATIONS = `
+  select name, round(extract(epoch from executed_at) * 1000)::float8 as "appliedAtMs"
+  from applied_migration order by id`;
+
+interface DatabaseRow {
+  readonly checkedAtMs: number;
+  readonly version: string;
+  readonly size: number;
+}
+
+interface MigrationRow {
+  readonly name: string;
+  readonly appliedAtMs: number;
+}
+
+/** The database, and what time it is there, in milliseconds since the epoch. */
+async function loadDatabase(
+  em: EntityManager,
+): Promise<MessageInitShape<typeof DatabaseHealthSchema> & { checkedAtMs: number }> {
+  const [database] = await runStatement<DatabaseRow>(em.fork(), DATABASE, []);
+  const { checkedAtMs, version, size } = database!;
+  const migrations = await runStatement<MigrationRow>(em.fork(), MIGRATIONS, []);
+  return {
+    checkedAtMs,
+    // Packages add their own: `15.18 (Debian 15.18-0+deb12u1)`.
+    version: version.split(" ")[0]!,
+    sizeBytes: BigInt(size),
+    migrations: migrations.map(({ name, appliedAtMs }) => ({
+      name,
+      appliedAt: timestampFromMs(appliedAtMs),
+    })),
+  };
+}
+
+const REPLICAS = `
+  select id::text, host_name as "hostName", version, node_version as "nodeVersion",
+    (extract(epoch from started_at) * 1000)::float8 as "startedAtMs",
+    (extract(epoch from seen_at) * 1000)::float8 as "seenAtMs",
+    seen_at >= now() - interval '15 seconds' as up
+  from replica where seen_at >= now() - interval '1 day'
+  order by started_at desc, id`;
+
+interface ReplicaRow {
+  readonly id: string;
+  readonly hostName: string;
+  readonly version: string;
+  readonly nodeVersion: string;
+  readonly startedAtMs: number;
+  readonly seenAtMs: number;
+  readonly up: boolean;
+}
+
+/** The replicas that were seen within a day. */
+async function loadReplicas(em: EntityManager): Promise<MessageInitShape<typeof ReplicaSchema>[]> {
+  const rows = await runStatement<ReplicaRow>(em.fork(), REPLICAS, []);
+  return rows.map(({ startedAtMs, seenAtMs, ...row }) => ({
+    ...row,
+    startedAt: timestampFromMs(startedAtMs),
+    seenAt: timestampFromMs(seenAtMs),
+  }));
+}
+
+/** The tariff in force, and the scheduled one. One can be scheduled at a time. */
+async function loadTariff(em: EntityManager): Promise<MessageInitShape<typeof TariffHealthSchema>> {
+  // Before what is in force: a version whose time comes in between is found there.
+  const scheduled = await loadScheduledVersion(em.fork());
+  const inForce = await loadVersionInForce(em.fork());
+  return {
+    ...(inForce === undefined ? {} : { versionInForce: inForce.version }),
+    ...(scheduled === undefined
+      ? {}
+      : {
+          scheduledVersion: scheduled.version,
+          scheduledAt: timestampFromMs(scheduled.effectiveAtMs),
+        }),
+  };
 }

@@ -9,29 +9,33 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { indexPredicate } from "../shipments/list-index.ts";
-import { BOOKED_DATE, BOOKED_FIGURES } from "./booked-sql.ts";
-import { overviewMessage, type BookedOnDay, type QuotesOnDay } from "./overview-message.ts";
-import { readReportDays, type ReportDays } from "./report-days.ts";
-import type { SlowAnswers } from "./report-cache.ts";
+import {
+  BOOKED_DATE,
+  BOOKED_FIGURES,
+  overviewMessage,
+  type BookedOnDay,
+  type QuotesOnDay,
+} from "./overview-message.ts";
+import { parseReportDays, type ReportDays } from "./report-days.ts";
+import type { ReportCache } from "./report-cache.ts";
 
-const READ_BOOKED = `
+const BOOKED = `
   select (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
   from shipment
   where workspace_id = $1 and created_at >= $2 and created_at < $3
     and ${indexPredicate("shipment_by_age")}
   group by ${BOOKED_DATE}, currency`;
 
-const READ_QUOTES = `
+const QUOTES = `
   select (hour at time zone 'UTC')::date::text as date, sum(calls)::float8 as quotes
   from usage_hour
   where workspace_id = $1 and hour >= $2 and hour < $3 and limit_class = 'quote'
   group by 1`;
 
-/** What `getOverview` works with. */
 export interface OverviewDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  readonly overviews: SlowAnswers<Overview>;
+  readonly overviews: ReportCache<Overview>;
 }
 
 /**
@@ -44,20 +48,20 @@ export async function getOverview(
   { caller: { workspaceId } }: Call,
   { em, now, overviews }: OverviewDeps,
 ): Promise<GetOverviewResponse> {
-  const days = readReportDays(request, now());
+  const days = parseReportDays(request, now());
   const key = `${workspaceId} ${days.dates[0]} ${days.dates.at(-1)}`;
-  const data = await overviews.get(key, () => readOverview(em, workspaceId, days, now()));
+  const data = await overviews.get(key, () => loadOverview(em, workspaceId, days, now()));
   return create(GetOverviewResponseSchema, { data });
 }
 
-async function readOverview(
+async function loadOverview(
   em: EntityManager,
   workspace: number,
   days: ReportDays,
   now: Date,
 ): Promise<Overview> {
   const values = [workspace, days.startsAt, days.endsAt];
-  const booked = await runStatement<BookedOnDay>(em.fork(), READ_BOOKED, values);
-  const quoted = await runStatement<QuotesOnDay>(em.fork(), READ_QUOTES, values);
+  const booked = await runStatement<BookedOnDay>(em.fork(), BOOKED, values);
+  const quoted = await runStatement<QuotesOnDay>(em.fork(), QUOTES, values);
   return overviewMessage(days, booked, quoted, now);
 }

@@ -6,18 +6,19 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { BOOKED_DATE, BOOKED_FIGURES } from "./booked-sql.ts";
 import {
+  BOOKED_DATE,
+  BOOKED_FIGURES,
   bookedMessage,
   overviewMessage,
   type BookedOnDay,
   type QuotesOnDay,
 } from "./overview-message.ts";
-import { readReportDays, type ReportDays } from "./report-days.ts";
-import type { SlowAnswers } from "./report-cache.ts";
+import { parseReportDays, type ReportDays } from "./report-days.ts";
+import type { ReportCache } from "./report-cache.ts";
 
 /** Rows of days have no workspace, and those of the ten workspaces no date. */
-const READ_BOOKED = `
+const BOOKED = `
   with counted as materialized (
     select workspace_id, ${BOOKED_DATE} as date, currency, ${BOOKED_FIGURES}
     from shipment where created_at >= $1 and created_at < $2
@@ -42,7 +43,7 @@ const READ_BOOKED = `
   group by workspace.id, workspace.name, top.rank, currency
   order by rank`;
 
-const READ_QUOTES = `
+const QUOTES = `
   select (hour at time zone 'UTC')::date::text as date, sum(calls)::float8 as quotes
   from usage_hour where hour >= $1 and hour < $2 and limit_class = 'quote'
   group by 1`;
@@ -53,11 +54,10 @@ interface BookedInWorkspace extends Omit<BookedOnDay, "date"> {
   readonly name: string;
 }
 
-/** What `getPlatformOverview` works with. */
 export interface PlatformOverviewDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  readonly platformOverviews: SlowAnswers<GetPlatformOverviewResponse>;
+  readonly platformOverviews: ReportCache<GetPlatformOverviewResponse>;
 }
 
 /**
@@ -69,19 +69,19 @@ export async function getPlatformOverview(
   request: GetPlatformOverviewRequest,
   { em, now, platformOverviews }: PlatformOverviewDeps,
 ): Promise<GetPlatformOverviewResponse> {
-  const days = readReportDays(request, now());
+  const days = parseReportDays(request, now());
   const key = `${days.dates[0]} ${days.dates.at(-1)}`;
-  return platformOverviews.get(key, () => readOverview(em, days, now()));
+  return platformOverviews.get(key, () => loadOverview(em, days, now()));
 }
 
-async function readOverview(
+async function loadOverview(
   em: EntityManager,
   days: ReportDays,
   now: Date,
 ): Promise<GetPlatformOverviewResponse> {
   const values = [days.startsAt, days.endsAt];
-  const rows = await runStatement<BookedOnDay | BookedInWorkspace>(em.fork(), READ_BOOKED, values);
-  const quoted = await runStatement<QuotesOnDay>(em.fork(), READ_QUOTES, values);
+  const rows = await runStatement<BookedOnDay | BookedInWorkspace>(em.fork(), BOOKED, values);
+  const quoted = await runStatement<QuotesOnDay>(em.fork(), QUOTES, values);
   const onDays = rows.filter((row) => row.date !== null);
   const ofTop = rows.filter((row) => row.date === null);
   return create(GetPlatformOverviewResponseSchema, {

@@ -1,44 +1,38 @@
 import { LRUCache } from "lru-cache";
 
-/** Remembers answers that took long, so that asking again and again costs little. */
-export interface SlowAnswers<T extends object> {
+/** Keeps reports that took long, so that asking again and again costs little. */
+export interface ReportCache<Report extends object> {
   /**
-   * The answer under a key: a remembered one, that of a computation in flight, or a new one. Rejects with
+   * The report under a key: a cached one, that of a computation in flight, or a new one. Rejects with
    * what `compute` rejects with.
    */
-  get(key: string, compute: () => Promise<T>): Promise<T>;
+  get(key: string, compute: () => Promise<Report>): Promise<Report>;
 }
 
-/** What took less long is never remembered, so that it is always fresh, in milliseconds. */
+/** What took less long is always computed again, in milliseconds. */
 const SLOW_MS = 100;
-/** For how many times as long as it took an answer is remembered. */
+/** For how many times as long as it took a report is cached. */
 const FACTOR = 20;
 /** For how long at most, in milliseconds. */
 const MAX_AGE_MS = 30_000;
-/** How many answers are remembered at most. */
-const MAX_ANSWERS = 500;
+/** How many reports are cached at most. */
+const MAX_REPORTS = 500;
 
-/** Builds the memory of one process. */
-export function createSlowAnswers<T extends object>(): SlowAnswers<T> {
-  const remembered = new LRUCache<string, T>({ max: MAX_ANSWERS });
-  const inFlight = new Map<string, Promise<T>>();
-
-  async function computeTimed(key: string, compute: () => Promise<T>): Promise<T> {
-    const startedMs = performance.now();
-    const answer = await compute();
-    const tookMs = performance.now() - startedMs;
-    const ttl = Math.ceil(Math.min(MAX_AGE_MS, tookMs * FACTOR));
-    if (tookMs >= SLOW_MS) remembered.set(key, answer, { ttl });
-    return answer;
-  }
-
-  return {
-    async get(key, compute) {
-      const known = remembered.get(key) ?? inFlight.get(key);
-      if (known !== undefined) return known;
-      const computing = computeTimed(key, compute).finally(() => inFlight.delete(key));
-      inFlight.set(key, computing);
-      return computing;
+/** Builds the cache of one process. */
+export function createReportCache<Report extends object>(): ReportCache<Report> {
+  const cache = new LRUCache<string, Report, () => Promise<Report>>({
+    max: MAX_REPORTS,
+    ttlResolution: 0,
+    // Whoever waits for a report gets it, though it is evicted meanwhile.
+    ignoreFetchAbort: true,
+    async fetchMethod(_key, _stale, { options, context: compute }) {
+      const startedMs = performance.now();
+      const report = await compute();
+      const tookMs = performance.now() - startedMs;
+      // A time to live of 0 would have no end.
+      options.ttl = tookMs < SLOW_MS ? 1e-3 : Math.min(MAX_AGE_MS, tookMs * FACTOR);
+      return report;
     },
-  };
+  });
+  return { get: (key, compute) => cache.forceFetch(key, { context: compute }) };
 }

@@ -23,14 +23,14 @@ const DEFAULT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Reads the days of a report.
+ * The days of a report.
  *
  * @param requested each of the form `2026-11-01`, though perhaps no day of the calendar
  * @throws Refusal FIELD_INVALID
  */
-export function readReportDays(requested: RequestedDays, now: Date): ReportDays {
+export function parseReportDays(requested: RequestedDays, now: Date): ReportDays {
   const violations: Violation[] = [];
-  const read = (field: string, text: string | undefined, orElseMs: number): number => {
+  const parse = (field: string, text: string | undefined, orElseMs: number): number => {
     if (text === undefined) return orElseMs;
     const ms = Date.parse(`${text}T00:00:00Z`);
     if (!Number.isNaN(ms) && dateOf(ms) === text) return ms;
@@ -38,8 +38,8 @@ export function readReportDays(requested: RequestedDays, now: Date): ReportDays 
     return orElseMs;
   };
   const todayMs = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
-  const toMs = read("to_date", requested.toDate, todayMs);
-  const fromMs = read("from_date", requested.fromDate, toMs - (DEFAULT_DAYS - 1) * DAY_MS);
+  const toMs = parse("to_date", requested.toDate, todayMs);
+  const fromMs = parse("from_date", requested.fromDate, toMs - (DEFAULT_DAYS - 1) * DAY_MS);
   if (violations.length === 0 && fromMs > toMs) {
     violations.push(fieldViolation("from_date", "must not be after to_date"));
   }

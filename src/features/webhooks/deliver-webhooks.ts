@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
-import type { EventSignal } from "../events/event-signal.ts";
+import type { EventAnnouncer } from "../events/event-announcer.ts";
 import { createAnnouncements } from "./announcements.ts";
 import type { DeliverDeps } from "./attempt-delivery.ts";
 import { createDispatcher } from "./dispatcher.ts";
@@ -22,7 +22,7 @@ import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
 export interface RunDeps extends DeliverDeps, RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
-  readonly events: Pick<EventSignal, "listen">;
+  readonly events: Pick<EventAnnouncer, "listen">;
   readonly secretSeal: SecretSeal;
   /** Called with what came of each attempt. */
   readonly countAttempt: (result: SendResult) => void;

@@ -7,7 +7,7 @@ import {
   nextWaitMs,
   readRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
-import { recordEvent } from "../events/record-event.ts";
+import { insertEvent } from "../events/insert-events.ts";
 import type { Attempt } from "./attempt-delivery.ts";
 import { findWebhook } from "./load-webhook.ts";
 import type { DueDelivery } from "./load-due-deliveries.ts";
@@ -99,5 +99,5 @@ function disable(tx: EntityManager, webhook: Webhook, reason: DisabledReason, at
   webhook.disabledReason = reason;
   webhook.updatedAt = at;
   const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-  recordEvent(tx, webhook, webhook.id, { type: "webhook.disabled", data, at });
+  insertEvent(tx, webhook, webhook.id, { type: "webhook.disabled", data, at });
 }

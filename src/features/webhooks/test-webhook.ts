@@ -6,7 +6,7 @@ import {
   type TestWebhookRequestValid,
   type TestWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { recordEvent } from "../events/record-event.ts";
+import { insertEvent } from "../events/insert-events.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { beginDelivery } from "./begin-delivery.ts";
@@ -29,7 +29,7 @@ export async function testWebhook(
     const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
     const at = now();
     const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-    const event = recordEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
+    const event = insertEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
     const delivery = await beginDelivery(tx, webhook, event, at);
     await tx.flush();
     call.span?.setCauseOf(event);

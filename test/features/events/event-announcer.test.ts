@@ -8,7 +8,7 @@ import {
   createEventAnnouncer,
   EVENTS_CHANNEL,
 } from "../../../src/features/events/event-announcer.ts";
-import { recordEvent } from "../../../src/features/events/record-event.ts";
+import { insertEvent } from "../../../src/features/events/insert-events.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { book } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -111,7 +111,7 @@ test("an announcement that fails is sent again, with all that was written meanwh
   const log = pino({ level: "warn" }, { write: (line) => void warnings.push(line) });
   const proxy = await startTcpProxy(database.url);
   const announcing = createOrm(proxy.url, { entities: ENTITIES });
-  const announcer = createEventAnnouncer({ em: announcing.em, log });
+  const announcer = createEventAnnouncer(announcing.em, log);
   const writing = createOrm(database.url, { entities: ENTITIES });
   writing.em.getEventManager().registerSubscriber(announcer.subscriber);
   const ids: number[] = [];
@@ -120,7 +120,7 @@ test("an announcement that fails is sent again, with all that was written meanwh
     const subject = { workspace: id, eventCount: 0 };
     await writing.em.fork().transactional(async (tx) => {
       const at = new Date();
-      recordEvent(tx, subject, "SHP-0123456789AB", { type: "shipment.paid", data: {}, at });
+      insertEvent(tx, subject, "SHP-0123456789AB", { type: "shipment.paid", data: {}, at });
     });
     ids.push(id);
   };

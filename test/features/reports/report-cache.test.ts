@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createSlowAnswers } from "../../../src/features/reports/report-cache.ts";
+import { createReportCache } from "../../../src/features/reports/report-cache.ts";
 
 /** Longer than an answer takes that is not remembered, in milliseconds. */
 const SLOW_MS = 150;
 
-function countedAnswers(tookMs: number) {
-  const answers = createSlowAnswers<{ n: number }>();
+function countedReports(tookMs: number) {
+  const answers = createReportCache<{ n: number }>();
   let n = 0;
   return (key: string) =>
     answers.get(key, async () => {
@@ -17,19 +17,19 @@ function countedAnswers(tookMs: number) {
 }
 
 test("a slow answer is given again under its key, and under no other", async () => {
-  const get = countedAnswers(SLOW_MS);
+  const get = countedReports(SLOW_MS);
   expect(await get("a")).toEqual({ n: 1 });
   expect(await get("a")).toEqual({ n: 1 });
   expect(await get("b")).toEqual({ n: 2 });
 });
 
 test("a slow answer is computed once for all who wait for it", async () => {
-  const get = countedAnswers(SLOW_MS);
+  const get = countedReports(SLOW_MS);
   expect(await Promise.all([get("a"), get("a"), get("a")])).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }]);
 });
 
 test("an answer that fails is asked for again", async () => {
-  const answers = createSlowAnswers<{ n: number }>();
+  const answers = createReportCache<{ n: number }>();
   const failing = async () => {
     await sleep(SLOW_MS);
     throw new Error("away");

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
-import { readReportDays } from "../../../src/features/reports/report-days.ts";
+import { parseReportDays } from "../../../src/features/reports/report-days.ts";
 
 const NOW = new Date("2028-03-01T23:59:59.999Z");
 
 function boundsOf(requested: { fromDate?: string; toDate?: string }) {
-  const { dates, startsAt, endsAt } = readReportDays(requested, NOW);
+  const { dates, startsAt, endsAt } = parseReportDays(requested, NOW);
   return [dates[0], dates.at(-1), dates.length, startsAt.toISOString(), endsAt.toISOString()];
 }
 
@@ -45,7 +45,7 @@ describe("days that cannot be reported are refused at their fields", () => {
       [fromDate("from_date must be at most 91 days before to_date.")],
     ],
   ])("%s", (_, requested, violations) => {
-    const refused = () => readReportDays(requested, NOW);
+    const refused = () => parseReportDays(requested, NOW);
     expect(refused).toThrow(Refusal);
     try {
       refused();
