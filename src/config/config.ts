@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { trustedProxiesFault } from "../domain/client-address.ts";
+import { trustedProxiesFault } from "../pipeline/client-address.ts";
 import { ConfigError, parseVariables } from "./config-error.ts";
 import { databaseUrlFault } from "../db/database-url.ts";
 import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";

@@ -1,7 +1,7 @@
 import { MAX_API_KEYS, MAX_MEMBERS, MAX_TARIFF_DRAFTS, MAX_WEBHOOKS } from "../domain/limits.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
 import type { Audience } from "../pipeline/call.ts";
-import { credentialError } from "../pipeline/request/read-key.ts";
+import { credentialError } from "../pipeline/credentials/read-key.ts";
 import type { RefusedCall } from "./refused-call.ts";
 
 /** What a refusal says, as the service words it. */

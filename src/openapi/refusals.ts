@@ -1,6 +1,6 @@
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import type { RefusalReason } from "../domain/refusal.ts";
-import { commonReasons } from "../pipeline/refusals/common-reasons.ts";
+import { commonReasons } from "../pipeline/common-reasons.ts";
 import { REFUSAL_STATUS } from "../pipeline/refusals/refusal-status.ts";
 import { headers } from "./components.ts";
 import type { Json, Options } from "./options.ts";

@@ -2,7 +2,7 @@ import type { Code } from "@connectrpc/connect";
 import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Violation } from "../domain/refusal.ts";
-import type { CallHeaders } from "./request/call-headers.ts";
+import type { CallHeaders } from "./call-headers.ts";
 import type { CallSpan } from "./tracer.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { OPERATOR_LIMITS } from "../domain/rate-limit.ts";
-import { readCallHeaders } from "./request/call-headers.ts";
+import { readCallHeaders } from "./call-headers.ts";
 import { receivedCall, type OperatorCall, type OperatorCaller } from "./call.ts";
 
 /**

@@ -26,7 +26,7 @@ import type { LimitClass } from "../domain/rate-limit.ts";
 import type { RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience, Call } from "./call.ts";
 import { audienceOf } from "./request/audience-of.ts";
-import { commonReasons } from "./refusals/common-reasons.ts";
+import { commonReasons } from "./common-reasons.ts";
 
 /**
  * The function behind an RPC: takes a request that follows every rule of its descriptor and gives

@@ -23,7 +23,7 @@ import { createSender, type ResolveName } from "../features/webhooks/send-webhoo
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
 import type { Limiter } from "../pipeline/bounds/limiter.ts";
-import { createMemoryLimiter } from "../pipeline/bounds/memory-limiter.ts";
+import { createMemoryLimiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createRedisLimiter } from "../pipeline/bounds/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
 import { createBackground } from "./background.ts";

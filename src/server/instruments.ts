@@ -3,7 +3,7 @@ import type { ObserveGroups } from "../db/group-queue.ts";
 import { MAX_CONNECTIONS, type PoolObserver } from "../db/orm.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
-import { addCounter, addHistogram } from "../pipeline/metric-series.ts";
+import { addCounter, addHistogram } from "../pipeline/stages/metric-series.ts";
 
 /** What parts of the service call as they work, so that `/metrics` can tell of it. */
 export interface Instruments {

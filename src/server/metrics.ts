@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/client";
 import manifest from "../../package.json" with { type: "json" };
-import { MEMORY_BUDGET_BYTES } from "../pipeline/pipeline.ts";
+import { MEMORY_BUDGET_BYTES } from "../pipeline/stages/pipeline.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";

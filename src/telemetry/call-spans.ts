@@ -5,7 +5,7 @@ import {
   type SpanContext,
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
-import type { ClientAddress } from "../domain/client-address.ts";
+import type { ClientAddress } from "../pipeline/client-address.ts";
 import type { ReceivedCall } from "../pipeline/call.ts";
 import type { CallSpan, TracedEvent, Tracer, WorkSpan } from "../pipeline/tracer.ts";
 import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attributes.ts";

@@ -11,7 +11,7 @@ import {
 } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
-import { createClientAddress } from "../domain/client-address.ts";
+import { createClientAddress } from "../pipeline/client-address.ts";
 import type { TraceAttempt, Tracer } from "../pipeline/tracer.ts";
 import { createTraceAttempt } from "./attempt-spans.ts";
 import { createCallTracer } from "./call-spans.ts";

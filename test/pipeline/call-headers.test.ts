@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { mintWebhookSecret } from "../../src/domain/webhook/webhook-signature.ts";
-import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
+import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 
 const HASH = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writePageToken } from "../../src/domain/page-token.ts";
+import { writePageToken } from "../../src/pipeline/page.ts";
 import { anyText } from "../support/arbitrary-input.ts";
 import { book } from "../support/bookings.ts";
 import { startService, type TestService } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
-import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
+import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { receivedCall, type Call } from "../../src/pipeline/call.ts";
 
 /** A call of a workspace, as the pipeline makes it, for functions that a test calls directly. */

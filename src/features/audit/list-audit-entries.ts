@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
-import { endPage, readPage, type Page } from "../../domain/page-token.ts";
+import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { AUDITED_ACTIONS, AUDITED_KINDS } from "./audited.ts";

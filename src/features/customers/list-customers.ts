@@ -5,7 +5,7 @@ import {
   type ListCustomersResponse,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { endPage, readPage } from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { customerMessage } from "./customer-message.ts";
 import { Customer } from "./customer.entity.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { countThatFit } from "../../domain/page-bytes.ts";
-import { DEFAULT_PAGE_SIZE } from "../../domain/page-token.ts";
+import { DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventBytes, eventMessage } from "./event-message.ts";
 import { parseCursor, loadFeed, writeCursor } from "./load-feed.ts";

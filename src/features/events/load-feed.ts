@@ -1,7 +1,7 @@
 import { sql, type FilterQuery } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { readPageToken, writePageToken } from "../../domain/page-token.ts";
+import { readPageToken, writePageToken } from "../../pipeline/page.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Event } from "./event.entity.ts";
 import { isEventNumber, isSubject } from "./event-id.ts";

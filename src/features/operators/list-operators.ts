@@ -5,7 +5,7 @@ import {
   type ListOperatorsResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { endPage, readPage } from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 import { operatorMessage } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";

@@ -4,7 +4,7 @@ import {
   type ListShipmentEventsRequestValid,
   type ListShipmentEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import { endPage, readPage } from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { isEventNumber } from "../events/event-id.ts";

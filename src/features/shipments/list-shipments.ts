@@ -5,7 +5,7 @@ import {
   type ListShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
-import { endPage, readPage, type Page } from "../../domain/page-token.ts";
+import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { runStatement } from "../../db/statement.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";

@@ -5,7 +5,7 @@ import {
   type ListWebhookDeliveriesResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { endPage, readPage } from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { findWebhook } from "./load-webhook.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";

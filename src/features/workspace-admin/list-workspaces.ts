@@ -6,7 +6,7 @@ import {
   type ListWorkspacesResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { endPage, readPage } from "../../domain/page-token.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { readAdminWorkspaces } from "./admin-workspace.ts";
 

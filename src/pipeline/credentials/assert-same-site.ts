@@ -1,5 +1,5 @@
 import { refuse } from "../../domain/refusal.ts";
-import type { CallHeaders } from "../request/call-headers.ts";
+import type { CallHeaders } from "../call-headers.ts";
 
 /**
  * A browser sends a session's cookie whoever makes the call, so that a call with one counts only if it

@@ -6,7 +6,7 @@ import {
   credentialError,
   readKey,
   UNKNOWN_KEY,
-} from "../request/read-key.ts";
+} from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
 import type { LookUps } from "./look-ups.ts";
 import { readSessionCookie } from "./session-cookie.ts";

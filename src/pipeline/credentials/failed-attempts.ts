@@ -1,4 +1,4 @@
-import { addressBlock } from "../../domain/client-address.ts";
+import { addressBlock } from "../client-address.ts";
 import {
   fullBucket,
   giveCallBack,

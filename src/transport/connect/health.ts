@@ -5,7 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../gen/grpc/health/v1/health_pb.js";
 import { clip } from "../../domain/clip.ts";
-import { deadlineError } from "../../pipeline/request/deadline.ts";
+import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./past-deadline.ts";
 

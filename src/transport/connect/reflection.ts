@@ -12,7 +12,7 @@ import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_det
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { refuse, unavailable } from "../../domain/refusal.ts";
-import { deadlineError } from "../../pipeline/request/deadline.ts";
+import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./past-deadline.ts";
 

@@ -1,6 +1,6 @@
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/refusals/error-body.ts";
+import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./node-request.ts";

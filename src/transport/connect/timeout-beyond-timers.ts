@@ -1,6 +1,6 @@
 import { parseTimeout as parseConnect } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpc } from "@connectrpc/connect/protocol-grpc";
-import { LONGEST_TIMER_MS } from "../../pipeline/request/deadline.ts";
+import { LONGEST_TIMER_MS } from "../../pipeline/stages/deadline.ts";
 
 const TIMEOUTS = [
   ["grpc-timeout", parseGrpc],

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
-import { errorBody } from "../../pipeline/refusals/error-body.ts";
-import type { Pipeline } from "../../pipeline/pipeline.ts";
+import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
+import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limit-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { sendInPieces } from "../connections/send-in-pieces.ts";
-import type { UnaryExchange } from "../../pipeline/serve-unary.ts";
+import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
 import { documentReply } from "./document-reply.ts";
 import {

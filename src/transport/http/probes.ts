@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "@prometheus-io/client";
-import type { Pipeline } from "../../pipeline/pipeline.ts";
+import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { sendJson } from "./send-json.ts";
 import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import type { CallHeaders } from "../../pipeline/request/call-headers.ts";
+import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { bodyTooLarge } from "../connect/unreadable-request.ts";
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CallHeaders } from "../../pipeline/request/call-headers.ts";
+import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/credentials/session-cookie.ts";
 
 /** How long a cookie is kept by the browser, in seconds: as long as a session can last, 7 days. */

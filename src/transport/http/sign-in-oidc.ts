@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ClientAddress } from "../../domain/client-address.ts";
+import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { readCallHeaders, type CallHeaders } from "../../pipeline/request/call-headers.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ClientAddress } from "../../domain/client-address.ts";
+import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/credentials/assert-same-site.ts";
-import { readCallHeaders, type CallHeaders } from "../../pipeline/request/call-headers.ts";
+import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import {
   createFailedAttempts,
   type FailedAttempts,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Gauge, Registry } from "@prometheus-io/client";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { createRefusalOf } from "../../../src/pipeline/refusals/refusal-for.ts";
+import { createRefusalOf } from "../../../src/pipeline/refusals/to-refusal.ts";
 import { createProbes } from "../../../src/transport/http/probes.ts";
 import { answerOf } from "../../support/endpoints.ts";
 import { parsePrometheus } from "../../support/metrics.ts";

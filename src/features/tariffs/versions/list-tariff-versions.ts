@@ -5,7 +5,7 @@ import {
   type ListTariffVersionsResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
-import { endPage, readPage } from "../../../domain/page-token.ts";
+import { endPage, readPage } from "../../../pipeline/page.ts";
 import { loadVersionsBelow, versionMessage, type VersionRow } from "./load-version.ts";
 
 /** What the list is told apart by from others; it has no filters. */

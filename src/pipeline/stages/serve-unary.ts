@@ -1,12 +1,12 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Violation, Refusal } from "../domain/refusal.ts";
-import type { Admit } from "./bounds/admit.ts";
-import type { RpcResponse } from "./rpc-response.ts";
-import type { ReceivedCall } from "./call.ts";
+import type { Violation, Refusal } from "../../domain/refusal.ts";
+import type { Admit } from "./admit.ts";
+import type { RpcResponse } from "../rpc-response.ts";
+import type { ReceivedCall } from "../call.ts";
 import type { Execute } from "./execute.ts";
-import type { Rpc } from "./rpc.ts";
+import type { Rpc } from "../rpc.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
-import { whenResolved } from "./when-resolved.ts";
+import { whenResolved } from "./map-maybe-promise.ts";
 
 /** A request, and which of its fields could not be read. */
 export interface DecodedRequest {

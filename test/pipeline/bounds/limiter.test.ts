@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { COVERED_ROUTE } from "../support/bookings.ts";
-import { createDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { setLimit } from "../support/platform.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import { rpcError } from "../support/rpc-error.ts";
-import { startReplica, startService, type TestService } from "../support/service.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { createDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { setLimit } from "../../support/platform.ts";
+import { hasRedis, startRedis } from "../../support/redis.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createClientAddress, trustedProxiesFault } from "../../src/domain/client-address.ts";
+import { createClientAddress, trustedProxiesFault } from "../../src/pipeline/client-address.ts";
 
 const PROXY = "10.0.0.7";
 

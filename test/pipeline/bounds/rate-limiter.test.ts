@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
+import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 
 test("a limit set anew begins with what is left, or full where nothing is missing", async () => {
   let nowMs = 0;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { refuse, unavailable } from "../../src/domain/refusal.ts";
-import { createFailedAttempts } from "../../src/pipeline/credentials/failed-attempts.ts";
+import { refuse, unavailable } from "../../../src/domain/refusal.ts";
+import { createFailedAttempts } from "../../../src/pipeline/credentials/failed-attempts.ts";
 
 const LIMIT = { rate: 100, burst: 1_000 };
 const TOO_MANY = "Too many unknown keys came from this address; try again in 1 s.";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { refuse, unavailable, type Refusal } from "../../src/domain/refusal.ts";
-import type { Caller } from "../../src/pipeline/call.ts";
-import type { StreamRpc } from "../../src/pipeline/rpc.ts";
-import { createExecuteStream } from "../../src/pipeline/bounds/streams.ts";
-import { callOf } from "../support/call-of.ts";
+import { refuse, unavailable, type Refusal } from "../../../src/domain/refusal.ts";
+import type { Caller } from "../../../src/pipeline/call.ts";
+import type { StreamRpc } from "../../../src/pipeline/rpc.ts";
+import { createExecuteStream } from "../../../src/pipeline/stages/execute-stream.ts";
+import { callOf } from "../../support/call-of.ts";
 
 /** When the caller leaves, in milliseconds. */
 const LEFT_AFTER_MS = 10_000;

@@ -1,7 +1,7 @@
 import { isWellFormedKey } from "../../domain/secret-key.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { Audience } from "../call.ts";
-import type { CallHeaders } from "./call-headers.ts";
+import type { CallHeaders } from "../call-headers.ts";
 
 const BEARER = /^bearer +(\S+)$/i;
 

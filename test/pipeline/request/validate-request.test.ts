@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import {
   field as ourOption,
   file_buf_validate_validate as ours,
-} from "../../gen/buf/validate/validate_pb.js";
+} from "../../../gen/buf/validate/validate_pb.js";
 
 /** What determines the encoding and the meaning of a field. */
 function shapeOf(field: DescField) {

@@ -1,12 +1,12 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Violation } from "../domain/refusal.ts";
-import type { RpcResponse } from "./rpc-response.ts";
-import type { AnyCall } from "./call.ts";
-import { deadlineError, LONGEST_TIMER_MS } from "./request/deadline.ts";
-import { readIdempotencyKey } from "./request/idempotency-key.ts";
-import type { Places } from "./bounds/places.ts";
-import type { Rpc } from "./rpc.ts";
-import type { ValidateRequest } from "./request/validate-request.ts";
+import type { Violation } from "../../domain/refusal.ts";
+import type { RpcResponse } from "../rpc-response.ts";
+import type { AnyCall } from "../call.ts";
+import { deadlineError, LONGEST_TIMER_MS } from "./deadline.ts";
+import { readIdempotencyKey } from "../request/idempotency-key.ts";
+import type { Places } from "../bounds/in-flight-limit.ts";
+import type { Rpc } from "../rpc.ts";
+import type { ValidateRequest } from "../request/validate-request.ts";
 
 /**
  * Validates a request and runs the RPC's function; gives the answer at once where the function does.

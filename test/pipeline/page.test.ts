@@ -6,7 +6,7 @@ import {
   readPage,
   readPageToken,
   writePageToken,
-} from "../../src/domain/page-token.ts";
+} from "../../src/pipeline/page.ts";
 
 const FILTERS = { workspace: 1, status: "pending", customerId: undefined };
 const position = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.integer()), { maxLength: 4 });

@@ -1,6 +1,6 @@
-import { MAX_DEPTH } from "./canonical-text.ts";
-import { clip } from "./clip.ts";
-import type { TariffFault } from "./faults.ts";
+import { MAX_DEPTH } from "../../../domain/canonical-text.ts";
+import { clip } from "../../../domain/clip.ts";
+import type { TariffFault } from "../../../domain/faults.ts";
 
 /** How much of a fault's path is told, in characters; keys can be of any length. */
 const SHOWN_CHARACTERS = 300;

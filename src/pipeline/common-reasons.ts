@@ -1,5 +1,5 @@
-import type { RefusalReason } from "../../domain/refusal.ts";
-import type { Audience } from "../call.ts";
+import type { RefusalReason } from "../domain/refusal.ts";
+import type { Audience } from "./call.ts";
 
 /** Why any call may be refused. */
 const ANY_CALL: readonly RefusalReason[] = [

@@ -6,16 +6,16 @@ import { expect, test } from "vitest";
 import {
   GetShipmentRequestSchema,
   ShipmentService,
-} from "../../gen/shipments/v1/shipment_service_pb.js";
-import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
-import { receivedCall } from "../../src/pipeline/call.ts";
-import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
-import { createObserver } from "../../src/pipeline/observe.ts";
-import { createPipeline } from "../../src/pipeline/pipeline.ts";
-import type { Rpc } from "../../src/pipeline/rpc.ts";
-import { createTickBatcher } from "../../src/pipeline/tick-batcher.ts";
-import { eventually } from "../support/eventually.ts";
-import { callOf } from "../support/call-of.ts";
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
+import { receivedCall } from "../../../src/pipeline/call.ts";
+import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
+import { createObserver } from "../../../src/pipeline/stages/observe.ts";
+import { createPipeline } from "../../../src/pipeline/stages/pipeline.ts";
+import type { Rpc } from "../../../src/pipeline/rpc.ts";
+import { createTickBatcher } from "../../../src/pipeline/stages/tick-batcher.ts";
+import { eventually } from "../../support/eventually.ts";
+import { callOf } from "../../support/call-of.ts";
 
 const REQUEST = create(GetShipmentRequestSchema, { shipment: "SHP-000000000000" });
 const ANSWER = create(GetShipmentRequestSchema, { shipment: "SHP-000000000001" });

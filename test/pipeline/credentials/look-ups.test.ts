@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { createFailedAttempts } from "../../src/pipeline/credentials/failed-attempts.ts";
-import { createLookUps, createTurns } from "../../src/pipeline/credentials/look-ups.ts";
+import { createFailedAttempts } from "../../../src/pipeline/credentials/failed-attempts.ts";
+import { createLookUps, createTurns } from "../../../src/pipeline/credentials/look-ups.ts";
 
 afterEach(() => void vi.useRealTimers());
 

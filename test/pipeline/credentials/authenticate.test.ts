@@ -1,21 +1,21 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import { createSecretKey } from "../../src/domain/secret-key.ts";
-import { readCallHeaders } from "../../src/pipeline/request/call-headers.ts";
-import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
-import { createAdmit } from "../../src/pipeline/bounds/admit.ts";
-import { createAuthenticate } from "../../src/pipeline/credentials/authenticate.ts";
-import { createLookUps } from "../../src/pipeline/credentials/look-ups.ts";
-import { receivedCall } from "../../src/pipeline/call.ts";
-import type { Rpc } from "../../src/pipeline/rpc.ts";
-import { COVERED_ROUTE } from "../support/bookings.ts";
-import { eventually } from "../support/eventually.ts";
-import { revokeKey, rotateKeys } from "../support/platform.ts";
-import { rawHttp } from "../support/raw-http.ts";
-import { rpcError } from "../support/rpc-error.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { createSecretKey } from "../../../src/domain/secret-key.ts";
+import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
+import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
+import { createAdmit } from "../../../src/pipeline/stages/admit.ts";
+import { createAuthenticate } from "../../../src/pipeline/credentials/authenticate.ts";
+import { createLookUps } from "../../../src/pipeline/credentials/look-ups.ts";
+import { receivedCall } from "../../../src/pipeline/call.ts";
+import type { Rpc } from "../../../src/pipeline/rpc.ts";
+import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { revokeKey, rotateKeys } from "../../support/platform.ts";
+import { rawHttp } from "../../support/raw-http.ts";
+import { rpcError } from "../../support/rpc-error.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const ROUTE = {

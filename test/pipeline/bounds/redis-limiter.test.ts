@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createMemoryLimiter } from "../../src/pipeline/bounds/memory-limiter.ts";
-import { createRedisLimiter } from "../../src/pipeline/bounds/redis-limiter.ts";
-import { eventually } from "../support/eventually.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
+import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
+import { createRedisLimiter } from "../../../src/pipeline/bounds/redis-limiter.ts";
+import { eventually } from "../../support/eventually.ts";
+import { hasRedis, startRedis } from "../../support/redis.ts";
 
 const FAILED = "limits are not enforced: Redis does not answer";
 

@@ -3,8 +3,8 @@ import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
 import type { AnyCall, Audience, Caller, ReceivedCall } from "../call.ts";
-import type { Limiter } from "./limiter.ts";
-import type { Places } from "./places.ts";
+import type { Limiter } from "../bounds/limiter.ts";
+import type { Places } from "../bounds/in-flight-limit.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 
 /**

@@ -2,24 +2,24 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { isDeepStrictEqual } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOrm } from "../../src/db/orm.ts";
-import { ENTITIES } from "../../src/server/entities.ts";
-import { publishDocument } from "../support/publish-document.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
-import { createSecretKey } from "../../src/domain/secret-key.ts";
-import type { Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { parsePrometheus, type Metric } from "../support/metrics.ts";
-import { makeWorkspace } from "../support/platform.ts";
-import { rawHttp } from "../support/raw-http.ts";
+import { createOrm } from "../../../src/db/orm.ts";
+import { ENTITIES } from "../../../src/server/entities.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { createSecretKey } from "../../../src/domain/secret-key.ts";
+import type { Environment } from "../../support/command.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { parsePrometheus, type Metric } from "../../support/metrics.ts";
+import { makeWorkspace } from "../../support/platform.ts";
+import { rawHttp } from "../../support/raw-http.ts";
 import {
   startServiceProcess,
   type LogLine,
   type ServiceProcess,
-} from "../support/service-process.ts";
-import { startService } from "../support/service.ts";
-import { SAMPLE_TARIFF } from "../support/tariffs.ts";
+} from "../../support/service-process.ts";
+import { startService } from "../../support/service.ts";
+import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const QUOTE_PATH = "/v1/shipments/quote";
 const QUOTE = "shipments.v1.ShipmentService/QuoteShipment";

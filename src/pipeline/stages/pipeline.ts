@@ -1,31 +1,31 @@
 import type { Logger } from "pino";
-import { createAdmit, type Admit } from "./bounds/admit.ts";
-import type { ClientAddress } from "../domain/client-address.ts";
-import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
-import type { LimitClass } from "../domain/rate-limit.ts";
-import { createAuthenticate } from "./credentials/authenticate.ts";
-import { readCallHeaders } from "./request/call-headers.ts";
+import { createAdmit, type Admit } from "./admit.ts";
+import type { ClientAddress } from "../client-address.ts";
+import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
+import type { LimitClass } from "../../domain/rate-limit.ts";
+import { createAuthenticate } from "../credentials/authenticate.ts";
+import { readCallHeaders } from "../call-headers.ts";
 import {
   receivedCall,
   type KeyLookups,
   type Peer,
   type ReceivedCall,
   type SessionLookup,
-} from "./call.ts";
+} from "../call.ts";
 import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
-import type { Limiter } from "./bounds/limiter.ts";
-import { createLookUps, type LookUps } from "./credentials/look-ups.ts";
-import { createMemoryBudget } from "./bounds/memory-budget.ts";
+import type { Limiter } from "../bounds/limiter.ts";
+import { createLookUps, type LookUps } from "../credentials/look-ups.ts";
+import { createMemoryBudget } from "../bounds/memory-budget.ts";
 import type { Observer } from "./observe.ts";
-import { createPlaces } from "./bounds/places.ts";
-import type { Refusal } from "../domain/refusal.ts";
-import { createRefusalFor, createRefusalOf, type RefusalFor } from "./refusals/refusal-for.ts";
-import type { Rpc, StreamRpc } from "./rpc.ts";
+import { createPlaces } from "../bounds/in-flight-limit.ts";
+import type { Refusal } from "../../domain/refusal.ts";
+import { createRefusalFor, createRefusalOf, type RefusalFor } from "../refusals/to-refusal.ts";
+import type { Rpc, StreamRpc } from "../rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
-import { createExecuteStream, type ExecuteStream } from "./bounds/streams.ts";
+import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
-import type { CallSpan, Tracer } from "./tracer.ts";
-import { compileValidateRequest, type ValidateRequest } from "./request/validate-request.ts";
+import type { CallSpan, Tracer } from "../tracer.ts";
+import { compileValidateRequest, type ValidateRequest } from "../request/validate-request.ts";
 
 /**
  * What every call goes through, whichever server it came in by: receive, admit, execute, finish. The

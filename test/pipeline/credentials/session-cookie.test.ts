@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSessionCookie } from "../../src/pipeline/credentials/session-cookie.ts";
+import { readSessionCookie } from "../../../src/pipeline/credentials/session-cookie.ts";
 
 const OWN = "a".repeat(43);
 const PLANTED = "b".repeat(43);

@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import type { Caller, ReceivedCall } from "./call.ts";
+import type { Caller, ReceivedCall } from "../call.ts";
 import { addCounter, addHistogram } from "./metric-series.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
-import { readTraceparent } from "./request/traceparent.ts";
+import { readTraceparent } from "../request/traceparent.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import { countThatFit } from "./page-bytes.ts";
-import { refuse, type Refusal } from "./refusal.ts";
+import { countThatFit } from "../domain/page-bytes.ts";
+import { refuse, type Refusal } from "../domain/refusal.ts";
 
 /** How many results a page has when the caller does not say. */
 export const DEFAULT_PAGE_SIZE = 25;

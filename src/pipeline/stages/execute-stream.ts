@@ -3,7 +3,7 @@ import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
 import type { AnyCall, Caller } from "../call.ts";
-import type { OnBehalfOf } from "../execute.ts";
+import type { OnBehalfOf } from "./execute.ts";
 import type { StreamRpc } from "../rpc.ts";
 import type { ValidateRequest } from "../request/validate-request.ts";
 
