@@ -30,9 +30,16 @@ function transport(...imports: string[]): Room {
 function feature(...features: string[]): Room {
   const below = features.map((name) => `features/${name.includes("/") ? name : `${name}/*`}`);
   return {
-    imports: ["gen", "pipeline/call.ts", "pipeline/rpc-response.ts", "db/*", ...DOMAIN, ...below],
+    imports: ["gen", "pipeline/{call,page,rpc-response}.ts", "db/*", ...DOMAIN, ...below],
     because: "Features import each other one way only, and of the pipeline only the call.",
   };
+}
+
+/** A wing of the pipeline, and those that it imports: what a call is stands below them all. */
+function wing(...wings: string[]): Room {
+  const below = ["*", ...wings.map((name) => `${name}/*`)].map((path) => `pipeline/${path}`);
+  const because = "The pipeline knows the domain and descriptors, and its wings import downwards.";
+  return { imports: ["gen", ...DOMAIN, ...below], bans: DATABASE, because };
 }
 
 /** A part of the dashboard, and the other parts that it imports: one way only. */
@@ -56,9 +63,8 @@ const ROOMS: Record<string, Room> = {
       "package.json",
       "json/{decode-scalar,enum-names}.ts",
       "pipeline/{call,common-reasons}.ts",
-      "pipeline/request/{audience-of,read-key}.ts",
-      "pipeline/credentials/session-cookie.ts",
-      "pipeline/refusals/{common-reasons,refusal-status}.ts",
+      "pipeline/credentials/{read-key,session-cookie}.ts",
+      "pipeline/refusals/refusal-status.ts",
       "domain/{limits,refusal}.ts",
     ],
     because: "The document is made before there is generated code: of that, import types.",
@@ -109,13 +115,12 @@ const ROOMS: Record<string, Room> = {
     because: "The server wires everything below it; nothing below imports it.",
   },
   config: {
-    imports: ["db/database-url.ts", "domain/*"],
+    imports: ["db/database-url.ts", "pipeline/client-address.ts", "domain/*"],
     because: "Settings are read once, and know the forms of what they hold.",
   },
   telemetry: {
     imports: [
-      "pipeline/{call,tracer}.ts",
-      "pipeline/request/{call-headers,traceparent}.ts",
+      "pipeline/{call,call-headers,client-address,tracer}.ts",
       "db/database-url.ts",
       "domain/*",
     ],
@@ -172,12 +177,12 @@ const ROOMS: Record<string, Room> = {
   "features/credentials": feature(),
   "features/audit": feature(),
   "features/workspaces": feature(),
-  pipeline: {
-    imports: ["gen", ...DOMAIN],
-    bans: DATABASE,
-    wings: true,
-    because: "The pipeline knows the domain and descriptors; everything else is handed to it.",
-  },
+  "pipeline/stages": wing("bounds", "credentials", "refusals", "request"),
+  "pipeline/credentials": wing(),
+  "pipeline/refusals": wing("bounds"),
+  "pipeline/request": wing(),
+  "pipeline/bounds": wing(),
+  pipeline: wing(),
   json: {
     imports: ["gen", "domain/*"],
     bans: DATABASE,

@@ -1,7 +1,7 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
-import { audienceOf } from "../pipeline/request/audience-of.ts";
+import { audienceOf } from "../pipeline/common-reasons.ts";
 import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
 import { dataDescription, descriptionOf, type Json, type Options } from "./options.ts";

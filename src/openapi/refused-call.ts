@@ -3,7 +3,7 @@ import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { Violation } from "../domain/refusal.ts";
 import { compileEnum, compileScalar, decodeTimestamp, type Decode } from "../json/decode-scalar.ts";
 import { enumNames } from "../json/enum-names.ts";
-import { audienceOf } from "../pipeline/request/audience-of.ts";
+import { audienceOf } from "../pipeline/common-reasons.ts";
 import type { Audience } from "../pipeline/call.ts";
 import type { Options } from "./options.ts";
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { refuse } from "../domain/refusal.ts";
 
 /** The headers (or gRPC metadata) that steer a call, picked from a request in one pass. */
 export interface CallHeaders {
@@ -147,4 +148,50 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
 /** The values of a header that is a list, as one (RFC 9110, section 5.3). */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`;
+}
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The idempotency key a request carries, if any.
+ *
+ * @throws Refusal FIELD_INVALID when it is not 1 to 255 visible characters, or there are two
+ */
+export function readIdempotencyKey(values: readonly string[]): string | undefined {
+  const [key, other] = values;
+  if (key === undefined) return undefined;
+  if (other === undefined && IDEMPOTENCY_KEY.test(key)) return key;
+  throw refuse("FIELD_INVALID", "Idempotency-Key must be 1 to 255 visible characters, once.", {
+    subject: "idempotency_key",
+  });
+}
+
+/** The span that a caller names as the parent of its call. */
+export interface TraceParent {
+  /** 32 lower-case hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 lower-case hexadecimal digits. */
+  readonly spanId: string;
+  /** Whether the caller records the trace. */
+  readonly isSampled: boolean;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const SAMPLED = 1;
+
+/**
+ * Reads a `traceparent` header (W3C Trace Context, section 3.2); undefined when it is malformed, which
+ * means that there is none. Of a version that is still to come, the fields known today count.
+ */
+export function readTraceparent(header: string): TraceParent | undefined {
+  const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === "ff" || (version === "00" && more !== undefined)) return undefined;
+  if (isZero(traceId) || isZero(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+/** An id of zeros only is no id. */
+function isZero(id: string): boolean {
+  return /^0+$/.test(id);
 }

@@ -3,7 +3,7 @@ import type { KeyScope, MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { RateLimits, RateLimitState } from "../domain/rate-limit.ts";
 import type { Violation } from "../domain/refusal.ts";
 import type { CallHeaders } from "./call-headers.ts";
-import type { CallSpan } from "./tracer.ts";
+import type { TracedEvent, WorkSpan } from "./tracer.ts";
 
 /**
  * Who may call an RPC: workspaces with an API key, operators of the platform with theirs, and people
@@ -110,43 +110,47 @@ export interface Peer {
 }
 
 /**
- * The record of one call, from its headers to its log line, on whichever server it came in. The
- * pipeline fills it in as it learns more.
+ * A call whose headers have been read, on whichever server it came in: the record that its log line,
+ * metrics and span are made of when it has ended. The server notes where it leads, the pipeline the
+ * rest.
  */
 export interface ReceivedCall {
   readonly headers: CallHeaders;
   readonly peer: Peer;
   /** Where it comes from: the peer, or of trusted proxies whom they were called by. */
   readonly address: string;
-  /** Where it was sent, without parameters; undefined where that is known to be an RPC's. */
-  path: string | undefined;
   /** On the clock of `performance.now()`, as are all times here that end in `Ms`. */
   readonly startedMs: number;
+  /** Undefined while tracing is off. */
+  span: CallSpan | undefined;
+  /** Where it was sent, without parameters; undefined where that is known to be an RPC's. */
+  path: string | undefined;
   /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
   method: string | undefined;
-  /** The secret key or session that the call carries, as it came; undefined until it is read. */
-  key: string | undefined;
-  /** Undefined until the key is known to be good. */
-  caller: Caller | undefined;
-  /** What the caller has left for calls like this one; undefined until counted. */
-  rateLimit: RateLimitState | undefined;
   /** When the caller stops waiting; undefined when it does not say. */
   deadlineMs: number | undefined;
+  /** The raw credential; undefined until it is read. */
+  credential: string | undefined;
+  /** The call once it is admitted; undefined until then, and when it is refused before. */
+  admitted: AnyCall | undefined;
+  /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
+  code: Code | 0 | undefined;
+}
+
+/** A call whose caller is known, may make it, and is within its limits. */
+export interface AdmittedCall<C extends Caller> {
+  readonly received: ReceivedCall;
+  /** `shipments.v1.ShipmentService/QuoteShipment` */
+  readonly method: string;
+  readonly caller: C;
+  /** What the caller has left for calls like this one; undefined where calls are not counted. */
+  readonly rateLimit: RateLimitState | undefined;
   /** Violations in list items that the RPC's function reports itself, item by item. */
   itemViolations: readonly Violation[];
   /** The key under which the caller may repeat the call; only for calls that write. */
   idempotencyKey: string | undefined;
-  /** Whether the answer is a stored one. */
+  /** Whether the response is a stored one. */
   replayed: boolean;
-  /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
-  code: Code | 0 | undefined;
-  /** Undefined while tracing is off. */
-  span: CallSpan | undefined;
-}
-
-/** A call whose caller is known, may make it, and is within its limits. */
-interface AdmittedCall<C extends Caller> extends ReceivedCall {
-  caller: C;
 }
 
 /** A call of a workspace. */
@@ -167,7 +171,7 @@ export type AnyCall = AdmittedCall<Caller>;
 const NO_VIOLATIONS: readonly Violation[] = [];
 
 /** The record of a call that has just begun. */
-export function receivedCall(
+export function receiveCall(
   headers: CallHeaders,
   peer: Peer,
   address = peer.remoteAddress ?? "",
@@ -177,17 +181,69 @@ export function receivedCall(
     headers,
     peer,
     address,
-    path: undefined,
     startedMs,
+    span: undefined,
+    path: undefined,
     method: undefined,
-    key: undefined,
-    caller: undefined,
-    rateLimit: undefined,
     deadlineMs: headers.timeoutMs === undefined ? undefined : startedMs + headers.timeoutMs,
+    credential: undefined,
+    admitted: undefined,
+    code: undefined,
+  };
+}
+
+/** Admits a call of a method, and notes that in its record. */
+export function admitCall<C extends Caller>(
+  received: ReceivedCall,
+  method: string,
+  caller: C,
+  rateLimit?: RateLimitState,
+): AdmittedCall<C> {
+  const admitted = {
+    received,
+    method,
+    caller,
+    rateLimit,
     itemViolations: NO_VIOLATIONS,
     idempotencyKey: undefined,
     replayed: false,
-    code: undefined,
-    span: undefined,
   };
+  received.admitted = admitted;
+  return admitted;
+}
+
+/** Traces calls; there is none while tracing is off. */
+export interface Tracer {
+  /** Begins the span of a call, in the trace that its caller names, if it names one. */
+  begin(call: ReceivedCall): CallSpan;
+}
+
+/** The span of one call. */
+export interface CallSpan {
+  /** 32 lower-case hexadecimal digits. */
+  readonly traceId: string;
+  /** Whether the trace is sampled. What is not recorded costs a call next to nothing. */
+  readonly isRecorded: boolean;
+  /**
+   * Says that the call is a plain HTTP request; without this it is an RPC.
+   *
+   * @param path without the query
+   * @param route the template that the path follows; undefined when it leads nowhere
+   */
+  setHttpRequest(method: string, path: string, route: string | undefined): void;
+  /**
+   * Begins a database transaction that is done for this call.
+   *
+   * @param others the spans of the other calls that it is done for
+   */
+  beginTransaction(others: readonly CallSpan[]): WorkSpan;
+  /** Says that the call is why an event is delivered, so that the attempts join its trace. */
+  setCauseOf(event: TracedEvent): void;
+  /**
+   * Ends the span. Call once, when the record of the call is complete.
+   *
+   * @param httpStatus 0 when there was no answer
+   * @param endedMs on the clock of `performance.now()`
+   */
+  end(call: ReceivedCall, httpStatus: number, endedMs: number): void;
 }

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { OPERATOR_LIMITS } from "../domain/rate-limit.ts";
 import { readCallHeaders } from "./call-headers.ts";
-import { receivedCall, type OperatorCall, type OperatorCaller } from "./call.ts";
+import { admitCall, receiveCall, type OperatorCall, type OperatorCaller } from "./call.ts";
 
 /**
  * A call of an operator's RPC that comes in by no server: from the command line, or by the service
@@ -14,18 +14,15 @@ export function localCall(
   actor: Exclude<OperatorCaller["actor"], "operator">,
   name: string,
 ): OperatorCall {
-  return {
-    ...receivedCall(readCallHeaders([]), {}),
-    method: `${method.parent.typeName}/${method.name}`,
-    caller: {
-      audience: "operator",
-      account: actor,
-      actor,
-      operatorId: undefined,
-      keyId: undefined,
-      name,
-      role: "owner",
-      limits: OPERATOR_LIMITS,
-    },
-  };
+  const received = receiveCall(readCallHeaders([]), {});
+  return admitCall(received, `${method.parent.typeName}/${method.name}`, {
+    audience: "operator",
+    account: actor,
+    actor,
+    operatorId: undefined,
+    keyId: undefined,
+    name,
+    role: "owner",
+    limits: OPERATOR_LIMITS,
+  });
 }

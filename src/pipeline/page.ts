@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { countThatFit } from "../domain/page-bytes.ts";
+import { MAX_PAGE_BYTES } from "../domain/limits.ts";
 import { refuse, type Refusal } from "../domain/refusal.ts";
 
 /** How many results a page has when the caller does not say. */
@@ -98,4 +98,26 @@ function pageTokenError(): Refusal {
 /** Tells a token of this list from one of another list and from a mistyped one. Not a secret. */
 function fingerprint(position: readonly unknown[], filters: object): string {
   return hash("sha256", JSON.stringify([filters, position]), "base64url").slice(0, 8);
+}
+
+/**
+ * How many of these rows, from the first, fit on one page of `MAX_PAGE_BYTES`: at least one, so that
+ * every list can be read to its end.
+ *
+ * @param bytesOf the most bytes a row may take in an answer
+ */
+export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
+  let bytes = 0;
+  let count = 0;
+  for (const row of rows) {
+    bytes += bytesOf(row);
+    if (bytes > MAX_PAGE_BYTES && count > 0) break;
+    count++;
+  }
+  return count;
+}
+
+/** The bytes of a value as JSON, which no message with the same fields exceeds. */
+export function jsonBytes(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

@@ -25,8 +25,7 @@ import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience, Call } from "./call.ts";
-import { audienceOf } from "./request/audience-of.ts";
-import { commonReasons } from "./common-reasons.ts";
+import { audienceOf, commonReasons } from "./common-reasons.ts";
 
 /**
  * The function behind an RPC: takes a request that follows every rule of its descriptor and gives

@@ -22,8 +22,7 @@ import { createTariffCache } from "../features/tariffs/versions/tariff-cache.ts"
 import { createSender, type ResolveName } from "../features/webhooks/send-webhook.ts";
 import { createApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { compileEncodeJson } from "../json/encode-json.ts";
-import type { Limiter } from "../pipeline/bounds/limiter.ts";
-import { createMemoryLimiter } from "../pipeline/bounds/rate-limiter.ts";
+import { createMemoryLimiter, type Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createRedisLimiter } from "../pipeline/bounds/redis-limiter.ts";
 import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
 import { createBackground } from "./background.ts";

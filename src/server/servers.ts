@@ -10,13 +10,13 @@ import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
-import type { KeyLookups, ReceivedCall, SessionLookup } from "../pipeline/call.ts";
-import type { Limiter } from "../pipeline/bounds/limiter.ts";
+import type { KeyLookups, AnyCall, SessionLookup } from "../pipeline/call.ts";
+import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createObserver } from "../pipeline/stages/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/stages/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/stages/tick-batcher.ts";
-import type { Tracer } from "../pipeline/tracer.ts";
+import type { Tracer } from "../pipeline/call.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -75,7 +75,7 @@ interface ServersOptions {
   readonly readiness: Readiness;
   readonly limiter: Limiter;
   /** Counts what workspaces use; called once for each call that has ended. */
-  readonly countUsage: (call: ReceivedCall) => void;
+  readonly countUsage: (call: AnyCall) => void;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
   /** Undefined while tracing is off. */
@@ -106,9 +106,9 @@ export function createServers(options: ServersOptions): Servers {
     tickBatcher,
   });
   const isOpen = config.operationsPort === undefined;
-  const { refusalOf } = pipeline;
+  const { toRefusal } = pipeline;
   const probes = (shown: Registry | undefined) =>
-    createProbes({ unreadyBecause, registry: shown, refusalOf });
+    createProbes({ unreadyBecause, registry: shown, toRefusal });
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
@@ -137,7 +137,7 @@ export function createServers(options: ServersOptions): Servers {
         grpcAddress: () => ({ url: config.publicGrpcUrl ?? null, port: grpc.port() }),
         clientAddress,
         lookUps: pipeline.lookUps,
-        refusalFor: refusalOf,
+        refuseCall: toRefusal,
       }),
     }),
     grpc,

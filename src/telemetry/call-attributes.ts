@@ -117,7 +117,8 @@ const FAILURES: ReadonlySet<number> = new Set([
 ]);
 
 /** What every call's span says. */
-function commonAttributes({ caller, headers }: ReceivedCall): Attributes {
+function commonAttributes({ admitted, headers }: ReceivedCall): Attributes {
+  const caller = admitted?.caller;
   return {
     ...serverAttributes(headers.host),
     "shipments.request_id": headers.requestId,

@@ -6,8 +6,8 @@ import {
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
 import type { ClientAddress } from "../pipeline/client-address.ts";
-import type { ReceivedCall } from "../pipeline/call.ts";
-import type { CallSpan, TracedEvent, Tracer, WorkSpan } from "../pipeline/tracer.ts";
+import type { CallSpan, ReceivedCall, Tracer } from "../pipeline/call.ts";
+import type { TracedEvent, WorkSpan } from "../pipeline/tracer.ts";
 import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attributes.ts";
 import type { EventCauses } from "./event-causes.ts";
 import type { TimeOfDay } from "./clock.ts";

@@ -7,8 +7,7 @@ import {
   type Span,
   type SpanContext,
 } from "@opentelemetry/api";
-import type { CallHeaders } from "../pipeline/call-headers.ts";
-import { readTraceparent } from "../pipeline/request/traceparent.ts";
+import { readTraceparent, type CallHeaders } from "../pipeline/call-headers.ts";
 
 /** The context of a call: in its caller's trace, or, when none is named, in none. */
 export function contextOf({

@@ -12,7 +12,8 @@ import {
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { createClientAddress } from "../pipeline/client-address.ts";
-import type { TraceAttempt, Tracer } from "../pipeline/tracer.ts";
+import type { Tracer } from "../pipeline/call.ts";
+import type { TraceAttempt } from "../pipeline/tracer.ts";
 import { createTraceAttempt } from "./attempt-spans.ts";
 import { createCallTracer } from "./call-spans.ts";
 import { createTimeOfDay } from "./clock.ts";

@@ -6,7 +6,10 @@ import {
   readPage,
   readPageToken,
   writePageToken,
+  countThatFit,
+  jsonBytes,
 } from "../../src/pipeline/page.ts";
+import { MAX_PAGE_BYTES } from "../../src/domain/limits.ts";
 
 const FILTERS = { workspace: 1, status: "pending", customerId: undefined };
 const position = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.integer()), { maxLength: 4 });
@@ -107,4 +110,20 @@ test("from page to page every row of a list comes once, and the last page leads 
       expect(pages).toHaveLength(Math.max(1, Math.ceil(count / pageSize)));
     }),
   );
+});
+
+const HALF = MAX_PAGE_BYTES / 2;
+
+test.each<[what: string, sizes: number[], count: number]>([
+  ["no rows", [], 0],
+  ["rows that fill it exactly", [HALF, HALF], 2],
+  ["rows of which the last is a byte too large", [HALF, HALF, 1], 2],
+  ["a small row behind one that does not fit", [HALF, MAX_PAGE_BYTES, 1], 1],
+  ["a first row that is too large by itself", [MAX_PAGE_BYTES + 1, 1], 1],
+])("a page takes, of %s, those before the bound and at least one", (_, sizes, count) => {
+  expect(countThatFit(sizes, (size) => size)).toBe(count);
+});
+
+test("the bytes of a value are those of its JSON in UTF-8", () => {
+  expect(jsonBytes({ a: "é\u0001" })).toBe('{"a":"é\\u0001"}'.length + 1);
 });

@@ -24,18 +24,20 @@ const recorded = new WeakMap<EntityManager, NewEntry[]>();
 /** Adds an administrative change to the audit log, in the transaction of the change. */
 export function recordChange(
   tx: EntityManager,
-  { caller, method, headers }: AnyCall,
+  { received, caller, method }: AnyCall,
   { subject, workspaceId, changes }: RecordedChange,
 ): void {
   const actor = actorOf(caller);
   add(tx, {
     ...actor,
-    action: method!.slice(method!.indexOf("/") + 1),
+    action: method.slice(method.indexOf("/") + 1),
     subject,
     workspaceId: workspaceId ?? null,
     changes,
     // Calls that came in by no server have no log line of that id.
-    requestId: ["command_line", "service"].includes(actor.actor) ? null : headers.requestId,
+    requestId: ["command_line", "service"].includes(actor.actor)
+      ? null
+      : received.headers.requestId,
   });
 }
 

@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema, type Event as EventMessage } from "../../../gen/shipments/v1/event_pb.js";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
-import { jsonBytes } from "../../domain/page-bytes.ts";
+import { jsonBytes } from "../../pipeline/page.ts";
 import { writeEventId } from "./event-id.ts";
 import type { Event } from "./event.entity.ts";
 

@@ -5,8 +5,7 @@ import {
   type ListEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { countThatFit } from "../../domain/page-bytes.ts";
-import { DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
+import { countThatFit, DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventBytes, eventMessage } from "./event-message.ts";
 import { parseCursor, loadFeed, writeCursor } from "./load-feed.ts";

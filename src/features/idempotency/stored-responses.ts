@@ -87,10 +87,13 @@ function bytesToStore<C extends MethodCall>(methodCall: C, response: ResponseTo<
   return holdsSecret(output) ? sealResponse(bytes, sealedFor(methodCall)) : bytes;
 }
 
-function sealedFor({ method, request, call: { key, idempotencyKey } }: MethodCall): SealedFor {
-  if (key === undefined || idempotencyKey === undefined) throw new Error("the call has no key");
+function sealedFor({ method, request, call }: MethodCall): SealedFor {
+  const { idempotencyKey } = call;
+  const { credential } = call.received;
+  if (credential === undefined || idempotencyKey === undefined)
+    throw new Error("the call has no key");
   const digest = requestDigest(method, request);
-  return { secretKey: key, idempotencyKey, request: `${methodName(method)} ${digest}` };
+  return { secretKey: credential, idempotencyKey, request: `${methodName(method)} ${digest}` };
 }
 
 /** Where the responses to an audience's calls are stored, and under what its keys are locked. */

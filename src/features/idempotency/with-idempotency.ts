@@ -43,7 +43,7 @@ export function withIdempotency<M extends DescMethodUnary>(
       if ("result" in outcome!) return outcome.result;
       throw outcome!.refused;
     });
-  return traceTransaction([call.span], transaction);
+  return traceTransaction([call.received.span], transaction);
 }
 
 /**

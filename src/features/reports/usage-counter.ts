@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
-import type { ReceivedCall } from "../../pipeline/call.ts";
+import type { AnyCall } from "../../pipeline/call.ts";
 
 /** Numbers of calls, by class. */
 export type CallCounts = Record<LimitClass, number>;
@@ -16,8 +16,8 @@ export interface CountedCalls {
 
 /** Counts the calls of workspaces in memory, until they are written. */
 export interface UsageCounter {
-  /** Counts a call that has ended, if it was a workspace's and within the limits. */
-  count(call: ReceivedCall): void;
+  /** Counts a call that has ended, if it was a workspace's. */
+  count(call: AnyCall): void;
   /** What has been counted of a workspace and not written. */
   unwrittenOf(workspace: number): Readonly<CallCounts>;
   /** All that has been counted and not written, by workspace and class. */
@@ -45,7 +45,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES): UsageCounter
 
   return {
     count({ caller, rateLimit }) {
-      if (rateLimit === undefined || caller?.audience !== "workspace") return;
+      if (rateLimit === undefined || caller.audience !== "workspace") return;
       const counts = byWorkspace.get(caller.workspaceId);
       if (counts === undefined) countFirst(caller.workspaceId, rateLimit.limitClass);
       else counts[rateLimit.limitClass]++;

@@ -61,8 +61,8 @@ export function createChangeShipment(
     name: "changes",
     maxMembers: MAX_GROUP,
     serializeBy: shipmentOf,
-    deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
-    spanOf: ({ call }) => call.span,
+    deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.received.span,
     work: (tx, changes: readonly ShipmentChange[]) =>
       withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun, written)),
   });

@@ -52,8 +52,8 @@ export function createBookings(
     name: "bookings",
     maxMembers: MAX_GROUP,
     serializeBy: externalReferenceKey,
-    deadlineMs: ({ call }) => call.deadlineMs ?? Infinity,
-    spanOf: ({ call }) => call.span,
+    deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
+    spanOf: ({ call }) => call.received.span,
     work: (tx, bookings: readonly Booking[]) =>
       withIdempotencyEach(tx, bookings, (fresh) => bookEach(tx, fresh, deps)),
   });

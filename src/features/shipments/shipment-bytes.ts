@@ -1,4 +1,4 @@
-import { jsonBytes } from "../../domain/page-bytes.ts";
+import { jsonBytes } from "../../pipeline/page.ts";
 import { shipmentJson } from "./shipment-json.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 

@@ -24,7 +24,7 @@ export interface RecordedChange {
 export function shipmentEvents(
   before: ShipmentState | undefined,
   after: ShipmentRow,
-  { caller, span }: Call,
+  { caller, received }: Call,
 ): RecordedChange {
   const data = toJson(ShipmentSchema, shipmentMessage(after)) as JsonObject;
   const createdAt = new Date(after.updatedAtMs).toISOString();
@@ -37,6 +37,6 @@ export function shipmentEvents(
     actor: caller.member?.email ?? null,
     createdAt,
   }));
-  for (const event of events) span?.setCauseOf(event);
+  for (const event of events) received.span?.setCauseOf(event);
   return { row: { ...after, eventCount: after.eventCount + events.length }, events };
 }

@@ -33,7 +33,7 @@ export async function redeliverEvent(
     const event = await findEvent(tx, workspaceId, request.event);
     const delivery = await beginDelivery(tx, webhook, event, now());
     await announceWorkspace(tx, workspaceId);
-    call.span?.setCauseOf(event);
+    call.received.span?.setCauseOf(event);
     return create(RedeliverEventResponseSchema, { data: deliveryMessage(delivery) });
   });
 }

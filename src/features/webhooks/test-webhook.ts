@@ -32,7 +32,7 @@ export async function testWebhook(
     const event = insertEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
     const delivery = await beginDelivery(tx, webhook, event, at);
     await tx.flush();
-    call.span?.setCauseOf(event);
+    call.received.span?.setCauseOf(event);
     return create(TestWebhookResponseSchema, { data: deliveryMessage(delivery) });
   });
 }

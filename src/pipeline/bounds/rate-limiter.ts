@@ -3,11 +3,24 @@ import {
   isFull,
   LIMIT_CLASSES,
   takeCall,
+  windowSeconds,
   type Bucket,
   type LimitClass,
   type RateLimit,
+  type RateLimitState,
+  type Verdict,
 } from "../../domain/rate-limit.ts";
-import type { Limiter } from "./limiter.ts";
+
+/** Counts the calls of workspaces. */
+export interface Limiter {
+  /** Takes a call of a class out of what an account (a workspace, or an operator) has left. Never rejects. */
+  take(
+    account: number | string,
+    limitClass: LimitClass,
+    limit: RateLimit,
+  ): Verdict | Promise<Verdict>;
+  close(): Promise<void>;
+}
 
 /** How many buckets of a class are remembered before full ones, which say nothing, are forgotten. */
 const MAX_BUCKETS = 10_000;
@@ -49,5 +62,20 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
       return takeCall(bucketOf(byClass[limitClass], account, limit, now), limit, now);
     },
     close: async () => undefined,
+  };
+}
+
+/**
+ * What a workspace may do and has left: the RateLimit-Policy and RateLimit header fields of
+ * draft-ietf-httpapi-ratelimit-headers-10 (`q` calls in `w` seconds; `r` left, `t` seconds until
+ * there are more).
+ */
+export function rateLimitHeaders(state: RateLimitState | undefined): Record<string, string> {
+  if (state === undefined) return {};
+  const { limitClass, limit, verdict } = state;
+  const { remaining, resetSeconds } = verdict;
+  return {
+    "ratelimit-policy": `"${limitClass}";q=${limit.burst};w=${windowSeconds(limit)}`,
+    ratelimit: `"${limitClass}";r=${remaining};t=${resetSeconds}`,
   };
 }

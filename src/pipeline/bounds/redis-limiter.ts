@@ -1,7 +1,7 @@
 import type { ClientContext, Redis, Result } from "ioredis";
 import type { Logger } from "pino";
 import { verdictOf, windowSeconds } from "../../domain/rate-limit.ts";
-import type { Limiter } from "./limiter.ts";
+import type { Limiter } from "./rate-limiter.ts";
 
 /** How long Redis may take to answer, in milliseconds, before a call goes on without it. */
 const COMMAND_TIMEOUT_MS = 250;

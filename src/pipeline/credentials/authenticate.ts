@@ -1,15 +1,8 @@
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "../call.ts";
-import { assertSameSite } from "./assert-same-site.ts";
-import {
-  assertKeyForm,
-  carriesKey,
-  credentialError,
-  readKey,
-  UNKNOWN_KEY,
-} from "./read-key.ts";
+import { assertSameSite, readSessionCookie } from "./session-cookie.ts";
+import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
 import type { LookUps } from "./look-ups.ts";
-import { readSessionCookie } from "./session-cookie.ts";
 
 /**
  * Finds out who makes a call, at once where the key is in memory: by the secret key that it carries,
@@ -57,13 +50,13 @@ export function createAuthenticate(options: {
     const { headers } = call;
     const session = carriesKey(headers) ? undefined : readSessionCookie(headers.cookie, isHttps);
     if (session !== undefined) {
-      call.key = session;
+      call.credential = session;
       assertSameSite(headers, isHttps);
       const find = () => sessions.find(session, audience, headers.workspace);
       return lookUp(audience, call, session, find);
     }
     const key = readKey(headers, audience);
-    call.key = key;
+    call.credential = key;
     if (audience === "person") throw credentialError("is not a session", audience);
     const known = keys[audience].recall(key);
     if (known !== undefined) return known;

@@ -1,4 +1,5 @@
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
+import { rateLimitHeaders } from "../bounds/rate-limiter.ts";
 
 /** The error body of the JSON API; it always has all four keys. */
 export interface ErrorBody {
@@ -21,4 +22,17 @@ export function errorBody({ message, violations, reason }: Refusal, requestId: s
     else texts.push(text);
   }
   return { message, errors: Object.fromEntries(errors), code: reason, request_id: requestId };
+}
+
+/** The headers that go with a refusal; in gRPC they are trailers. */
+export function refusalHeaders({
+  reason,
+  retryAfterSeconds,
+  rateLimit,
+}: Refusal): Record<string, string> {
+  return {
+    ...rateLimitHeaders(rateLimit),
+    ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+  };
 }

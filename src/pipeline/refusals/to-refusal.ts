@@ -5,10 +5,10 @@ import { REFUSAL_STATUS } from "./refusal-status.ts";
 import type { Rpc } from "../rpc.ts";
 
 /** Tells which refusal an error stands for. */
-export type RefusalOf = (error: unknown, requestId: string) => Refusal;
+export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 
 /** Tells which refusal to answer a call with, and notes its code in the call's record. */
-export type RefusalFor = (error: unknown, call: ReceivedCall) => Refusal;
+export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
  * Builds the one place where errors become refusals. A transient error is UNAVAILABLE; anything unknown
@@ -17,10 +17,10 @@ export type RefusalFor = (error: unknown, call: ReceivedCall) => Refusal;
  * @param transientMessage what to tell a caller of an error that passes by itself, as when the
  * database is away; undefined for any other error
  */
-export function createRefusalOf(
+export function createToRefusal(
   transientMessage: (error: unknown) => string | undefined,
   log: Logger,
-): RefusalOf {
+): ToRefusal {
   return (error, requestId) => {
     if (error instanceof Refusal) return error;
     const transient = transientMessage(error);
@@ -39,14 +39,14 @@ export function createRefusalOf(
  * Builds the same for calls. A reason that the method does not declare is a defect of its definition,
  * which is logged: callers rely on what is declared.
  */
-export function createRefusalFor(
-  refusalOf: RefusalOf,
+export function createRefuseCall(
+  toRefusal: ToRefusal,
   rpcs: readonly Pick<Rpc, "name" | "refusalReasons">[],
   log: Logger,
-): RefusalFor {
+): RefuseCall {
   const declared = new Map(rpcs.map(({ name, refusalReasons }) => [name, refusalReasons]));
   return (error, call) => {
-    const refusal = refusalOf(error, call.headers.requestId);
+    const refusal = toRefusal(error, call.headers.requestId);
     const { reason } = refusal;
     const { method } = call;
     if (declared.get(method ?? "")?.has(reason) === false) {

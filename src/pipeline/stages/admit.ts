@@ -2,15 +2,14 @@ import type { LimitClass, RateLimitState, Verdict } from "../../domain/rate-limi
 import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
-import type { AnyCall, Audience, Caller, ReceivedCall } from "../call.ts";
-import type { Limiter } from "../bounds/limiter.ts";
-import type { Places } from "../bounds/in-flight-limit.ts";
+import { admitCall, type AnyCall, type Audience, type Caller, type ReceivedCall } from "../call.ts";
+import type { Limiter } from "../bounds/rate-limiter.ts";
+import type { InFlightLimit } from "../bounds/in-flight-limit.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 
 /**
  * Finds out who calls and whether they may, and counts the call against their limit, before a byte of
- * the body is read. Fills in `caller` and `rateLimit`, and gives the same record back; at once where
- * nothing has to be waited for.
+ * the body is read; at once where nothing has to be waited for.
  *
  * @throws Refusal of `Authenticate` and `assertMayCall`, RATE_LIMITED, or UNAVAILABLE while starting,
  * stopping or overloaded; rejects with the database's error when the caller cannot be looked up
@@ -22,12 +21,12 @@ export function createAdmit(options: {
   readonly authenticate: Authenticate;
   /** Why calls cannot be taken now ("starting"); undefined when they can. */
   readonly closedBecause: () => string | undefined;
-  readonly places: Pick<Places, "assertSome">;
+  readonly inFlightLimit: Pick<InFlightLimit, "assertCapacity">;
   readonly limiter: Limiter;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
 }): Admit {
-  const { authenticate, closedBecause, places, limiter, onRateLimited } = options;
+  const { authenticate, closedBecause, inFlightLimit, limiter, onRateLimited } = options;
 
   function count(
     rpc: Rpc | StreamRpc,
@@ -35,7 +34,7 @@ export function createAdmit(options: {
     caller: Caller,
   ): AnyCall | Promise<AnyCall> {
     assertMayCall(rpc, caller);
-    places.assertSome(caller.account);
+    inFlightLimit.assertCapacity(caller.account);
     const { limitClass } = rpc;
     const limit = caller.limits[limitClass];
     const verdict = limiter.take(caller.account, limitClass, limit);
@@ -45,7 +44,7 @@ export function createAdmit(options: {
         onRateLimited(limitClass);
         throw rateLimitError(rateLimit, caller.audience);
       }
-      return Object.assign(call, { caller, rateLimit });
+      return admitCall(call, rpc.name, caller, rateLimit);
     };
     return verdict instanceof Promise ? verdict.then(admitted) : admitted(verdict);
   }

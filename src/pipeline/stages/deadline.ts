@@ -10,3 +10,21 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function deadlineError(): Refusal {
   return refuse("DEADLINE_EXCEEDED", "The caller's deadline passed before the answer.");
 }
+
+/** @throws Refusal DEADLINE_EXCEEDED; deadlines are on the clock of `performance.now()` */
+export function assertBefore(deadlineMs: number | undefined): void {
+  if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw deadlineError();
+}
+
+/** Waits for work until a deadline. The work goes on after it; its result is dropped. */
+export async function waitUntil<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  const leftMs = Math.max(0, deadlineMs - performance.now());
+  const timer = setTimeout(() => reject(deadlineError()), Math.min(leftMs, LONGEST_TIMER_MS));
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

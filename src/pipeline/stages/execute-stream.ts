@@ -48,7 +48,7 @@ export function createExecuteStream(options: {
    */
   async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {
-      assertMayCall(rpc, await authenticate(rpc.audience, call));
+      assertMayCall(rpc, await authenticate(rpc.audience, call.received));
     } catch (error) {
       if (error instanceof Refusal && error.retryAfterSeconds === undefined) ending.abort(error);
     }

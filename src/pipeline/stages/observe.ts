@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Caller, ReceivedCall } from "../call.ts";
 import { addCounter, addHistogram } from "./metric-series.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
-import { readTraceparent } from "../request/traceparent.ts";
+import { readTraceparent } from "../call-headers.ts";
 
 /** Watches calls: a log line and two metrics for each. Never sees a key or a body. */
 export interface Observer {
@@ -91,7 +91,7 @@ export function createObserver(
 
   function record(call: ReceivedCall, durationMs: number, httpStatus: number): void {
     const code = call.code ?? Code.Canceled;
-    const { caller } = call;
+    const caller = call.admitted?.caller;
     count(call.method ?? "none", code, durationMs / 1000);
     log.info(
       {

@@ -6,25 +6,27 @@ import type { LimitClass } from "../../domain/rate-limit.ts";
 import { createAuthenticate } from "../credentials/authenticate.ts";
 import { readCallHeaders } from "../call-headers.ts";
 import {
-  receivedCall,
+  receiveCall,
   type KeyLookups,
+  type AnyCall,
+  type CallSpan,
   type Peer,
   type ReceivedCall,
   type SessionLookup,
+  type Tracer,
 } from "../call.ts";
 import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
-import type { Limiter } from "../bounds/limiter.ts";
+import type { Limiter } from "../bounds/rate-limiter.ts";
 import { createLookUps, type LookUps } from "../credentials/look-ups.ts";
 import { createMemoryBudget } from "../bounds/memory-budget.ts";
 import type { Observer } from "./observe.ts";
-import { createPlaces } from "../bounds/in-flight-limit.ts";
+import { createInFlightLimit } from "../bounds/in-flight-limit.ts";
 import type { Refusal } from "../../domain/refusal.ts";
-import { createRefusalFor, createRefusalOf, type RefusalFor } from "../refusals/to-refusal.ts";
+import { createRefuseCall, createToRefusal, type RefuseCall } from "../refusals/to-refusal.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
 import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
-import type { CallSpan, Tracer } from "../tracer.ts";
 import { compileValidateRequest, type ValidateRequest } from "../request/validate-request.ts";
 
 /**
@@ -45,9 +47,9 @@ export interface Pipeline {
   readonly serveUnary: ServeUnary;
   /** Of credentials, also where there is no call. */
   readonly lookUps: LookUps;
-  readonly refusalFor: RefusalFor;
-  /** As `refusalFor`, where there is no call. */
-  refusalOf(error: unknown, requestId: string): Refusal;
+  readonly refuseCall: RefuseCall;
+  /** As `refuseCall`, where there is no call. */
+  toRefusal(error: unknown, requestId: string): Refusal;
   /**
    * Takes memory for a request until the call is finished, when it is larger than most RPCs allow.
    *
@@ -105,8 +107,8 @@ interface PipelineOptions {
   readonly observer: Observer;
   /** Undefined while tracing is off. */
   readonly tracer?: Tracer | undefined;
-  /** Counts what workspaces use; called once for each call that has ended. */
-  readonly countUsage: (call: ReceivedCall) => void;
+  /** Counts what workspaces use; called once for each call that was admitted and has ended. */
+  readonly countUsage: (call: AnyCall) => void;
   readonly tickBatcher: TickBatcher;
   readonly log: Logger;
 }
@@ -116,13 +118,13 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const { observer, tracer, tickBatcher, countUsage } = options;
   const methods = [...options.rpcs, ...options.streams];
   const validatorOf = compileValidators(methods);
-  const places = createPlaces();
+  const inFlightLimit = createInFlightLimit();
   const lookUps = createLookUps();
   const authenticate = createAuthenticate({ ...options, lookUps });
-  const admit = createAdmit({ ...options, authenticate, places });
-  const execute = createExecute({ ...options, validatorOf, places });
-  const refusalOf = createRefusalOf(options.transientMessage, options.log);
-  const refusalFor = createRefusalFor(refusalOf, methods, options.log);
+  const admit = createAdmit({ ...options, authenticate, inFlightLimit });
+  const execute = createExecute({ ...options, validatorOf, inFlightLimit });
+  const toRefusal = createToRefusal(options.transientMessage, options.log);
+  const refuseCall = createRefuseCall(toRefusal, methods, options.log);
   const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");
   const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
   return {
@@ -130,7 +132,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       const headers = readCallHeaders(rawHeaders);
       // Now: a connection that has closed has no address any more.
       const address = options.clientAddress(peer.remoteAddress, headers.forwardedFor);
-      const call = receivedCall(headers, peer, address);
+      const call = receiveCall(headers, peer, address);
       if (tracer !== undefined) call.span = tracer.begin(call);
       observer.begin();
       return call;
@@ -138,10 +140,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     admit,
     execute,
     executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),
-    serveUnary: createServeUnary({ admit, execute, refusalFor, tickBatcher }),
+    serveUnary: createServeUnary({ admit, execute, refuseCall, tickBatcher }),
     lookUps,
-    refusalFor,
-    refusalOf,
+    refuseCall,
+    toRefusal,
     reserveRequest(call, bytes) {
       if (bytes > MAX_REQUEST_BYTES) requests.reserve(call, bytes);
     },
@@ -152,7 +154,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       answers.release(call);
       observer.end(call, httpStatus);
       if (call.span !== undefined) endSpan(call, call.span, httpStatus, tickBatcher);
-      countUsage(call);
+      if (call.admitted !== undefined) countUsage(call.admitted);
     },
     reservedBytes: () => ({
       requests: requests.reservedBytes(),

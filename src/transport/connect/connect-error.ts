@@ -7,7 +7,7 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
-import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { fitTrailers } from "./fit-trailers.ts";
 

@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import type { DescMethod, Message } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -15,7 +15,7 @@ import { DocumentResponse, messageOf } from "../../pipeline/rpc-response.ts";
 import type { AnyCall, ReceivedCall } from "../../pipeline/call.ts";
 import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
-import { rateLimitHeaders } from "../../pipeline/bounds/rate-limit-headers.ts";
+import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
 import { connectError, grpcError } from "./connect-error.ts";
 import { fittingMessage } from "./fit-trailers.ts";
@@ -59,9 +59,8 @@ export function createRpcHandler(options: {
     shutdownSignal: options.shutdownSignal,
     requestGate: beginCall,
   });
-  const admit = createGate(rpcs, pipeline);
   for (const rpc of rpcs) {
-    const bounds = { requestGate: admit, readMaxBytes: rpc.maxRequestBytes };
+    const bounds = { requestGate: createGate(rpc, pipeline), readMaxBytes: rpc.maxRequestBytes };
     if (isStream(rpc)) router.rpc(rpc.method, implementStream(rpc, pipeline), bounds);
     else router.rpc(rpc.method, implementUnary(rpc, pipeline), bounds);
   }
@@ -103,12 +102,9 @@ function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void 
   else signal.addEventListener("abort", onAbort);
 }
 
-/** The gate that admits calls of RPCs. */
-function createGate(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
-  const rpcByMethod = new Map(rpcs.map((rpc) => [rpc.method as DescMethod, rpc]));
+/** The gate that admits calls of an RPC. */
+function createGate(rpc: AnyRpc, pipeline: Pipeline) {
   return async (context: HandlerContext): Promise<void> => {
-    const rpc = rpcByMethod.get(context.method);
-    if (rpc === undefined) throw new Error(`${context.method.name} is not among the RPCs`);
     beginCall(context, rpc.maxRequestBytes);
     const { call, request } = exchangeOf(context);
     if (isStream(rpc)) resetWhenIdle(request);
@@ -118,10 +114,10 @@ function createGate(rpcs: readonly AnyRpc[], pipeline: Pipeline) {
       const { rateLimit } = await pipeline.admit(rpc, call);
       // Its length is known only when it has been read and decompressed.
       pipeline.reserveRequest(call, rpc.maxRequestBytes);
-      const headers = Object.entries(rateLimitHeaders(rateLimit!));
+      const headers = Object.entries(rateLimitHeaders(rateLimit));
       for (const [name, value] of headers) context.responseHeader.set(name, value);
     } catch (error) {
-      throw errorOf(pipeline.refusalFor(error, call), context);
+      throw errorOf(pipeline.refuseCall(error, call), context);
     }
   };
 }
@@ -133,17 +129,18 @@ function isStream(rpc: AnyRpc): rpc is StreamRpc {
 function implementUnary(rpc: Rpc, pipeline: Pipeline) {
   return async (request: Message, context: HandlerContext) => {
     const { call } = exchangeOf(context);
+    const admitted = admittedOf(call);
     try {
-      const answer = await pipeline.execute(rpc, request, call as AnyCall);
+      const response = await pipeline.execute(rpc, { request }, admitted);
       // Connect encodes it for this call alone, and nothing counts what it has written.
-      if (answer instanceof DocumentResponse) {
-        pipeline.reserveAnswer(call, answer.document.body.length);
+      if (response instanceof DocumentResponse) {
+        pipeline.reserveAnswer(call, response.document.body.length);
       }
       call.code = 0;
-      if (call.replayed) context.responseHeader.set("idempotency-replayed", "true");
-      return messageOf(answer);
+      if (admitted.replayed) context.responseHeader.set("idempotency-replayed", "true");
+      return messageOf(response);
     } catch (error) {
-      throw errorOf(pipeline.refusalFor(error, call), context);
+      throw errorOf(pipeline.refuseCall(error, call), context);
     }
   };
 }
@@ -152,17 +149,22 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   return async function* (request: Message, context: HandlerContext) {
     const { signal } = context;
     const exchange = exchangeOf(context);
-    const call = exchange.call as AnyCall;
+    const { call } = exchange;
     clearIdleTimeout(exchange.request);
     try {
-      yield* pipeline.executeStream(rpc, request, call, signal);
+      yield* pipeline.executeStream(rpc, request, admittedOf(call), signal);
       // Connect's timer may go off before the caller's: with OK, the stream would look whole.
       if (isPastDeadline(signal)) throw deadlineError();
       call.code = signal.aborted ? Code.Canceled : 0;
     } catch (error) {
-      throw errorOf(pipeline.refusalFor(error, call), context);
+      throw errorOf(pipeline.refuseCall(error, call), context);
     }
   };
+}
+
+function admittedOf({ admitted }: ReceivedCall): AnyCall {
+  if (admitted === undefined) throw new Error("a call came past Connect's request gate");
+  return admitted;
 }
 
 function exchangeOf(context: HandlerContext): Exchange {

@@ -6,7 +6,7 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { DocumentResponse, messageOf, type RpcResponse } from "../../pipeline/rpc-response.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
-import { rateLimitHeaders } from "../../pipeline/bounds/rate-limit-headers.ts";
+import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
@@ -31,7 +31,6 @@ export type TakeStream = (
 
 type Trailers = Readonly<Record<string, string>>;
 
-const NO_VIOLATIONS: readonly never[] = [];
 const WITH_TRAILERS = { waitForTrailers: true };
 const OK: Trailers = { "grpc-status": "0" };
 
@@ -96,7 +95,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       call.code = error.code;
       send(undefined, Object.fromEntries(setTrailerStatus(new Headers(), error)));
     } catch (defect) {
-      pipeline.refusalFor(defect, call);
+      pipeline.refuseCall(defect, call);
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   }
@@ -114,8 +113,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       const end = () => {
         bodyEnded = true;
         const request = answered ? undefined : attempt(() => body.end(), fail);
-        if (request)
-          received(() => ({ request, violations: NO_VIOLATIONS, unknown: NO_VIOLATIONS }));
+        if (request) received(() => ({ request }));
       };
       // An empty body may have ended while the caller was looked up, and does not end again.
       if (stream.readableEnded) return end();
@@ -180,10 +178,7 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
 }
 
 /** Names and values in turn, which Node sends faster than an object. */
-function answerHeaders(
-  { headers, rateLimit, replayed }: ReceivedCall,
-  codec: UnaryCodec,
-): string[] {
+function answerHeaders({ headers, admitted }: ReceivedCall, codec: UnaryCodec): string[] {
   const fields = [
     ":status",
     "200",
@@ -193,10 +188,9 @@ function answerHeaders(
     "application/grpc+proto",
   ];
   if (codec.compression !== null) fields.push("grpc-encoding", codec.compression.name);
-  if (rateLimit === undefined) return fields;
-  const limits = rateLimitHeaders(rateLimit);
-  fields.push("ratelimit-policy", limits["ratelimit-policy"], "ratelimit", limits.ratelimit);
-  if (replayed) fields.push("idempotency-replayed", "true");
+  const limits = rateLimitHeaders(admitted?.rateLimit);
+  for (const name in limits) fields.push(name, limits[name]!);
+  if (admitted?.replayed) fields.push("idempotency-replayed", "true");
   return fields;
 }
 

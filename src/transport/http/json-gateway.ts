@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
-import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
+import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
-import { rateLimitHeaders } from "../../pipeline/bounds/rate-limit-headers.ts";
-import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
@@ -61,11 +60,11 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
       const exchange = exchangeOf({ request, response, call, calls, route, parameters, pipeline });
       pipeline.serveUnary(route.rpc, call, exchange);
     } else if (found.kind === "method-not-allowed") {
-      const refusal = pipeline.refusalFor(methodNotAllowed(found.allow), call);
+      const refusal = pipeline.refuseCall(methodNotAllowed(found.allow), call);
       sendRefusal({ response, call, calls, pipeline }, refusal, ["allow", found.allow]);
     } else {
       const error = refuse("NO_SUCH_METHOD", "There is nothing at this path.");
-      const refusal = pipeline.refusalFor(error, call);
+      const refusal = pipeline.refuseCall(error, call);
       if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);
       else pipeline.answer(() => sendPage(response, "nothing", call.headers.requestId));
     }
@@ -108,9 +107,9 @@ function exchangeOf(
         failed,
       ),
     isGone: () => response.destroyed,
-    respond(answer) {
-      const headers = call.rateLimit ? headerList(rateLimitHeaders(call.rateLimit)) : [];
-      if (call.replayed) headers.push(...REPLAYED);
+    respond(answer, { rateLimit, replayed }) {
+      const headers = headerList(rateLimitHeaders(rateLimit));
+      if (replayed) headers.push(...REPLAYED);
       headers.push(...handling);
       if (answer instanceof DocumentResponse) {
         return sendDocument(options, answer, route.successStatus, headers);

@@ -4,7 +4,7 @@ import type { Violation } from "../../domain/refusal.ts";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
-import type { DecodedRequest } from "../../pipeline/stages/serve-unary.ts";
+import type { DecodedRequest } from "../../pipeline/stages/execute.ts";
 import { compileDecodeParameters, type DecodeParameters } from "./parameters.ts";
 import { assertNotEncoded, parseBody } from "./read-body.ts";
 import type { Route } from "./routes.ts";

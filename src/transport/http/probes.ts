@@ -23,9 +23,9 @@ export function createProbes(options: {
   readonly unreadyBecause: () => string | undefined;
   /** Undefined where metrics are not to be seen. */
   readonly registry: Registry | undefined;
-  readonly refusalOf: Pipeline["refusalOf"];
+  readonly toRefusal: Pipeline["toRefusal"];
 }): Probes {
-  const { unreadyBecause, registry, refusalOf } = options;
+  const { unreadyBecause, registry, toRefusal } = options;
   const pages: Readonly<Record<string, Page>> = {
     "/healthz": (response, requestId) => sendJson(response, 200, requestId, { status: "alive" }),
     "/readyz": (response, requestId) => {
@@ -33,7 +33,7 @@ export function createProbes(options: {
       if (unready === undefined) sendJson(response, 200, requestId, { status: "ready" });
       else sendJson(response, 503, requestId, { status: unready }, ["retry-after", "1"]);
     },
-    ...(registry && { "/metrics": metricsPage(registry, refusalOf) }),
+    ...(registry && { "/metrics": metricsPage(registry, toRefusal) }),
   };
   return (request, response, requestId) => {
     const path = (request.url ?? "").replace(/\?.*/s, "");
@@ -50,7 +50,7 @@ export function createProbes(options: {
 
 type Page = (response: ServerResponse, requestId: string) => void;
 
-function metricsPage(registry: Registry, refusalOf: Pipeline["refusalOf"]): Page {
+function metricsPage(registry: Registry, toRefusal: Pipeline["toRefusal"]): Page {
   const send = async (response: ServerResponse, requestId: string) => {
     const text = (await registry.metrics()).replace(MISSPELT_NAN, " NaN");
     response.writeHead(200, {
@@ -62,7 +62,7 @@ function metricsPage(registry: Registry, refusalOf: Pipeline["refusalOf"]): Page
   };
   return (response, requestId) => {
     send(response, requestId).catch((error: unknown) =>
-      sendRefusal(response, requestId, refusalOf(error, requestId)),
+      sendRefusal(response, requestId, toRefusal(error, requestId)),
     );
   };
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
-import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { sendJson, type ExtraHeaders } from "./send-json.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
-import { refusalHeaders } from "../../pipeline/refusals/refusal-headers.ts";
+import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
@@ -69,7 +69,7 @@ interface OidcPagesOptions {
   /** Counts what was refused, with that of links. */
   readonly attempts: FailedAttempts;
   readonly lookUps: Pick<LookUps, "trust">;
-  readonly refusalFor: (error: unknown, requestId: string) => Refusal;
+  readonly refuseCall: (error: unknown, requestId: string) => Refusal;
 }
 
 /**
@@ -81,7 +81,7 @@ interface OidcPagesOptions {
 export function createOidcPages(
   options: OidcPagesOptions,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { oidc, isHttps, refusalFor } = options;
+  const { oidc, isHttps, refuseCall } = options;
   const inTurn = createTurns(MAX_AT_ONCE);
   const pages: Readonly<Record<string, (visit: Visit) => void | Promise<void>>> = {
     "/sign-in/options": ({ response, headers }) =>
@@ -100,7 +100,7 @@ export function createOidcPages(
     try {
       await pages[path]!(visit);
     } catch (error) {
-      showRefusal(visit, refusalFor(error, visit.headers.requestId), isHttps);
+      showRefusal(visit, refuseCall(error, visit.headers.requestId), isHttps);
     }
   };
   return (request, response) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { assertSameSite } from "../../pipeline/credentials/assert-same-site.ts";
+import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import {
   createFailedAttempts,
@@ -42,7 +42,7 @@ const ATTEMPTS = { rate: 1, burst: 20 };
  * work does not tell why. `createOidcPages` has the answers for signing in at a provider.
  *
  * @param isHttps whether browsers reach the service over https
- * @param refusalFor the refusal that an error stands for
+ * @param refuseCall the refusal that an error stands for
  */
 export function createSignInPages(options: {
   readonly signIn: SignIn;
@@ -50,9 +50,9 @@ export function createSignInPages(options: {
   readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
   readonly lookUps: LookUps;
-  readonly refusalFor: (error: unknown, requestId: string) => Refusal;
+  readonly refuseCall: (error: unknown, requestId: string) => Refusal;
 }): SignInPages {
-  const { isHttps, refusalFor } = options;
+  const { isHttps, refuseCall } = options;
   const attempts = createFailedAttempts(
     () => performance.now(),
     ATTEMPTS,
@@ -70,7 +70,7 @@ export function createSignInPages(options: {
     if (request.method !== "POST" || !Object.hasOwn(forms, path)) return false;
     const headers = readCallHeaders(request.rawHeaders);
     const failed = (error: unknown) =>
-      sendRefusal(response, headers.requestId, refusalFor(error, headers.requestId));
+      sendRefusal(response, headers.requestId, refuseCall(error, headers.requestId));
     const answer = async (body: Buffer) => {
       const form = readForm(request, headers, body, options);
       const { session, leadsTo } = await forms[path]!(form);

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { createUsageCounter } from "../../../src/features/reports/usage-counter.ts";
 import type { LimitClass } from "../../../src/domain/rate-limit.ts";
-import type { ReceivedCall } from "../../../src/pipeline/call.ts";
+import type { AnyCall } from "../../../src/pipeline/call.ts";
+import { localCall } from "../../../src/pipeline/local-call.ts";
 import { callOf } from "../../support/call-of.ts";
 
-function callIn(workspace: number, limitClass: LimitClass): ReceivedCall {
+function callIn(workspace: number, limitClass: LimitClass): AnyCall {
   const call = callOf(workspace);
   return { ...call, rateLimit: { ...call.rateLimit!, limitClass } };
 }
@@ -25,7 +27,7 @@ test("calls are counted by workspace and class, and listed in that order", () =>
 
 test("calls that nobody is known to have made, or that were not within a limit, are not counted", () => {
   const counter = createUsageCounter();
-  counter.count({ ...callOf(1), caller: undefined });
+  counter.count(localCall(OperatorService.method.createOperator, "service", "demo"));
   counter.count({ ...callOf(1), rateLimit: undefined });
   expect(counter.unwritten()).toEqual([]);
 });

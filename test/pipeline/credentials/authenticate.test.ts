@@ -8,7 +8,7 @@ import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.t
 import { createAdmit } from "../../../src/pipeline/stages/admit.ts";
 import { createAuthenticate } from "../../../src/pipeline/credentials/authenticate.ts";
 import { createLookUps } from "../../../src/pipeline/credentials/look-ups.ts";
-import { receivedCall } from "../../../src/pipeline/call.ts";
+import { receiveCall } from "../../../src/pipeline/call.ts";
 import type { Rpc } from "../../../src/pipeline/rpc.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -196,14 +196,14 @@ test("a key with a typo is refused without a query", async () => {
       isHttps: false,
     }),
     closedBecause: () => undefined,
-    places: { assertSome: () => undefined },
+    inFlightLimit: { assertCapacity: () => undefined },
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
   });
   const admit = async (key: string) =>
     admitCall(
       { limitClass: "quote", audience: "workspace" } as Rpc,
-      receivedCall(readCallHeaders(["X-Api-Key", key]), {}),
+      receiveCall(readCallHeaders(["X-Api-Key", key]), {}),
     );
   await expect(admit(keys.typo)).rejects.toThrow(messageOf(NO_KEY));
   await expect(admit(keys.unknown)).rejects.toThrow(messageOf(UNKNOWN));

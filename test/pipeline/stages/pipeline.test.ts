@@ -8,7 +8,7 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
-import { receivedCall } from "../../../src/pipeline/call.ts";
+import { receiveCall } from "../../../src/pipeline/call.ts";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 import { createObserver } from "../../../src/pipeline/stages/observe.ts";
 import { createPipeline } from "../../../src/pipeline/stages/pipeline.ts";
@@ -56,7 +56,7 @@ function startPipeline(run: Rpc["run"]) {
     log,
   });
   const admit = async (workspaceId: number) =>
-    pipeline.admit(rpc, receivedCall(readCallHeaders(["X-Api-Key", `${workspaceId}`]), {}));
+    pipeline.admit(rpc, receiveCall(readCallHeaders(["X-Api-Key", `${workspaceId}`]), {}));
   return { rpc, pipeline, admit };
 }
 
@@ -68,7 +68,7 @@ test("a workspace's calls beyond its share of a process wait, and those of other
     return new Promise((resolve) => ends.push(() => resolve(ANSWER)));
   });
   const execute = async (workspaceId: number) =>
-    pipeline.execute(rpc, REQUEST, callOf(workspaceId));
+    pipeline.execute(rpc, { request: REQUEST }, callOf(workspaceId));
   const calls = Array.from({ length: 252 }, () => execute(1));
   calls.push(execute(2));
   expect(begun).toEqual([...Array.from({ length: 250 }, () => 1), 2]);
@@ -86,8 +86,9 @@ test("calls count as in flight until their work ends, although their callers hav
   const work = Promise.withResolvers<never>();
   const { rpc, pipeline, admit } = startPipeline(() => work.promise);
   const leaveSoon = async (_: unknown, i: number) => {
-    const call = { ...callOf(1 + Math.floor(i / 250)), deadlineMs: performance.now() + 20 };
-    await pipeline.execute(rpc, REQUEST, call);
+    const call = callOf(1 + Math.floor(i / 250));
+    call.received.deadlineMs = performance.now() + 20;
+    await pipeline.execute(rpc, { request: REQUEST }, call);
   };
 
   const left = await Promise.allSettled(Array.from({ length: 1_000 }, leaveSoon));

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Gauge, Registry } from "@prometheus-io/client";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { createRefusalOf } from "../../../src/pipeline/refusals/to-refusal.ts";
+import { createToRefusal } from "../../../src/pipeline/refusals/to-refusal.ts";
 import { createProbes } from "../../../src/transport/http/probes.ts";
 import { answerOf } from "../../support/endpoints.ts";
 import { parsePrometheus } from "../../support/metrics.ts";
@@ -14,7 +14,7 @@ async function readMetrics(registry: Registry): Promise<Response> {
   const probes = createProbes({
     unreadyBecause: () => undefined,
     registry,
-    refusalOf: createRefusalOf(() => undefined, pino({ level: "silent" })),
+    toRefusal: createToRefusal(() => undefined, pino({ level: "silent" })),
   });
   const server = createServer((request, response) => void probes(request, response, "id"));
   onTestFinished(() => {
