@@ -6,7 +6,7 @@ import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
 import { MAX_FAULTS, parseTariff, type ParsedTariff } from "../../../domain/pricing/tariff.ts";
-import { unstorableFault } from "../../../domain/unstorable-fault.ts";
+import { unstorableFault } from "./unstorable-fault.ts";
 import {
   loadDraftDocument,
   loadVersionDocument,
