@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { invitePerson } from "./invite-person.ts";
+import { invitePerson } from "./members.ts";
 import { memberRoleOf } from "./member-message.ts";
 
 /**

@@ -10,7 +10,7 @@ import {
   PaymentConnection,
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { changeWorkspace } from "./change-workspace.ts";
+import { changeWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Connects a payment provider to a workspace, in the place of the one it has.

@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
-import { changeWorkspace } from "./change-workspace.ts";
+import { changeWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Disconnects the payment provider of a workspace, if it has one.

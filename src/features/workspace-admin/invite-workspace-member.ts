@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { invitePerson } from "../people/invite-person.ts";
+import { invitePerson } from "../people/members.ts";
 import { memberRoleOf } from "../people/member-message.ts";
 import { findWorkspace } from "./find-workspace.ts";
 

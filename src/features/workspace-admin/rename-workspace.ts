@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { changeWorkspace } from "./change-workspace.ts";
+import { changeWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Renames a workspace.

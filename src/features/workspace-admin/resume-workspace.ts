@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
-import { changeWorkspace } from "./change-workspace.ts";
+import { changeWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Takes the calls of a suspended workspace again, in every process within a second. A workspace that

@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { changeWorkspace } from "./change-workspace.ts";
+import { changeWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Refuses all calls of a workspace, in every process within a second. A workspace that is suspended

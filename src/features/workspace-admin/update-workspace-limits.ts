@@ -8,7 +8,7 @@ import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
-import { changeWorkspace } from "./change-workspace.ts";
+import { changeWorkspace } from "./admin-workspaces.ts";
 
 /** The largest burst, in calls. */
 const MAX_BURST = 1_000_000;
