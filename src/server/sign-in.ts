@@ -2,9 +2,8 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { SessionCache } from "../features/people/session-cache.ts";
-import { signInByEmail } from "../features/people/sign-in-by-email.ts";
-import { signInByLink, signOut } from "../features/people/sign-in.ts";
-import { spendAttempt } from "../features/people/spend-attempt.ts";
+import { endSessionOf } from "../features/people/end-sign-ins.ts";
+import { signInByEmail, signInByLink, spendAttempt } from "../features/people/sign-in.ts";
 import { ATTEMPT_SECONDS } from "../oidc/attempt-seal.ts";
 import { createOidcClient } from "../oidc/oidc-client.ts";
 import type { OidcSignIn } from "../transport/http/sign-in-oidc.ts";
@@ -20,7 +19,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       return session;
     },
     async signOut(session) {
-      if (!(await signOut(em, session))) return undefined;
+      if (!(await endSessionOf(em, session))) return undefined;
       sessions.forgetAll();
       return true;
     },

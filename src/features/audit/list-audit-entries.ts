@@ -9,7 +9,7 @@ import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
-import { AUDITED_ACTIONS, AUDITED_KINDS } from "./audited.ts";
+import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
 import { auditEntryMessage } from "./audit-entry-message.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
 
@@ -65,15 +65,15 @@ function idOf(sent: bigint | undefined): number | undefined {
 }
 
 function unknownAction(action: string | undefined): Violation[] {
-  if (action === undefined || AUDITED_ACTIONS.includes(action)) return [];
-  return [invalid("action", `must be one of ${AUDITED_ACTIONS.join(", ")}`)];
+  if (action === undefined || AUDIT_ACTIONS.includes(action)) return [];
+  return [invalid("action", `must be one of ${AUDIT_ACTIONS.join(", ")}`)];
 }
 
 function unknownSubject(subject: string | undefined): Violation[] {
   const [kind, id] = subject?.split("/") ?? [];
-  if (subject === undefined || (id && (AUDITED_KINDS as readonly string[]).includes(kind!)))
+  if (subject === undefined || (id && (SUBJECT_KINDS as readonly string[]).includes(kind!)))
     return [];
-  const kinds = AUDITED_KINDS.join(", ");
+  const kinds = SUBJECT_KINDS.join(", ");
   return [invalid("subject", `must be one of ${kinds}, a slash and an id, such as workspace/12`)];
 }
 

@@ -1,14 +1,46 @@
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { RequiredEntityData } from "@mikro-orm/core";
 import { sql } from "@mikro-orm/postgresql";
+import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
+import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { AnyCall, Caller } from "../../pipeline/call.ts";
-import { SIGN_IN, type AUDITED_KINDS } from "./audited.ts";
 import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.entity.ts";
+
+/** The action of somebody who signs in by a link that somebody else has made. It is no method. */
+const SIGN_IN = "SignIn";
+
+/** What changes the platform, or who may act for a workspace. */
+export const AUDIT_ACTIONS: readonly string[] = [
+  OperatorService,
+  WorkspaceAdminService,
+  TariffService,
+  ApiKeyService,
+  MemberService,
+]
+  .flatMap(({ methods }) => methods)
+  .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
+  .map(({ name }) => name)
+  .concat(SIGN_IN);
+
+/** What can be changed: the subject of an entry is one of these, a slash and its id. */
+export const SUBJECT_KINDS = [
+  "workspace",
+  "api_key",
+  "person",
+  "operator",
+  "tariff_draft",
+  "tariff_version",
+] as const;
 
 /** What a call has changed. */
 export interface RecordedChange {
   /** `workspace/12`, `tariff_version/7`, `operator/3` */
-  readonly subject: `${(typeof AUDITED_KINDS)[number]}/${number | string}`;
+  readonly subject: `${(typeof SUBJECT_KINDS)[number]}/${number | string}`;
   /** The workspace that it concerns, if it concerns one. */
   readonly workspaceId?: number;
   /** Never a secret. */
@@ -47,7 +79,7 @@ export interface SignInByOthersLink {
   readonly email: string;
   /** The only workspace that the session acts in; null for all, and the platform. */
   readonly workspaceId: number | null;
-  /** As `whoMakes` tells it. */
+  /** As `describeActor` tells it. */
   readonly madeBy: string;
   readonly requestId: string;
 }
@@ -67,8 +99,8 @@ export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): voi
   });
 }
 
-/** Who makes something by a call, in words: `operator Olga`. */
-export function whoMakes({ caller }: AnyCall): string {
+/** Who makes a call, in words: `operator Olga`. */
+export function describeActor({ caller }: AnyCall): string {
   const { actor, actorName } = actorOf(caller);
   return `${actor.replace("_", " ")} ${actorName}`;
 }
@@ -91,7 +123,7 @@ export async function recordingChanges<T>(tx: EntityManager, work: () => Promise
   const result = await work();
   await tx.flush();
   if (entries.length === 0) return result;
-  await tx.execute("select pg_advisory_xact_lock(hashtextextended('audit log', 0))");
+  await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('audit log', 0))");
   for (const entry of entries) await tx.insert(AuditEntry, { ...entry, createdAt: NEXT_TIME });
   return result;
 }

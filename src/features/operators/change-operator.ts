@@ -2,6 +2,7 @@ import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/record-id.ts";
+import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
 import type { Change } from "../audit/audit-entry.entity.ts";
@@ -58,7 +59,7 @@ export async function findOperator(em: EntityManager, sent: bigint): Promise<Ope
 
 /** Waits for other transactions that create or change operators, and makes later ones wait. */
 export async function lockOperators(tx: EntityManager): Promise<void> {
-  await tx.execute("select pg_advisory_xact_lock(hashtextextended('operators', 0))");
+  await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('operators', 0))");
 }
 
 /**

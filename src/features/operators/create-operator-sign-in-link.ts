@@ -6,9 +6,8 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { whoMakes } from "../audit/record-change.ts";
-import { addSignInLink } from "../people/add-sign-in-link.ts";
-import { findOrAddPerson } from "../people/find-or-add-person.ts";
+import { describeActor } from "../audit/record-change.ts";
+import { findOrInsertPerson, insertSignInLink } from "../people/sign-in.ts";
 import { assertSelfOrOwner, changeOperator } from "./change-operator.ts";
 
 /**
@@ -31,9 +30,9 @@ export async function createOperatorSignInLink(
         subject: "operator",
       });
     }
-    const person = await findOrAddPerson(tx, operator.email!, operator.name);
-    const madeBy = call.caller.operatorId === operator.id ? null : whoMakes(call);
+    const person = await findOrInsertPerson(tx, operator.email!, operator.name);
+    const madeBy = call.caller.operatorId === operator.id ? null : describeActor(call);
     const link = { personId: person.id, workspaceId: null, madeBy };
-    return { changes: [], signInPath: await addSignInLink(tx, link) };
+    return { changes: [], signInPath: await insertSignInLink(tx, link) };
   });
 }

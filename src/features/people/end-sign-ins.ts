@@ -1,5 +1,12 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { hashKey } from "../../domain/secret-key.ts";
+
+/** Ends the session with a token; whether there was one. */
+export async function endSessionOf(em: EntityManager, token: string): Promise<boolean> {
+  const sql = "delete from session where hash = $1 returning 1";
+  return (await runStatement(em, sql, [hashKey(token)])).length > 0;
+}
 
 /** Links first: one that is used meanwhile has then become a session, which is found. */
 const TABLES = ["sign_in_link", "session"] as const;
@@ -46,4 +53,34 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
       [email],
     );
   }
+}
+
+/** How many rows one statement deletes, so that no transaction grows long. */
+const BATCH = 1_000;
+
+/** What has ended: by when, and, for sessions, because nobody used them. */
+const ENDED = {
+  sign_in_link: "ends_at < now()",
+  spent_attempt: "ends_at < now()",
+  session: "ends_at < now() or last_seen_at < now() - interval '12 hours'",
+} as const;
+
+/** Deletes sign-in links, attempts and sessions that have ended, in batches, and tells how many. */
+export async function purgeSignIns(em: EntityManager): Promise<number> {
+  let count = 0;
+  for (const [table, ended] of Object.entries(ENDED)) {
+    let deleted: number;
+    do {
+      const rows = await runStatement(
+        em.fork(),
+        `delete from ${table} where hash in (
+           select hash from ${table} where ${ended} limit $1 for update skip locked)
+         returning 1`,
+        [BATCH],
+      );
+      deleted = rows.length;
+      count += deleted;
+    } while (deleted === BATCH);
+  }
+  return count;
 }

@@ -10,14 +10,14 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
-import { MEMBER_ROLE } from "./member-message.ts";
+import { MEMBER_ROLE } from "./members.ts";
 
 /** Gives the person who has signed in, and where they may act. */
 export async function getAccount(
   { caller }: PersonCall,
   em: EntityManager,
 ): Promise<GetAccountResponse> {
-  return create(GetAccountResponseSchema, { data: await readAccount(em.fork(), caller) });
+  return create(GetAccountResponseSchema, { data: await loadAccount(em.fork(), caller) });
 }
 
 interface AccountRow {
@@ -39,8 +39,8 @@ const OPERATOR_ROLE: Readonly<Record<OperatorRole, OperatorRoleOption>> = {
   owner: OperatorRoleOption.OWNER,
 };
 
-/** Reads a person as they see themselves by a session: with what it may do. */
-export async function readAccount(
+/** Loads a person as they see themselves by a session: with what it may do. */
+export async function loadAccount(
   em: EntityManager,
   { personId, sessionId, boundTo }: SignedInPerson,
 ): Promise<Account> {

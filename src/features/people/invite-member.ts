@@ -6,8 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { invitePerson } from "./members.ts";
-import { memberRoleOf } from "./member-message.ts";
+import { invitePerson, memberRoleOf } from "./members.ts";
 
 /**
  * Makes a person a member of the workspace, or gives a member a new link to sign in by, and another
@@ -23,13 +22,12 @@ export async function inviteMember(
 ): Promise<InviteMemberResponse> {
   const { workspaceId } = call.caller;
   const method = MemberService.method.inviteMember;
-  return withIdempotency(em, method, request, call, async (tx) => {
-    const invited = await invitePerson(tx, call, workspaceId, {
+  return withIdempotency(em, method, request, call, (tx) =>
+    invitePerson(tx, call, workspaceId, {
       email: request.email,
       name: request.name,
       role: memberRoleOf(request.role),
       roleOfFirst: "viewer",
-    });
-    return invited;
-  });
+    }),
+  );
 }

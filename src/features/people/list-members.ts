@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/v1/member_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { memberMessage } from "./member-message.ts";
+import { memberMessage } from "./members.ts";
 import { Membership } from "./membership.entity.ts";
 import { Person } from "./person.entity.ts";
 

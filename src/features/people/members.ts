@@ -1,16 +1,95 @@
-import type { Member as MemberMessage } from "../../../gen/shipments/v1/member_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  MemberRole as MemberRoleOption,
+  MemberSchema,
+  type Member as MemberMessage,
+} from "../../../gen/shipments/v1/member_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../db/record-id.ts";
+import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import type { MemberRole } from "../../domain/roles.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
-import { changesBetween, recordChange, whoMakes } from "../audit/record-change.ts";
-import { addSignInLink } from "./add-sign-in-link.ts";
-import { assertAdminLeft } from "./assert-admin-left.ts";
-import { findOrAddPerson } from "./find-or-add-person.ts";
-import { lockMembers } from "./lock-members.ts";
-import { memberMessage } from "./member-message.ts";
+import { changesBetween, describeActor, recordChange } from "../audit/record-change.ts";
 import { Membership } from "./membership.entity.ts";
+import { Person } from "./person.entity.ts";
+import { findOrInsertPerson, insertSignInLink } from "./sign-in.ts";
+
+/** The roles as callers see them. */
+export const MEMBER_ROLE: Readonly<Record<MemberRole, MemberRoleOption>> = {
+  viewer: MemberRoleOption.VIEWER,
+  member: MemberRoleOption.MEMBER,
+  admin: MemberRoleOption.ADMIN,
+};
+
+/** The stored value of a role that a caller sends; undefined when it sends none. */
+export function memberRoleOf(role: MemberRoleOption | undefined): MemberRole | undefined {
+  const entries = Object.entries(MEMBER_ROLE) as [MemberRole, MemberRoleOption][];
+  return entries.find(([, sent]) => sent === role)?.[0];
+}
+
+/** A member as callers see it. */
+export function memberMessage({ role, createdAt }: Membership, person: Person): MemberMessage {
+  const { id, email, name, lastSignedInAt } = person;
+  return create(MemberSchema, {
+    person: BigInt(id),
+    email,
+    name,
+    role: MEMBER_ROLE[role],
+    createdAt: timestampFromDate(createdAt),
+    ...(lastSignedInAt ? { lastSignedInAt: timestampFromDate(lastSignedInAt) } : {}),
+  });
+}
+
+/**
+ * A member of a workspace by the person's id, with the memberships of the workspace locked until the
+ * transaction ends.
+ *
+ * @throws Refusal MEMBER_NOT_FOUND, for members of other workspaces alike
+ */
+export async function findMemberForUpdate(
+  tx: EntityManager,
+  workspace: number,
+  sent: bigint,
+): Promise<{ membership: Membership; person: Person }> {
+  await lockMembers(tx, workspace);
+  const person = readRecordId(sent);
+  const membership =
+    person === undefined ? null : await tx.findOne(Membership, { workspace, person });
+  if (membership === null) {
+    throw refuse("MEMBER_NOT_FOUND", "The workspace has no member with this id.");
+  }
+  return { membership, person: await tx.findOneOrFail(Person, membership.person) };
+}
+
+/** So that of two changes at the same time the second sees what the first has left. */
+async function lockMembers(tx: EntityManager, workspace: number): Promise<void> {
+  const lock = "select pg_advisory_xact_lock(hashtextextended('members', $1))";
+  await runStatement(tx, lock, [workspace]);
+}
+
+/**
+ * Writes a changed membership and records it.
+ *
+ * @param roles those that the person had and has; undefined for no member
+ * @throws Refusal MEMBER_LAST_ADMIN when that has taken the workspace its last admin
+ */
+export async function flushMembership(
+  tx: EntityManager,
+  call: AnyCall,
+  { workspace, person }: Membership,
+  { before, after }: { readonly before?: MemberRole; readonly after?: MemberRole },
+): Promise<void> {
+  await tx.flush();
+  if (before === "admin" && (await tx.count(Membership, { workspace, role: "admin" })) === 0) {
+    const text = "This is the workspace's last admin; make somebody else an admin first.";
+    throw refuse("MEMBER_LAST_ADMIN", text, { subject: "person" });
+  }
+  const changes = changesBetween({ role: before }, { role: after });
+  recordChange(tx, call, { subject: `person/${person}`, workspaceId: workspace, changes });
+}
 
 /** Who is invited. */
 export interface Invitation {
@@ -38,26 +117,20 @@ export async function invitePerson(
 ): Promise<{ data: MemberMessage; signInPath: string }> {
   const { email, name, role } = invitation;
   await lockMembers(tx, workspaceId);
-  const person = await findOrAddPerson(tx, email, name);
+  const person = await findOrInsertPerson(tx, email, name);
   const known = await tx.findOne(Membership, { workspace: workspaceId, person: person.id });
-  const before = known === null ? {} : { role: known.role };
-  const membership = known ?? (await addMembership(tx, workspaceId, person.id, invitation));
+  const before = known?.role;
+  const membership = known ?? (await createMembership(tx, workspaceId, person.id, invitation));
   membership.role = role ?? membership.role;
-  await tx.flush();
-  await assertAdminLeft(tx, workspaceId, before.role);
-  recordChange(tx, call, {
-    subject: `person/${person.id}`,
-    workspaceId,
-    changes: changesBetween(before, { role: membership.role }),
-  });
+  await flushMembership(tx, call, membership, { before, after: membership.role });
   const { caller } = call;
-  const isOwn = caller.audience === "workspace" && caller.member?.personId === person.id;
-  const madeBy = isOwn ? null : whoMakes(call);
-  const signInPath = await addSignInLink(tx, { personId: person.id, workspaceId, madeBy });
+  const isSelf = caller.audience === "workspace" && caller.member?.personId === person.id;
+  const madeBy = isSelf ? null : describeActor(call);
+  const signInPath = await insertSignInLink(tx, { personId: person.id, workspaceId, madeBy });
   return { data: memberMessage(membership, person), signInPath };
 }
 
-async function addMembership(
+async function createMembership(
   tx: EntityManager,
   workspace: number,
   person: number,

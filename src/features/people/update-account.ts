@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
-import { readAccount } from "./get-account.ts";
+import { loadAccount } from "./get-account.ts";
 import { Person } from "./person.entity.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function updateAccount(
     throw refuse("SESSION_BOUND", text);
   }
   await writing.nativeUpdate(Person, { id: caller.personId }, { name });
-  return create(UpdateAccountResponseSchema, { data: await readAccount(writing, caller) });
+  return create(UpdateAccountResponseSchema, { data: await loadAccount(writing, caller) });
 }
 
 /** Whether the person is known to another workspace, or to the platform. */

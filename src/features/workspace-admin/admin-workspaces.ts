@@ -1,13 +1,76 @@
-import { create, type DescMethodUnary, type Message, type MessageShape } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { AdminWorkspace } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import {
+  create,
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  AdminWorkspaceSchema,
+  type AdminWorkspace,
+} from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../db/record-id.ts";
+import { DEFAULT_LIMITS } from "../../domain/rate-limit.ts";
+import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import type { Workspace } from "../workspaces/workspace.entity.ts";
-import { readAdminWorkspace } from "./admin-workspace.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { lockWorkspace } from "../workspaces/lock-workspace.ts";
+import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/** Workspaces as operators see them, with their payment providers and limits, in the given order. */
+export async function loadAdminWorkspaces(
+  em: EntityManager,
+  workspaces: readonly Workspace[],
+): Promise<AdminWorkspace[]> {
+  const of = { workspace: { $in: workspaces.map(({ id }) => id) } };
+  const connections = await em.find(PaymentConnection, of, { refresh: true });
+  const limits = await em.find(WorkspaceLimit, of, { refresh: true });
+  const providerOf = new Map(connections.map((it) => [it.workspace, it.provider]));
+  const limitsOf = Map.groupBy(limits, (it) => it.workspace);
+  return workspaces.map((workspace) => {
+    const { id, name, createdAt, suspendedAt } = workspace;
+    const own = (limitsOf.get(id) ?? []).map(
+      ({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const,
+    );
+    return create(AdminWorkspaceSchema, {
+      id: BigInt(id),
+      name,
+      paymentProvider: providerOf.get(id),
+      suspendedAt: suspendedAt ? timestampFromDate(suspendedAt) : undefined,
+      createdAt: timestampFromDate(createdAt),
+      limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(own) },
+    });
+  });
+}
+
+/** A workspace as operators see it. */
+export async function loadAdminWorkspace(
+  em: EntityManager,
+  workspace: Workspace,
+): Promise<AdminWorkspace> {
+  const [loaded] = await loadAdminWorkspaces(em, [workspace]);
+  return loaded!;
+}
+
+/**
+ * A workspace by the id that an operator names, with its row locked if `lock` is given.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
+export async function findWorkspace(
+  em: EntityManager,
+  sent: bigint,
+  lock?: "lock",
+): Promise<Workspace> {
+  const id = readRecordId(sent) ?? 0;
+  const found = await (lock === undefined ? em.findOne(Workspace, id) : lockWorkspace(em, id));
+  if (found === null) throw refuse("WORKSPACE_NOT_FOUND", `There is no workspace ${sent}.`);
+  return found;
+}
 
 /**
  * Changes one workspace, with its row locked, and records what differs afterwards; nothing is
@@ -27,21 +90,21 @@ export function changeWorkspace<M extends DescMethodUnary>(
 ): Promise<MessageShape<M["output"]>> {
   return withIdempotency(em, method, request, call, async (tx) => {
     const workspace = await findWorkspace(tx, request.workspace, "lock");
-    const before = recordedOf(await readAdminWorkspace(tx, workspace));
+    const before = recordedOf(await loadAdminWorkspace(tx, workspace));
     await change(tx, workspace);
-    const data = await readAdminWorkspace(tx, workspace);
+    const data = await loadAdminWorkspace(tx, workspace);
     const changes = changesBetween(before, recordedOf(data));
     if (changes.length > 0) {
       const { id } = workspace;
       recordChange(tx, call, { subject: `workspace/${id}`, workspaceId: id, changes });
     }
-    const response: Message = Object.assign(create(method.output), { data });
-    return response as MessageShape<M["output"]>;
+    const response: object = { data };
+    return response as MessageInitShape<M["output"]>;
   });
 }
 
 /** The properties of a workspace that can change, by their names in the audit log. */
-export function recordedOf({ name, paymentProvider, suspendedAt, limits }: AdminWorkspace) {
+function recordedOf({ name, paymentProvider, suspendedAt, limits }: AdminWorkspace) {
   return {
     name,
     payment_provider: paymentProvider,

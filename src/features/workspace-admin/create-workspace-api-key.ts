@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { createWorkspaceKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { findWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Creates a key of a workspace, within the same bounds as if the workspace did it itself.

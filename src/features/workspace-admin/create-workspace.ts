@@ -14,7 +14,7 @@ import {
   type PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { readAdminWorkspace } from "./admin-workspace.ts";
+import { loadAdminWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Adds a workspace with its first key and, if one is given, a connected payment provider.
@@ -44,7 +44,7 @@ export async function createWorkspace(
       changes: changesBetween({}, created),
     });
     const workspace = await tx.findOneOrFail(Workspace, id);
-    const data = await readAdminWorkspace(tx, workspace);
+    const data = await loadAdminWorkspace(tx, workspace);
     return { data, apiKey };
   });
 }

@@ -5,8 +5,7 @@ import {
   type GetWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readAdminWorkspace } from "./admin-workspace.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { findWorkspace, loadAdminWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Gives one workspace.
@@ -19,6 +18,6 @@ export async function getWorkspace(
 ): Promise<GetWorkspaceResponse> {
   const reading = em.fork();
   const workspace = await findWorkspace(reading, request.workspace);
-  const data = await readAdminWorkspace(reading, workspace);
+  const data = await loadAdminWorkspace(reading, workspace);
   return create(GetWorkspaceResponseSchema, { data });
 }

@@ -6,9 +6,8 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { invitePerson } from "../people/members.ts";
-import { memberRoleOf } from "../people/member-message.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { invitePerson, memberRoleOf } from "../people/members.ts";
+import { findWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Makes a person a member of a workspace, or gives a member a new link to sign in by, and another role
@@ -26,12 +25,11 @@ export async function inviteWorkspaceMember(
   const method = WorkspaceAdminService.method.inviteWorkspaceMember;
   return withIdempotency(em, method, request, call, async (tx) => {
     const { id } = await findWorkspace(tx, request.workspace);
-    const invited = await invitePerson(tx, call, id, {
+    return invitePerson(tx, call, id, {
       email: request.email,
       name: request.name,
       role: memberRoleOf(request.role),
       roleOfFirst: "admin",
     });
-    return invited;
   });
 }

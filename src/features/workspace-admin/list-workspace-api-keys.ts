@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { listKeys } from "../api-keys/api-keys.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { findWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Lists the keys of a workspace that work, the oldest first.

@@ -8,7 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { readAdminWorkspaces } from "./admin-workspace.ts";
+import { loadAdminWorkspaces } from "./admin-workspaces.ts";
 
 /** The sort key of the list. */
 interface Position {
@@ -36,7 +36,7 @@ export async function listWorkspaces(
   const orderBy = { name: "asc", id: "asc" } as const;
   const found = await reading.find(Workspace, { $and: filters }, { orderBy, limit: page.limit });
   const { rows, nextPageToken } = endPage(found, page, ({ name, id }) => [name, id]);
-  const data = await readAdminWorkspaces(reading, rows);
+  const data = await loadAdminWorkspaces(reading, rows);
   return create(ListWorkspacesResponseSchema, { data, nextPageToken });
 }
 

@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { revokeKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { findWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Revokes a key of a workspace at once, even if it is the last.

@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { rotateAllKeys } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { findWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Replaces all keys of a workspace by one of full scope.

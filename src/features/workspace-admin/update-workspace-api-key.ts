@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { updateKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { findWorkspace } from "./find-workspace.ts";
+import { findWorkspace } from "./admin-workspaces.ts";
 
 /**
  * Changes the name and the scope of a key of a workspace, as far as given.

@@ -1,7 +1,10 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AUDITED_ACTIONS } from "../../../src/features/audit/audited.ts";
-import { recordChange, recordingChanges } from "../../../src/features/audit/record-change.ts";
+import {
+  AUDIT_ACTIONS,
+  recordChange,
+  recordingChanges,
+} from "../../../src/features/audit/record-change.ts";
 import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { connectTo } from "../../support/database.ts";
 import { callOf } from "../../support/call-of.ts";
@@ -25,7 +28,7 @@ const IN_ONE_INSTANT = 2;
 const MOST_READ = 100;
 
 /** The action of the entry with a number. */
-const actionOf = (i: number) => AUDITED_ACTIONS[i % AUDITED_ACTIONS.length];
+const actionOf = (i: number) => AUDIT_ACTIONS[i % AUDIT_ACTIONS.length];
 
 let service: TestService;
 let sql: pg.Client;
@@ -44,7 +47,7 @@ beforeAll(async () => {
        'workspace/' || i % 100, nullif(i % 50, 0),
        '[{"field": "name", "before": null, "after": "Acme"}]', 'request-' || i
      from generate_series(1, ${ENTRIES}) as i order by (i * 7919) % ${ENTRIES}`,
-    [AUDITED_ACTIONS],
+    [AUDIT_ACTIONS],
   );
   await sql.query("analyze audit_entry");
 });
@@ -202,7 +205,7 @@ test.each(["operator=0", "workspace=-1", "operator=999", "subject=workspace/999"
   },
 );
 
-const ACTIONS = `action must be one of ${AUDITED_ACTIONS.join(", ")}.`;
+const ACTIONS = `action must be one of ${AUDIT_ACTIONS.join(", ")}.`;
 const SUBJECTS =
   "subject must be one of workspace, api_key, person, operator, tariff_draft, tariff_version, " +
   "a slash and an id, such as workspace/12.";
