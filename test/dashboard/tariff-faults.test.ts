@@ -3,7 +3,7 @@ import {
   problemOfDraft,
   problemOfFaults,
   sortFaults,
-} from "../../src/dashboard/tariffs/tariff-faults.ts";
+} from "../../src/dashboard/tariffs/draft-faults.ts";
 import { feesOfText, isSameText, tierAfter } from "../../src/dashboard/tariffs/draft-fields.ts";
 
 const fault = (path: string) =>

@@ -8,7 +8,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { DeliveryBadge } from "../webhooks/webhook-state.tsx";
+import { DeliveryBadge } from "../webhooks/webhook-badge.tsx";
 import { paths } from "../routes/paths.ts";
 
 /** How many of the newest deliveries of each webhook are searched: those of one call. */

@@ -13,7 +13,7 @@ import {
 } from "./draft-fields.ts";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
-import { problemOfDraft, problemOfFaults, type SortedFaults } from "./tariff-faults.ts";
+import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
 
 /** The name, fees and tiers of a draft, to be changed, with the faults at their fields. */

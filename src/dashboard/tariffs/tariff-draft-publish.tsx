@@ -12,7 +12,7 @@ import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate } from "../routes/router.ts";
-import { NoteField, publishedText, ReplacedNote } from "./tariff-changes.tsx";
+import { NoteField, publishedText, ReplacedNote } from "./publication.tsx";
 
 /** How long publishing may take, in milliseconds: zones can have 64 MB. */
 const PUBLISH_TIMEOUT_MS = 300_000;

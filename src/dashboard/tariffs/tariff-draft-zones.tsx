@@ -7,7 +7,7 @@ import { Empty, Section } from "../ui/page.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
 import { QueryView, Progress } from "../ui/query-view.tsx";
-import { sentence, type ZoneFault } from "./tariff-faults.ts";
+import { sentence, type ZoneFault } from "./draft-faults.ts";
 import {
   markZone,
   TariffMap,

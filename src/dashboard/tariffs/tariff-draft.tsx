@@ -15,7 +15,7 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { QueryView, ProblemNote, Spinner } from "../ui/query-view.tsx";
-import { sentence, type SortedFaults, sortFaults } from "./tariff-faults.ts";
+import { sentence, type SortedFaults, sortFaults } from "./draft-faults.ts";
 import { FeesView } from "./tariff-fees.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";

@@ -13,7 +13,7 @@ import { Empty, Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { TariffStateBadge } from "./tariff-state.tsx";
 import { paths } from "../routes/paths.ts";
-import { CallOff, RollBack } from "./tariff-changes.tsx";
+import { CallOff, RollBack } from "./publication.tsx";
 import { TariffView } from "./tariff-view.tsx";
 
 /** One version of the tariff, with what can be done with it. */

@@ -16,7 +16,7 @@ import { TariffStateBadge } from "./tariff-state.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
-import { CallOff } from "./tariff-changes.tsx";
+import { CallOff } from "./publication.tsx";
 import { TariffView } from "./tariff-view.tsx";
 
 /** How often to look whether others have published, in milliseconds. */

@@ -17,7 +17,7 @@ import { Pager, usePageToken } from "../ui/pager.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
-import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-state.tsx";
+import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-badge.tsx";
 import { withQuery } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import "./timeline.css";

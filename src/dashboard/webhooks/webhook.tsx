@@ -9,9 +9,9 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { typesText } from "./webhook-fields.tsx";
-import { WebhookBadge } from "./webhook-state.tsx";
+import { WebhookBadge } from "./webhook-badge.tsx";
 import { paths } from "../routes/paths.ts";
-import { WebhookActions } from "./webhook-actions.tsx";
+import { WebhookActions } from "./webhook-dialogs.tsx";
 import { WebhookDeliveries } from "./webhook-deliveries.tsx";
 
 /** How often the state is loaded anew, in milliseconds. */

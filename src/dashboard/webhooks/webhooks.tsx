@@ -12,7 +12,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { typesText, WebhookFields, webhookOf } from "./webhook-fields.tsx";
 import { WebhookSecretDialog } from "./webhook-secret-dialog.tsx";
-import { WebhookBadge } from "./webhook-state.tsx";
+import { WebhookBadge } from "./webhook-badge.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 
