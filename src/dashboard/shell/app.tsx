@@ -17,9 +17,9 @@
  *    anyway.
  * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>` or one of parts/states.tsx.
  * 7. Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own. Single keys are `useKeys`.
- * 8. Colours and sizes come from the variables at the top of `base.css`, which the documents share; the
- *    parts are in `style.css`. There is no other stylesheet. Inline `style` attributes, event handlers
- *    as text and anything from another host are blocked.
+ * 8. Colours and sizes come from the variables of `theme.css`, which the documents share. The stylesheet
+ *    of a part stands beside it and is imported by it. Inline `style` attributes, event handlers as
+ *    text and anything from another host are blocked.
  * 9. Each page has a test in `test/dashboard` by `describeDashboard`, which ends each of its views with
  *    `expectWellShown(page, "name")`. `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts
  *    test/dashboard` leaves the pictures: look at them.

@@ -27,6 +27,16 @@ export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
 }
 
+/** A button that opens a dialog. */
+export function DialogButton(props: {
+  readonly dialog: VNode;
+  readonly primary?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const { dialog, ...button } = props;
+  return <Button {...button} onClick={() => openDialog(dialog)} />;
+}
+
 /** Closes what `openDialog` opened. */
 export function closeDialog(): void {
   opened.set(undefined);

@@ -3,7 +3,7 @@ import {
   WebhookDisabledReason,
   type Webhook,
 } from "../../../gen/shipments/v1/webhook_pb.js";
-import { Badge, type Tone } from "../ui/badge.tsx";
+import { Badge, choicesOf, type Label } from "../ui/badge.tsx";
 import { Time } from "../ui/values.tsx";
 
 const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
@@ -17,8 +17,8 @@ const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   const { enabled, disabledReason = WebhookDisabledReason.UNSPECIFIED, failingSince } = webhook;
   if (!enabled) {
-    const isAsked = disabledReason === WebhookDisabledReason.REQUEST;
-    return <Badge tone={isAsked ? "neutral" : "bad"}>{DISABLED[disabledReason]}</Badge>;
+    const isRequested = disabledReason === WebhookDisabledReason.REQUEST;
+    return <Badge tone={isRequested ? "neutral" : "bad"}>{DISABLED[disabledReason]}</Badge>;
   }
   if (failingSince === undefined) return <Badge tone="good">Enabled</Badge>;
   return (
@@ -28,20 +28,18 @@ export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-const DELIVERY: Readonly<Record<WebhookDeliveryStatus, readonly [label: string, tone: Tone]>> = {
+const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
   [WebhookDeliveryStatus.UNSPECIFIED]: ["Unknown", "neutral"],
   [WebhookDeliveryStatus.PENDING]: ["Pending", "attention"],
   [WebhookDeliveryStatus.DELIVERED]: ["Delivered", "good"],
   [WebhookDeliveryStatus.FAILED]: ["Failed", "bad"],
 };
 
+/** The states of deliveries, for a choice of one. */
+export const DELIVERY_STATUSES = choicesOf(DELIVERY);
+
 /** How the sending of one event stands. */
 export function DeliveryBadge({ status }: { readonly status: WebhookDeliveryStatus }) {
-  const [label, tone] = DELIVERY[status];
-  return <Badge tone={tone}>{label}</Badge>;
+  const [text, tone] = DELIVERY[status];
+  return <Badge tone={tone}>{text}</Badge>;
 }
-
-/** The states of deliveries, for a choice of one. */
-export const DELIVERY_STATUSES: readonly (readonly [string, string])[] = Object.entries(DELIVERY)
-  .filter(([status]) => status !== String(WebhookDeliveryStatus.UNSPECIFIED))
-  .map(([status, [label]]) => [status, label]);

@@ -8,18 +8,20 @@ import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery, useRepeat } from "../api/use-query.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Empty, Section } from "../ui/page.tsx";
-import { Filters, filterValues } from "../ui/filters.tsx";
-import { numberText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
-import { toast } from "../ui/toast.tsx";
-import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-badge.tsx";
 import { withQuery } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
+import { ActionButton } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { numberText } from "../ui/format.ts";
+import { ListView } from "../ui/list-view.tsx";
+import { Empty, Section } from "../ui/page.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import type { Column } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Time } from "../ui/values.tsx";
+import { DELIVERY_STATUSES, DeliveryBadge } from "./webhook-badge.tsx";
 import "./timeline.css";
 
 /** How often the deliveries are loaded anew, in milliseconds: no event tells of an attempt. */
@@ -49,24 +51,26 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Section title="Deliveries">
       <Filters fields={FILTERS} />
-      <QueryView query={list} quiet>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <NoDeliveries filtered={status !== undefined} />
+      <ListView
+        query={list}
+        quiet
+        label="Deliveries"
+        columns={columns}
+        keyOf={({ id: delivery }) => String(delivery)}
+        href={({ id: delivery }) =>
+          withQuery(location.pathname, { ...Object.fromEntries(query), [OPEN]: String(delivery) })
+        }
+        empty={
+          status === undefined ? (
+            <Empty title="Nothing was sent yet">
+              Events are sent as they happen, and kept here for 30 days. A test event shows whether
+              they arrive.
+            </Empty>
           ) : (
-            <>
-              <Table
-                label="Deliveries"
-                columns={columns}
-                rows={data}
-                keyOf={({ id: delivery }) => String(delivery)}
-                href={({ id: delivery }) => addressOf(query, String(delivery))}
-              />
-              <Pager nextPageToken={nextPageToken} />
-            </>
+            <Empty title="No deliveries match">Choose another status.</Empty>
           )
         }
-      </QueryView>
+      />
       {open !== null && /^\d{1,18}$/.test(open) && (
         <AttemptsDialog
           webhook={id}
@@ -76,11 +80,6 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
       )}
     </Section>
   );
-}
-
-/** The address of the page with a delivery opened. */
-function addressOf(query: URLSearchParams, delivery: string): string {
-  return withQuery(location.pathname, { ...Object.fromEntries(query), [OPEN]: delivery });
 }
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
@@ -114,31 +113,10 @@ function SendAgain(props: { readonly delivery: WebhookDelivery; readonly sent: (
   });
   return (
     <span class="row-actions">
-      {again.problem && (
-        <span class="field-error" role="alert">
-          {again.problem.message}
-        </span>
-      )}
-      <button
-        type="button"
-        class="button"
-        aria-label={`Send again: ${type}`}
-        aria-busy={again.isRunning}
-        onClick={() => void again.run()}
-      >
+      <ActionButton label={`Send again: ${type}`} action={again}>
         Send again
-      </button>
+      </ActionButton>
     </span>
-  );
-}
-
-function NoDeliveries({ filtered }: { readonly filtered: boolean }) {
-  if (filtered) return <Empty title="No deliveries match">Choose another status.</Empty>;
-  return (
-    <Empty title="Nothing was sent yet">
-      Events are sent as they happen, and kept here for 30 days. A test event shows whether they
-      arrive.
-    </Empty>
   );
 }
 
@@ -155,32 +133,25 @@ function AttemptsDialog(props: {
     [webhooks, webhook, id, delivery?.attempts],
   );
   return (
-    <Dialog title={`Attempts at delivery ${id}`} close={closeAttempts}>
-      <div class="form">
-        {delivery && (
-          <p>
-            <code>{delivery.type}</code> <DeliveryBadge status={delivery.status} />
-            <br />
-            <code class="minor">{delivery.event}</code>
-          </p>
-        )}
-        <QueryView query={attempts}>
-          {({ data }) =>
-            data.length === 0 ? <p>No attempt has ended yet.</p> : <Attempts attempts={data} />
-          }
-        </QueryView>
-        <div class="actions">
-          <button type="button" class="button primary" onClick={closeAttempts}>
-            Close
-          </button>
-        </div>
-      </div>
+    <Dialog
+      title={`Attempts at delivery ${id}`}
+      submit="Close"
+      close={() => changeQuery({ [OPEN]: undefined })}
+    >
+      {delivery && (
+        <p>
+          <code>{delivery.type}</code> <DeliveryBadge status={delivery.status} />
+          <br />
+          <code class="minor">{delivery.event}</code>
+        </p>
+      )}
+      <QueryView query={attempts}>
+        {({ data }) =>
+          data.length === 0 ? <p>No attempt has ended yet.</p> : <Attempts attempts={data} />
+        }
+      </QueryView>
     </Dialog>
   );
-}
-
-function closeAttempts(): void {
-  changeQuery({ [OPEN]: undefined });
 }
 
 function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {

@@ -1,18 +1,22 @@
-import { Code } from "@connectrpc/connect";
 import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
-import { CopyButton } from "../ui/copy-button.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
-import { DescriptionList } from "../ui/description-list.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { Time } from "../ui/values.tsx";
-import { typesText } from "./webhook-fields.tsx";
-import { WebhookBadge } from "./webhook-badge.tsx";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery, useRepeat } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { WebhookActions } from "./webhook-dialogs.tsx";
+import { ActionButton } from "../ui/button.tsx";
+import { Id } from "../ui/copy-button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
+import { Section } from "../ui/page.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Time } from "../ui/values.tsx";
+import { WebhookBadge } from "./webhook-badge.tsx";
 import { WebhookDeliveries } from "./webhook-deliveries.tsx";
+import { DeleteWebhook, EditWebhook, RotateSecret, SwitchWebhook } from "./webhook-dialogs.tsx";
+import { typesText } from "./webhooks.tsx";
 
 /** How often the state is loaded anew, in milliseconds. */
 const REPEAT_MS = 5_000;
@@ -26,48 +30,62 @@ export function WebhookPage(props: { readonly workspace: string; readonly webhoo
     [webhooks, id],
   );
   useRepeat(query.reload, REPEAT_MS);
-  const webhook = query.data?.data;
   const up = { label: "Webhooks", href: paths.webhooks({ workspace }) };
-  if (query.problem?.code === Code.NotFound) {
-    return (
-      <Page title="Webhook" up={up}>
-        <Empty
-          title="There is no such webhook"
-          action={
-            <a class="button" href={up.href}>
-              Show all webhooks
-            </a>
-          }
-        >
-          It may have been deleted.
-        </Empty>
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={webhook === undefined ? "Webhook" : new URL(webhook.url).host}
+    <DetailPage
+      query={query}
+      quiet
       up={up}
-      note={webhook && <WebhookBadge webhook={webhook} />}
-      actions={webhook && <WebhookActions webhook={webhook} changed={query.reload} />}
+      what="webhook"
+      title={({ url }) => new URL(url).host}
+      fallbackTitle="Webhook"
+      missing="It may have been deleted."
+      note={(webhook) => <WebhookBadge webhook={webhook} />}
+      actions={(webhook) => <Actions webhook={webhook} changed={query.reload} list={up.href} />}
     >
-      <Content query={query} />
-    </Page>
+      {(webhook) => (
+        <div class="stack">
+          <Details webhook={webhook} />
+          <WebhookDeliveries webhook={webhook} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 
-function Content(props: { readonly query: Query<{ readonly data?: Webhook | undefined }> }) {
+/** What can be done with a webhook, by the reader's role. */
+function Actions(props: {
+  readonly webhook: Webhook;
+  readonly changed: () => void;
+  /** The address of the page of all webhooks. */
+  readonly list: string;
+}) {
+  const { webhook, changed } = props;
+  const workspace = useWorkspace();
+  const webhooks = useClient(WebhookService);
+  const test = useAction(async () => {
+    await webhooks.testWebhook({ webhook: webhook.id });
+    toast("A test event is sent.");
+    changed();
+  });
   return (
-    <QueryView query={props.query} quiet>
-      {({ data }) =>
-        data && (
-          <div class="stack">
-            <Details webhook={data} />
-            <WebhookDeliveries webhook={data} />
-          </div>
-        )
-      }
-    </QueryView>
+    <>
+      {hasRole(workspace, "admin") && (
+        <>
+          <DialogButton dialog={<DeleteWebhook {...props} />}>Delete</DialogButton>
+          <DialogButton dialog={<RotateSecret {...props} />}>Rotate secret</DialogButton>
+          <DialogButton dialog={<SwitchWebhook {...props} />}>
+            {webhook.enabled ? "Disable" : "Enable"}
+          </DialogButton>
+          <DialogButton dialog={<EditWebhook {...props} />}>Edit</DialogButton>
+        </>
+      )}
+      {hasRole(workspace, "member") && webhook.enabled && (
+        <ActionButton primary action={test}>
+          Send a test
+        </ActionButton>
+      )}
+    </>
   );
 }
 
@@ -89,12 +107,7 @@ function Details({ webhook }: { readonly webhook: Webhook }) {
             ["Failing since", failingSince && <Time at={failingSince} exact />],
             ["Created", <Time at={createdAt} exact />],
             ["Changed", <Time at={updatedAt} exact />],
-            [
-              "Id",
-              <>
-                <code>{id}</code> <CopyButton text={id} what="id" />
-              </>,
-            ],
+            ["Id", <Id id={id} />],
           ]}
         />
       </div>
