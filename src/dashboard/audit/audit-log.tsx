@@ -1,24 +1,21 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
-import {
-  OperatorService,
-  type ListOperatorsResponse,
-} from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { AuditTable } from "./audit-table.tsx";
+import { AUDIT_COLUMNS } from "./audit-table.tsx";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
+import { usePageToken } from "../ui/pager.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
+import { ListView } from "../ui/list-view.tsx";
 
 /** Those whose changes are in the log. */
 const SERVICES: readonly DescService[] = [
@@ -62,18 +59,13 @@ export function AuditLogPage() {
   return (
     <Page title="Audit log">
       <AuditFilters />
-      <QueryView query={list}>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <NoEntries filtered={query.size > 0} />
-          ) : (
-            <>
-              <AuditTable label="Changes" entries={data} />
-              <Pager nextPageToken={nextPageToken} />
-            </>
-          )
-        }
-      </QueryView>
+      <ListView
+        query={list}
+        label="Changes"
+        columns={AUDIT_COLUMNS}
+        keyOf={({ id }) => String(id)}
+        empty={<NoEntries filtered={query.size > 0} />}
+      />
     </Page>
   );
 }
@@ -97,20 +89,10 @@ function AuditFilters() {
     (signal) => operators.listOperators({ includeRevoked: true, pageSize: 100 }, { signal }),
     [operators],
   );
-  const choices = choicesWith(operator, operatorChoices(data));
+  const known = (data?.data ?? []).map(({ id, name }) => [String(id), name] as const);
+  const isKnown = operator === "" || known.some(([id]) => id === operator);
+  const choices = isKnown ? known : [...known, [operator, operator] as const];
   return <Filters fields={{ ...FILTERS, operator: { ...FILTERS.operator, choices } }} />;
-}
-
-type Choice = readonly [value: string, label: string];
-
-function operatorChoices(list: ListOperatorsResponse | undefined): Choice[] {
-  return (list?.data ?? []).map(({ id, name }) => [String(id), name]);
-}
-
-/** Those there are, and the one in the address if it is none of them. */
-function choicesWith(value: string, choices: readonly Choice[]): readonly Choice[] {
-  const isKnown = value === "" || choices.some(([one]) => one === value);
-  return [...choices, ...(isKnown ? [] : [[value, value] as const])];
 }
 
 function NoEntries({ filtered }: { readonly filtered: boolean }) {
@@ -122,14 +104,7 @@ function NoEntries({ filtered }: { readonly filtered: boolean }) {
     );
   }
   return (
-    <Empty
-      title="No changes match"
-      action={
-        <a class="button" href={paths.auditLog({})}>
-          Show all changes
-        </a>
-      }
-    >
+    <Empty title="No changes match" link={{ label: "Show all changes", href: paths.auditLog({}) }}>
       Change the filters. A subject is given as a whole, such as workspace/12.
     </Empty>
   );

@@ -2,14 +2,16 @@ import {
   AuditActorKind,
   type AuditChange,
   type AuditEntry,
+  AuditService,
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
-import type { Query } from "../api/use-query.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 import { paths } from "../routes/paths.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
+import { useClient } from "../api/clients.ts";
+import { QueryView } from "../ui/query-view.tsx";
 
 /** What made a change, where its name alone does not say it. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
@@ -21,7 +23,8 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.PERSON]: "member",
 };
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
+/** What a table says of administrative changes, each property before and after. */
+export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     header: "When",
     selfEvident: true,
@@ -36,21 +39,6 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: "Subject", selfEvident: true, cell: (entry) => <Subject entry={entry} /> },
   { header: "Changes", selfEvident: true, cell: ({ changes }) => <Changes changes={changes} /> },
 ];
-
-/** Administrative changes, each property before and after. */
-export function AuditTable(props: {
-  readonly label: string;
-  readonly entries: readonly AuditEntry[];
-}) {
-  return (
-    <Table
-      label={props.label}
-      columns={COLUMNS}
-      rows={props.entries}
-      keyOf={({ id }) => String(id)}
-    />
-  );
-}
 
 function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) {
   if (actor === undefined) return <>—</>;
@@ -104,7 +92,18 @@ function Value({ text }: { readonly text: string | undefined }) {
   return <span>{text === "" ? "“”" : text}</span>;
 }
 
-/** The latest changes of one thing, with the way to all of them. */
+/** The latest changes in a workspace, or by an operator. */
+export function useRecentChanges(
+  filter: { readonly workspace: bigint } | { readonly operator: bigint },
+): Query<ListAuditEntriesResponse> {
+  const audit = useClient(AuditService);
+  return useQuery(
+    (signal) => audit.listAuditEntries({ ...filter, pageSize: 10 }, { signal }),
+    [audit, ...Object.values(filter)],
+  );
+}
+
+/** The latest changes, with the way to all of them. */
 export function RecentChanges(props: {
   readonly title: string;
   readonly query: Query<ListAuditEntriesResponse>;
@@ -119,7 +118,12 @@ export function RecentChanges(props: {
           data.length === 0 ? (
             <p class="minor">None yet.</p>
           ) : (
-            <AuditTable label={title} entries={data} />
+            <Table
+              label={title}
+              columns={AUDIT_COLUMNS}
+              rows={data}
+              keyOf={({ id }) => String(id)}
+            />
           )
         }
       </QueryView>

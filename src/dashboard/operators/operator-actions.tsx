@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import {
   OperatorKind,
   OperatorRole,
@@ -6,15 +5,15 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
-import { numberOf, OverlapField, TextField, textOf } from "../ui/fields.tsx";
-import { OperatorRoleField } from "./operator-fields.tsx";
-import { isSelf } from "./operator-badge.tsx";
+import { openRotateDialog } from "../keys/key-table.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { numberOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
-import { NewKeyDialog } from "./operators.tsx";
+import { isSelf } from "./operator-badge.tsx";
+import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
 
 interface ActionProps {
   readonly operator: Operator;
@@ -22,178 +21,133 @@ interface ActionProps {
   readonly changed: () => void;
 }
 
-/** What is asked for in a dialog. */
-type Asked =
-  | { readonly what: "edit" | "link" | "revoke" | "rotate" }
-  | { readonly what: "copy-key"; readonly secret: string };
-
 /** What an owner can do with an operator; others make a link to sign in by for themselves alone. */
 export function OperatorActions(props: ActionProps) {
   const { operator } = props;
-  const [asked, ask] = useState<Asked>();
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
+  const rotate = useRotate(props);
   if (operator.revokedAt !== undefined || !(isOwner || isOwn)) return null;
-  const button = (what: "edit" | "link" | "revoke" | "rotate", label: string) => (
-    <button type="button" class="button" onClick={() => ask({ what })}>
-      {label}
-    </button>
-  );
   return (
     <>
-      {isOwner && button("revoke", "Revoke")}
-      {isOwner && button("rotate", "Rotate the key")}
-      {operator.kind === OperatorKind.PERSON && button("link", "Sign-in link")}
-      {isOwner && button("edit", "Edit")}
-      <ActionDialog {...props} asked={asked} ask={ask} />
+      {isOwner && <Button onClick={() => openDialog(<RevokeDialog {...props} />)}>Revoke</Button>}
+      {isOwner && <Button onClick={rotate}>Rotate the key</Button>}
+      {operator.kind === OperatorKind.PERSON && (
+        <Button onClick={() => openDialog(<LinkDialog {...props} />)}>Sign-in link</Button>
+      )}
+      {isOwner && <Button onClick={() => openDialog(<EditDialog {...props} />)}>Edit</Button>}
     </>
   );
 }
 
-function ActionDialog(
-  props: ActionProps & {
-    readonly asked: Asked | undefined;
-    readonly ask: (asked: Asked | undefined) => void;
-  },
-) {
-  const { asked, ask, operator, changed } = props;
-  const close = () => ask(undefined);
-  const dialog = { operator, changed, close };
-  switch (asked?.what) {
-    case undefined:
-      return null;
-    case "edit":
-      return <EditDialog {...dialog} />;
-    case "link":
-      return <LinkDialog {...dialog} />;
-    case "revoke":
-      return <RevokeDialog {...dialog} />;
-    case "rotate":
-      return <RotateDialog {...dialog} done={(secret) => ask({ what: "copy-key", secret })} />;
-    case "copy-key":
-      return <NewKeyDialog title="The new key" secret={asked.secret} close={close} />;
-  }
+/** To be called after a change of an operator, who may be the reader. */
+function useChanged({ operator, changed }: ActionProps): () => void {
+  const ownEmail = useAccount().email;
+  return () => {
+    changed();
+    // What the reader may do can have changed with it.
+    if (isSelf(operator, ownEmail)) void loadAccount();
+  };
 }
 
-type DialogProps = ActionProps & { readonly close: () => void };
-
-function EditDialog({ operator, changed, close }: DialogProps) {
+function EditDialog(props: ActionProps) {
+  const { id, name, email, role, kind } = props.operator;
   const operators = useClient(OperatorService);
-  const ownEmail = useAccount().email;
-  const edit = useAction(async (form: FormData) => {
+  const changed = useChanged(props);
+  const edit = async (form: FormData) => {
     await operators.updateOperator({
-      operator: operator.id,
+      operator: id,
       name: textOf(form, "name"),
       email: textOf(form, "email"),
       role: numberOf(form, "role"),
     });
     toast("The operator is changed.");
-    close();
     changed();
-    // What the reader may do can have changed with it.
-    if (isSelf(operator, ownEmail)) await loadAccount();
-  });
+  };
   return (
-    <FormDialog title={`Edit ${operator.name}`} action={edit} submit="Save" close={close}>
-      <TextField name="name" label="Name" value={operator.name} />
+    <Dialog title={`Edit ${name}`} submit="Save" run={edit}>
+      <TextField name="name" label="Name" value={name} />
       <TextField
         name="email"
         label="Email"
         type="email"
-        value={operator.email}
-        optional={operator.kind === OperatorKind.MACHINE}
+        value={email}
+        optional={kind === OperatorKind.MACHINE}
       />
-      <OperatorRoleField value={operator.role} />
-    </FormDialog>
+      <OperatorRoleField value={role} />
+    </Dialog>
   );
 }
 
-function LinkDialog({ operator, changed, close }: DialogProps) {
+function LinkDialog({ operator: { id, name, email }, changed }: ActionProps) {
   const operators = useClient(OperatorService);
-  const [link, setLink] = useState<string>();
-  const make = useAction(async () => {
-    const { signInPath } = await operators.createOperatorSignInLink({ operator: operator.id });
-    setLink(location.origin + signInPath);
+  const createLink = async () => {
+    const { signInPath } = await operators.createOperatorSignInLink({ operator: id });
     changed();
-  });
-  if (link !== undefined) {
+    const link = location.origin + signInPath;
     return (
-      <SecretDialog title={`A link for ${operator.name}`} what="link" secret={link} close={close}>
+      <SecretDialog title={`A link for ${name}`} what="link" secret={link}>
         <p>It works once, within 15 minutes.</p>
       </SecretDialog>
     );
-  }
+  };
   return (
-    <FormDialog
-      title={`Sign-in link for ${operator.name}`}
-      action={make}
-      submit="Make a link"
-      close={close}
-    >
+    <Dialog title={`Sign-in link for ${name}`} submit="Make a link" run={createLink}>
       <p>
-        Whoever opens the link is signed in as {operator.email}: send it to them alone. It works
-        once, within 15 minutes.
+        Whoever opens the link is signed in as {email}: send it to them alone. It works once, within
+        15 minutes.
       </p>
-    </FormDialog>
+    </Dialog>
   );
 }
 
-function RotateDialog(props: DialogProps & { readonly done: (secret: string) => void }) {
-  const { operator, changed, close, done } = props;
+/** Opens the dialog by which one key takes the place of all that an operator has. */
+function useRotate({ operator: { id, name }, changed }: ActionProps): () => void {
   const operators = useClient(OperatorService);
-  const once = useIdempotencyOptions();
-  const rotate = useAction(async (form: FormData) => {
-    const overlapSeconds = numberOf(form, "overlap_seconds") ?? 0;
-    const { operatorKey } = await operators.rotateOperatorKey(
+  return () =>
+    openRotateDialog(
+      { changed, secretText: OPERATOR_KEY_TEXT },
       {
-        operator: operator.id,
-        overlapSeconds,
+        title: `Rotate the key of ${name}`,
+        text: `A new key takes the place of all that ${name} has.`,
+        label: "The other keys end",
+        hint: "They work until then, so that programs can change over.",
+        overlapSeconds: 0,
+        rotate: async (overlapSeconds, options) => {
+          const request = { operator: id, overlapSeconds };
+          return (await operators.rotateOperatorKey(request, options)).operatorKey;
+        },
       },
-      once,
     );
-    done(operatorKey);
-    changed();
-  });
-  return (
-    <FormDialog
-      title={`Rotate the key of ${operator.name}`}
-      action={rotate}
-      submit="Make a new key"
-      close={close}
-    >
-      <p>A new key takes the place of all that {operator.name} has.</p>
-      <OverlapField
-        label="The other keys end"
-        hint="They work until then, so that programs can change over."
-        value={0}
-      />
-    </FormDialog>
-  );
 }
 
-function RevokeDialog({ operator, changed, close }: DialogProps) {
+function RevokeDialog(props: ActionProps) {
+  const { id, name, kind } = props.operator;
   const operators = useClient(OperatorService);
-  const ownEmail = useAccount().email;
-  const revoke = useAction(async () => {
-    await operators.revokeOperator({ operator: operator.id });
-    toast(`${operator.name} is revoked.`);
-    close();
+  const changed = useChanged(props);
+  const revoke = async () => {
+    await operators.revokeOperator({ operator: id });
+    toast(`${name} is revoked.`);
     changed();
-    if (isSelf(operator, ownEmail)) await loadAccount();
-  });
+  };
   return (
-    <FormDialog
-      title={`Revoke ${operator.name}`}
-      action={revoke}
-      submit="Revoke the operator"
-      tone="danger"
-      close={close}
-    >
+    <Dialog title={`Revoke ${name}`} submit="Revoke the operator" tone="danger" run={revoke}>
       <p>
         Its keys stop working at once
-        {operator.kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}.
-        What it did stays in the audit log. This cannot be undone.
+        {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What it
+        did stays in the audit log. This cannot be undone.
       </p>
-    </FormDialog>
+    </Dialog>
   );
+}
+
+const ROLES = [
+  [String(OperatorRole.VIEWER), "Viewer: sees everything"],
+  [String(OperatorRole.OPERATOR), "Operator: changes everything but operators"],
+  [String(OperatorRole.OWNER), "Owner: changes operators too"],
+] as const;
+
+/** What an operator may do: the field `role`. */
+export function OperatorRoleField({ value }: { readonly value: OperatorRole }) {
+  return <SelectField name="role" label="Role" value={value} choices={ROLES} />;
 }

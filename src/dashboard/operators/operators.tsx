@@ -1,26 +1,28 @@
+import type { CallOptions } from "@connectrpc/connect";
 import { useState } from "preact/hooks";
 import {
+  type Operator,
   OperatorKind,
   OperatorRole,
-  type Operator,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { OperatorRoleField } from "./operator-fields.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
 import { Page, Tabs } from "../ui/page.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
+import { Button } from "../ui/button.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
+import { OperatorRoleField } from "./operator-actions.tsx";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {
@@ -29,16 +31,15 @@ export function OperatorsPage() {
   const { email } = useAccount();
   const { query } = usePlace();
   const pageToken = usePageToken();
-  const [isCreating, setCreating] = useState(false);
   const includeRevoked = query.get("include_revoked") === "true";
   const list = useQuery(
     (signal) => operators.listOperators({ includeRevoked, pageToken, pageSize: 50 }, { signal }),
     [operators, includeRevoked, pageToken],
   );
   const create = (
-    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+    <Button primary onClick={() => openDialog(<CreateDialog />)}>
       Create an operator
-    </button>
+    </Button>
   );
   return (
     <Page title="Operators" actions={mayChange && create}>
@@ -53,22 +54,15 @@ export function OperatorsPage() {
           },
         ]}
       />
-      <QueryView query={list}>
-        {({ data, nextPageToken }) => (
-          <>
-            <Table
-              label="Operators"
-              columns={columnsFor(email)}
-              rows={data}
-              keyOf={({ id }) => String(id)}
-              href={({ id }) => paths.operator({ operator: id })}
-            />
-            <Pager nextPageToken={nextPageToken} />
-          </>
-        )}
-      </QueryView>
+      <ListView
+        query={list}
+        label="Operators"
+        columns={columnsFor(email)}
+        keyOf={({ id }) => String(id)}
+        href={({ id }) => paths.operator({ operator: id })}
+        empty={null}
+      />
       {!mayChange && <p class="note minor">Owners create and change operators.</p>}
-      {isCreating && <CreateDialog close={() => setCreating(false)} />}
     </Page>
   );
 }
@@ -103,34 +97,26 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
 }
 
 /** Asks who it is, and then shows the key, before it leads to the new operator. */
-function CreateDialog({ close }: { readonly close: () => void }) {
+function CreateDialog() {
   const operators = useClient(OperatorService);
   const [kind, setKind] = useState(OperatorKind.PERSON);
-  const once = useIdempotencyOptions();
-  const [made, setMade] = useState<{ readonly operator: bigint; readonly key: string }>();
-  const create = useAction(async (form: FormData) => {
-    const { data, operatorKey } = await operators.createOperator(
-      {
-        name: textOf(form, "name"),
-        kind,
-        email: optionalTextOf(form, "email"),
-        role: numberOf(form, "role") ?? 0,
-      },
-      once,
+  const create = async (form: FormData, options: CallOptions) => {
+    const request = {
+      name: textOf(form, "name"),
+      kind,
+      email: optionalTextOf(form, "email"),
+      role: numberOf(form, "role") ?? 0,
+    };
+    const { data, operatorKey } = await operators.createOperator(request, options);
+    const goOn = () => navigate(paths.operator({ operator: data!.id }));
+    return (
+      <SecretDialog title="The operator’s key" what="key" secret={operatorKey} close={goOn}>
+        <p>{OPERATOR_KEY_TEXT}</p>
+      </SecretDialog>
     );
-    setMade({ operator: data!.id, key: operatorKey });
-  });
-  if (made !== undefined) {
-    const goOn = () => navigate(paths.operator(made));
-    return <NewKeyDialog title="The operator’s key" secret={made.key} close={goOn} />;
-  }
+  };
   return (
-    <FormDialog
-      title="Create an operator"
-      action={create}
-      submit="Create the operator"
-      close={close}
-    >
+    <Dialog title="Create an operator" submit="Create the operator" run={create}>
       <SelectField
         name="kind"
         label="Kind"
@@ -144,22 +130,6 @@ function CreateDialog({ close }: { readonly close: () => void }) {
       <TextField name="name" label="Name" />
       <TextField name="email" label="Email" type="email" optional={kind === OperatorKind.MACHINE} />
       <OperatorRoleField value={OperatorRole.VIEWER} />
-    </FormDialog>
-  );
-}
-
-/** Shows the new key of an operator, once. */
-export function NewKeyDialog(props: {
-  readonly title: string;
-  readonly secret: string;
-  readonly close: () => void;
-}) {
-  return (
-    <SecretDialog what="key" {...props}>
-      <p>
-        Programs and the command line call with it, in the header <code>Authorization: Bearer</code>
-        . People sign in here by a link instead.
-      </p>
-    </SecretDialog>
+    </Dialog>
   );
 }

@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import {
   AccountService,
   type Session,
@@ -9,31 +8,27 @@ import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
+import { Dialog, openDialog } from "../ui/dialog.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Form } from "../ui/form.tsx";
 import { TextField, textOf } from "../ui/fields.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { browserText } from "./browser-text.ts";
+import { Button } from "../ui/button.tsx";
+import { ListView } from "../ui/list-view.tsx";
 
 /** The person who has signed in, and the browsers in which they have. */
 export function AccountPage() {
   const leave = useAction(leaveHere);
   const button = (
-    <button
-      type="button"
-      class="button"
-      aria-busy={leave.isRunning}
-      onClick={() => void leave.run()}
-    >
+    <Button busy={leave.isRunning} onClick={() => void leave.run()}>
       Sign out here
-    </button>
+    </Button>
   );
   return (
     <Page title="Account" actions={button}>
@@ -84,20 +79,15 @@ function Person() {
 function Sessions() {
   const accounts = useClient(AccountService);
   const list = useQuery((signal) => accounts.listSessions({}, { signal }), [accounts]);
-  const [ending, end] = useState<Session>();
   return (
     <Section title="Where you are signed in">
-      <QueryView query={list}>
-        {({ data }) => (
-          <Table
-            label="Sessions"
-            columns={[...COLUMNS, actionsColumn(end)]}
-            rows={data}
-            keyOf={({ id }) => String(id)}
-          />
-        )}
-      </QueryView>
-      {ending && <EndDialog session={ending} close={() => end(undefined)} ended={list.reload} />}
+      <ListView
+        query={list}
+        label="Sessions"
+        columns={[...COLUMNS, actionsColumn(list.reload)]}
+        keyOf={({ id }) => String(id)}
+        empty={null}
+      />
     </Section>
   );
 }
@@ -118,51 +108,38 @@ const COLUMNS: readonly Column<Session>[] = [
   { header: "Ends", cell: ({ endsAt }) => <Time at={endsAt} exact /> },
 ];
 
-function actionsColumn(end: (session: Session) => void): Column<Session> {
+function actionsColumn(ended: () => void): Column<Session> {
   return {
     header: "Actions",
     align: "end",
     selfEvident: true,
     cell: (session) => (
-      <button
-        type="button"
-        class="button"
-        aria-label={`Sign out: ${browserText(session.userAgent)}`}
-        onClick={() => end(session)}
+      <Button
+        label={`Sign out: ${browserText(session.userAgent)}`}
+        onClick={() => openDialog(<EndDialog session={session} ended={ended} />)}
       >
         Sign out
-      </button>
+      </Button>
     ),
   };
 }
 
-function EndDialog(props: {
-  readonly session: Session;
-  readonly close: () => void;
-  readonly ended: () => void;
-}) {
-  const { session, close, ended } = props;
-  const browser = browserText(session.userAgent);
+function EndDialog(props: { readonly session: Session; readonly ended: () => void }) {
+  const { id, userAgent, current } = props.session;
+  const browser = browserText(userAgent);
   const accounts = useClient(AccountService);
-  const end = useAction(async () => {
-    if (session.current) return leaveHere();
-    await accounts.endSession({ session: session.id });
+  const end = async () => {
+    if (current) return leaveHere();
+    await accounts.endSession({ session: id });
     toast(`${browser} is signed out.`);
-    close();
-    ended();
-  });
+    props.ended();
+  };
   return (
-    <FormDialog
-      title={`Sign out ${browser}`}
-      action={end}
-      submit="Sign out"
-      tone="danger"
-      close={close}
-    >
+    <Dialog title={`Sign out ${browser}`} submit="Sign out" tone="danger" run={end}>
       <p>
-        {session.current ? "You are signed out here." : "Whoever uses that browser is signed out."}{" "}
-        Signing in again takes a new link.
+        {current ? "You are signed out here." : "Whoever uses that browser is signed out."} Signing
+        in again takes a new link.
       </p>
-    </FormDialog>
+    </Dialog>
   );
 }

@@ -1,18 +1,20 @@
-import { useState } from "preact/hooks";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
   WorkspaceAdminService,
   type AdminWorkspace,
+  type NewRateLimitSchema,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
 
-interface ActionProps {
+export interface ActionProps {
   readonly workspace: AdminWorkspace;
   /** Called when something was changed. */
   readonly changed: () => void;
@@ -20,89 +22,76 @@ interface ActionProps {
 
 /** What an operator can do with a workspace as a whole; nothing for who only sees. */
 export function WorkspaceActions(props: ActionProps) {
-  const [asked, ask] = useState<"invite" | "rename" | "suspend" | "resume">();
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
-  const isSuspended = props.workspace.suspendedAt !== undefined;
-  const dialog = { ...props, close: () => ask(undefined) };
   return (
     <>
-      <button type="button" class="button" onClick={() => ask(isSuspended ? "resume" : "suspend")}>
-        {isSuspended ? "Resume" : "Suspend"}
-      </button>
-      <button type="button" class="button" onClick={() => ask("rename")}>
-        Rename
-      </button>
-      <button type="button" class="button primary" onClick={() => ask("invite")}>
+      <Button onClick={() => openDialog(<SuspendDialog {...props} />)}>
+        {props.workspace.suspendedAt === undefined ? "Suspend" : "Resume"}
+      </Button>
+      <Button onClick={() => openDialog(<RenameDialog {...props} />)}>Rename</Button>
+      <Button primary onClick={() => openDialog(<InviteDialog {...props} />)}>
         Invite a member
-      </button>
-      {asked === "invite" && <InviteDialog {...dialog} />}
-      {asked === "rename" && <RenameDialog {...dialog} />}
-      {asked === "suspend" && <SuspendDialog {...dialog} />}
-      {asked === "resume" && <ResumeDialog {...dialog} />}
+      </Button>
     </>
   );
 }
 
-type DialogProps = ActionProps & { readonly close: () => void };
+/** Changes how often a workspace may call. */
+export function LimitsButton(props: ActionProps) {
+  if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
+  return <Button onClick={() => openDialog(<LimitsDialog {...props} />)}>Change limits</Button>;
+}
 
-function RenameDialog({ workspace: { id, name }, changed, close }: DialogProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const rename = useAction(async (form: FormData) => {
-    await workspaces.renameWorkspace({ workspace: id, name: textOf(form, "name") });
-    toast("The workspace is renamed.");
-    close();
-    changed();
-  });
+/** Connects or disconnects the payment provider. */
+export function PaymentsButton(props: ActionProps) {
+  if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return (
-    <FormDialog title={`Rename ${name}`} action={rename} submit="Rename" close={close}>
-      <TextField name="name" label="Name" value={name} />
-    </FormDialog>
+    <Button onClick={() => openDialog(<PaymentsDialog {...props} />)}>
+      {props.workspace.paymentProvider === undefined ? "Connect payments" : "Disconnect payments"}
+    </Button>
   );
 }
 
-function SuspendDialog({ workspace: { id, name }, changed, close }: DialogProps) {
+function RenameDialog({ workspace: { id, name }, changed }: ActionProps) {
   const workspaces = useClient(WorkspaceAdminService);
-  const suspend = useAction(async () => {
+  const rename = async (form: FormData) => {
+    await workspaces.renameWorkspace({ workspace: id, name: textOf(form, "name") });
+    toast("The workspace is renamed.");
+    changed();
+  };
+  return (
+    <Dialog title={`Rename ${name}`} submit="Rename" run={rename}>
+      <TextField name="name" label="Name" value={name} />
+    </Dialog>
+  );
+}
+
+/** Suspends a workspace, or resumes one that is suspended. */
+function SuspendDialog({ workspace: { id, name, suspendedAt }, changed }: ActionProps) {
+  const workspaces = useClient(WorkspaceAdminService);
+  const suspend = async () => {
     await workspaces.suspendWorkspace({ workspace: id });
     toast(`${name} is suspended.`);
-    close();
     changed();
-  });
-  return (
-    <FormDialog
-      title={`Suspend ${name}`}
-      action={suspend}
-      submit="Suspend the workspace"
-      tone="danger"
-      close={close}
-    >
+  };
+  const resume = async () => {
+    await workspaces.resumeWorkspace({ workspace: id });
+    toast(`${name} is resumed.`);
+    changed();
+  };
+  return suspendedAt === undefined ? (
+    <Dialog title={`Suspend ${name}`} submit="Suspend the workspace" tone="danger" run={suspend}>
       <p>
         All calls of its programs and its members are refused within a second, until an operator
         resumes it. Nothing is lost: webhooks are still sent what happened before.
       </p>
-    </FormDialog>
-  );
-}
-
-function ResumeDialog({ workspace: { id, name }, changed, close }: DialogProps) {
-  const workspaces = useClient(WorkspaceAdminService);
-  const resume = useAction(async () => {
-    await workspaces.resumeWorkspace({ workspace: id });
-    toast(`${name} is resumed.`);
-    close();
-    changed();
-  });
-  return (
-    <FormDialog
-      title={`Resume ${name}`}
-      action={resume}
-      submit="Resume the workspace"
-      close={close}
-    >
+    </Dialog>
+  ) : (
+    <Dialog title={`Resume ${name}`} submit="Resume the workspace" run={resume}>
       <p>
         The calls of its programs and its members are taken again, with the keys that they have.
       </p>
-    </FormDialog>
+    </Dialog>
   );
 }
 
@@ -113,40 +102,32 @@ const ROLES = [
   [String(MemberRole.ADMIN), "Admin: manages keys, webhooks and members too"],
 ] as const;
 
-function InviteDialog({ workspace: { id, name }, changed, close }: DialogProps) {
+function InviteDialog({ workspace: { id, name }, changed }: ActionProps) {
   const workspaces = useClient(WorkspaceAdminService);
-  const once = useIdempotencyOptions();
-  const [made, setMade] = useState<{ readonly email: string; readonly link: string }>();
-  const invite = useAction(async (form: FormData) => {
+  const invite = async (form: FormData, idempotencyOptions: CallOptions) => {
+    const request = {
+      workspace: id,
+      email: textOf(form, "email"),
+      name: optionalTextOf(form, "name"),
+      role: numberOf(form, "role"),
+    };
     const { data, signInPath } = await workspaces.inviteWorkspaceMember(
-      {
-        workspace: id,
-        email: textOf(form, "email"),
-        name: optionalTextOf(form, "name"),
-        role: numberOf(form, "role"),
-      },
-      once,
+      request,
+      idempotencyOptions,
     );
-    setMade({ email: data!.email, link: location.origin + signInPath });
     changed();
-  });
-  if (made !== undefined) {
+    const { email } = data!;
     return (
-      <SecretDialog title={`A link for ${made.email}`} what="link" secret={made.link} close={close}>
+      <SecretDialog title={`A link for ${email}`} what="link" secret={location.origin + signInPath}>
         <p>
-          Send it to {made.email} yourself: whoever opens it is signed in as them. It works once,
-          within 15 minutes; after that, invite them again.
+          Send it to {email} yourself: whoever opens it is signed in as them. It works once, within
+          15 minutes; after that, invite them again.
         </p>
       </SecretDialog>
     );
-  }
+  };
   return (
-    <FormDialog
-      title={`Invite a member of ${name}`}
-      action={invite}
-      submit="Make a link"
-      close={close}
-    >
+    <Dialog title={`Invite a member of ${name}`} submit="Make a link" run={invite}>
       <TextField name="email" label="Email" type="email" />
       <TextField name="name" label="Name" optional />
       <SelectField
@@ -155,6 +136,92 @@ function InviteDialog({ workspace: { id, name }, changed, close }: DialogProps) 
         choices={ROLES}
         hint="Somebody who is a member already keeps their role unless one is chosen."
       />
-    </FormDialog>
+    </Dialog>
   );
+}
+
+function PaymentsDialog({ workspace: { id: workspace, ...shown }, changed }: ActionProps) {
+  const workspaces = useClient(WorkspaceAdminService);
+  const connect = async () => {
+    await workspaces.connectPaymentProvider({ workspace, paymentProvider: "manual" });
+    toast("Payments are connected.");
+    changed();
+  };
+  const disconnect = async () => {
+    await workspaces.disconnectPaymentProvider({ workspace });
+    toast("Payments are disconnected.");
+    changed();
+  };
+  if (shown.paymentProvider === undefined) {
+    const title = "Connect manual payments";
+    return (
+      <Dialog title={title} submit={title} run={connect}>
+        <p>The workspace records by itself what its customers have paid, and can book.</p>
+      </Dialog>
+    );
+  }
+  const title = "Disconnect payments";
+  return (
+    <Dialog title={title} submit={title} tone="danger" run={disconnect}>
+      <p>
+        The workspace can book nothing until a payment provider is connected again. Shipments that
+        are booked stay as they are.
+      </p>
+    </Dialog>
+  );
+}
+
+/** The classes of calls, each of which has a limit. */
+export const CALL_CLASSES = [
+  ["quote", "Quotes"],
+  ["read", "Reads"],
+  ["write", "Writes"],
+] as const;
+
+function LimitsDialog({ workspace: { id, name: title, limits }, changed }: ActionProps) {
+  const workspaces = useClient(WorkspaceAdminService);
+  const update = async (form: FormData) => {
+    const [quote, read, write] = CALL_CLASSES.map(([name]) => limitOf(form, name));
+    await workspaces.updateWorkspaceLimits({ workspace: id, quote, read, write });
+    toast("The limits are changed.");
+    changed();
+  };
+  return (
+    <Dialog title={`Limits of ${title}`} submit="Change the limits" run={update}>
+      <p>
+        Calls above a limit are answered with 429. So many at once are taken after a rest: twice as
+        many as in a second when that is left empty.
+      </p>
+      {CALL_CLASSES.map(([name, label]) => (
+        <div key={name} class="field-row">
+          <TextField
+            name={`${name}.rate`}
+            label={`${label} a second`}
+            numeric
+            value={limits?.[name]?.rate}
+          />
+          <TextField
+            name={`${name}.burst`}
+            label={`${label} at once`}
+            numeric
+            optional
+            value={limits?.[name]?.burst}
+          />
+        </div>
+      ))}
+    </Dialog>
+  );
+}
+
+/** Without a burst the service takes twice the rate. */
+function limitOf(form: FormData, name: string): MessageInitShape<typeof NewRateLimitSchema> {
+  const burst = wholeNumberOf(form, `${name}.burst`);
+  return { rate: wholeNumberOf(form, `${name}.rate`), burst };
+}
+
+/** 0 for what is no whole number that a message can hold; the service refuses that. */
+function wholeNumberOf(form: FormData, name: string): number | undefined {
+  const number = numberOf(form, name);
+  if (number === undefined) return undefined;
+  return Number.isInteger(number) && Math.abs(number) < 2 ** 31 ? number : 0;
 }

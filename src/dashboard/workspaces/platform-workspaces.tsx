@@ -1,24 +1,24 @@
-import { useState } from "preact/hooks";
+import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
-  WorkspaceAdminService,
   type AdminWorkspace,
+  WorkspaceAdminService,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { FormDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { CheckField, TextField, textOf } from "../ui/fields.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { WorkspaceBadge } from "./workspace-badge.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
+import { Button } from "../ui/button.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import { Badge } from "../ui/badge.tsx";
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
@@ -38,39 +38,27 @@ export function PlatformWorkspacesPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const { query } = usePlace();
   const pageToken = usePageToken();
-  const [isCreating, setCreating] = useState(false);
   const list = useQuery(
     (signal) =>
       workspaces.listWorkspaces({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
     [workspaces, query.toString()],
   );
   const create = (
-    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+    <Button primary onClick={() => openDialog(<CreateDialog />)}>
       Create a workspace
-    </button>
+    </Button>
   );
   return (
     <Page title="Workspaces" actions={mayChange && create}>
       <Filters fields={FILTERS} />
-      <QueryView query={list}>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <NoWorkspaces filtered={query.size > 0} />
-          ) : (
-            <>
-              <Table
-                label="Workspaces"
-                columns={COLUMNS}
-                rows={data}
-                keyOf={({ id }) => String(id)}
-                href={({ id }) => paths.platformWorkspace({ workspace: id })}
-              />
-              <Pager nextPageToken={nextPageToken} />
-            </>
-          )
-        }
-      </QueryView>
-      {isCreating && <CreateDialog close={() => setCreating(false)} />}
+      <ListView
+        query={list}
+        label="Workspaces"
+        columns={COLUMNS}
+        keyOf={({ id }) => String(id)}
+        href={({ id }) => paths.platformWorkspace({ workspace: id })}
+        empty={<NoWorkspaces filtered={query.size > 0} />}
+      />
     </Page>
   );
 }
@@ -103,11 +91,7 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
   return (
     <Empty
       title="No workspaces match"
-      action={
-        <a class="button" href={paths.platformWorkspaces({})}>
-          Show all workspaces
-        </a>
-      }
+      link={{ label: "Show all workspaces", href: paths.platformWorkspaces({}) }}
     >
       Change the filters.
     </Empty>
@@ -115,34 +99,24 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
 }
 
 /** Asks for a name, and then shows the first key, before it leads to the new workspace. */
-function CreateDialog({ close }: { readonly close: () => void }) {
+function CreateDialog() {
   const workspaces = useClient(WorkspaceAdminService);
-  const once = useIdempotencyOptions();
-  const [made, setMade] = useState<{ readonly workspace: bigint; readonly key: string }>();
-  const create = useAction(async (form: FormData) => {
+  const create = async (form: FormData, idempotencyOptions: CallOptions) => {
     const paymentProvider = form.has("payment_provider") ? "manual" : undefined;
-    const name = textOf(form, "name");
-    const { data, apiKey } = await workspaces.createWorkspace({ name, paymentProvider }, once);
-    setMade({ workspace: data!.id, key: apiKey });
-  });
-  if (made !== undefined) {
-    const goOn = () => navigate(paths.platformWorkspace(made));
+    const request = { name: textOf(form, "name"), paymentProvider };
+    const { data, apiKey } = await workspaces.createWorkspace(request, idempotencyOptions);
+    const goOn = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
     return (
-      <SecretDialog title="The workspace’s first key" what="key" secret={made.key} close={goOn}>
+      <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={goOn}>
         <p>
           Give it to those who run the workspace’s program. Its members can make keys of their own
           under Settings → API.
         </p>
       </SecretDialog>
     );
-  }
+  };
   return (
-    <FormDialog
-      title="Create a workspace"
-      action={create}
-      submit="Create the workspace"
-      close={close}
-    >
+    <Dialog title="Create a workspace" submit="Create the workspace" run={create}>
       <TextField name="name" label="Name" hint="The team’s, as its members know it." />
       <CheckField
         name="payment_provider"
@@ -150,6 +124,15 @@ function CreateDialog({ close }: { readonly close: () => void }) {
         checked
         hint="Without a payment provider nothing can be booked."
       />
-    </FormDialog>
+    </Dialog>
+  );
+}
+
+/** Whether the calls of a workspace are taken. */
+export function WorkspaceBadge({ workspace }: { readonly workspace: AdminWorkspace }) {
+  return workspace.suspendedAt === undefined ? (
+    <Badge tone="good">Active</Badge>
+  ) : (
+    <Badge tone="bad">Suspended</Badge>
   );
 }

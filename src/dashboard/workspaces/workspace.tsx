@@ -7,7 +7,7 @@ import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { BookingBlockers } from "./booking-blockers.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
+import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
@@ -44,12 +44,7 @@ function About({ workspace }: { readonly workspace: Workspace }) {
       <DescriptionList
         items={[
           ["Name", name],
-          [
-            "Id",
-            <>
-              <code>{String(id)}</code> <CopyButton text={String(id)} what="id" />
-            </>,
-          ],
+          ["Id", <Id id={id} />],
           [
             "Payments",
             <a href={paths.payments({ workspace: id })}>{paymentProvider ?? "Not connected"}</a>,

@@ -1,0 +1,225 @@
+import type { CallOptions } from "@connectrpc/connect";
+import type { ComponentChildren, VNode } from "preact";
+import { type ApiKey, ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { numberOf, OverlapField, SelectField, TextField, textOf } from "../ui/fields.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Time } from "../ui/values.tsx";
+
+/** A key of a workspace or of an operator. */
+type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
+
+/** Keys of a workspace or an operator: the calls that change them, and what is said of them. */
+export interface KeyOwner<K extends Key> {
+  /** Creates a key with what the fields hold; returns its secret. */
+  readonly create: (form: FormData, idempotencyOptions: CallOptions) => Promise<string>;
+  readonly fields: (key?: K) => ComponentChildren;
+  /** Keys cannot be edited without it. */
+  readonly update?: (key: string, form: FormData) => Promise<unknown>;
+  /** Keys cannot be rotated one by one without it. */
+  readonly rotate?: (key: K) => Rotation;
+  readonly revoke: (key: string) => Promise<unknown>;
+  /** What happens when a key is revoked, after the key itself. */
+  readonly revokeText: (key: K) => ComponentChildren;
+  /** What to do with a new secret. */
+  readonly secretText: ComponentChildren;
+  /** What a button of a row is called for those who do not see the row. */
+  readonly labelOf: (act: string, title: string) => string;
+  /** Called when a key was changed. */
+  readonly changed: () => void;
+}
+
+/** How a new key takes the place of others. */
+interface Rotation {
+  readonly title: string;
+  readonly tone?: "primary" | "danger";
+  readonly text: ComponentChildren;
+  /** The label and hint of when the others end, in seconds. */
+  readonly label: string;
+  readonly hint: string;
+  readonly overlapSeconds: number;
+  /** Returns the secret of the new key. */
+  readonly rotate: (overlapSeconds: number, idempotencyOptions: CallOptions) => Promise<string>;
+}
+
+/** Keys, with what can be done with each by their owner; nothing without one. */
+export function KeyTable<K extends Key>(props: {
+  readonly label: string;
+  readonly columns: readonly Column<K>[];
+  readonly keys: readonly K[];
+  readonly owner: KeyOwner<K> | undefined;
+}) {
+  const { label, columns, keys, owner } = props;
+  const all = owner === undefined ? columns : [...columns, actionsColumn(owner)];
+  return <Table label={label} columns={all} rows={keys} keyOf={({ id }) => id} />;
+}
+
+function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
+  const { update, rotate } = owner;
+  return {
+    header: "Actions",
+    selfEvident: true,
+    align: "end",
+    cell: (key) => {
+      const button = (act: string, open: () => void) => (
+        <Button label={owner.labelOf(act, keyTitle(key))} onClick={open}>
+          {act}
+        </Button>
+      );
+      return (
+        <span class="row-actions">
+          {update && button("Edit", () => openEditDialog(owner, key, update))}
+          {rotate && button("Rotate", () => openRotateDialog(owner, rotate(key)))}
+          {button("Revoke", () => openRevokeDialog(owner, key))}
+        </span>
+      );
+    },
+  };
+}
+
+/** Asks what a new key is for, and then shows its secret. */
+export function openCreateDialog<K extends Key>(owner: KeyOwner<K>): void {
+  openDialog(
+    <Dialog
+      title="Create a key"
+      submit="Create the key"
+      run={async (form, options) => showSecret(owner, await owner.create(form, options))}
+    >
+      {owner.fields()}
+    </Dialog>,
+  );
+}
+
+function openEditDialog<K extends Key>(
+  owner: KeyOwner<K>,
+  key: K,
+  update: NonNullable<KeyOwner<K>["update"]>,
+): void {
+  const save = async (form: FormData) => {
+    await update(key.id, form);
+    toast("The key is changed.");
+    owner.changed();
+  };
+  openDialog(
+    <Dialog title={`Edit ${keyTitle(key)}`} submit="Save" run={save}>
+      {owner.fields(key)}
+    </Dialog>,
+  );
+}
+
+/** Asks when the keys end whose place a new one takes, and then shows its secret. */
+export function openRotateDialog<K extends Key>(
+  owner: Pick<KeyOwner<K>, "changed" | "secretText">,
+  { title, tone = "primary", text, label, hint, overlapSeconds, rotate }: Rotation,
+): void {
+  openDialog(
+    <Dialog
+      title={title}
+      tone={tone}
+      submit="Make a new key"
+      run={async (form, options) =>
+        showSecret(owner, await rotate(numberOf(form, "overlap_seconds") ?? 0, options))
+      }
+    >
+      <p>{text}</p>
+      <OverlapField label={label} hint={hint} value={overlapSeconds} />
+    </Dialog>,
+  );
+}
+
+function openRevokeDialog<K extends Key>(owner: KeyOwner<K>, key: K): void {
+  const revoke = async () => {
+    await owner.revoke(key.id);
+    toast("The key is revoked.");
+    owner.changed();
+  };
+  openDialog(
+    <Dialog title={`Revoke ${keyTitle(key)}`} tone="danger" submit="Revoke the key" run={revoke}>
+      <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>
+    </Dialog>,
+  );
+}
+
+function showSecret<K extends Key>(
+  { changed, secretText }: Pick<KeyOwner<K>, "changed" | "secretText">,
+  secret: string,
+): VNode {
+  changed();
+  return (
+    <SecretDialog title="The new key" what="key" secret={secret}>
+      <p>{secretText}</p>
+    </SecretDialog>
+  );
+}
+
+/** What every table of keys says of their use. */
+export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
+  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    header: "Last used",
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),
+  },
+];
+
+/** What a table says of the keys of a workspace. */
+export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
+  {
+    header: "Name",
+    selfEvident: true,
+    cell: ({ name, scope, endsAt }) => (
+      <>
+        <strong>{name ?? "Unnamed"}</strong>{" "}
+        {scope === ApiKeyScope.READ_ONLY && <Badge>Read-only</Badge>}{" "}
+        {endsAt && (
+          <Badge tone="attention">
+            Ends <Time at={endsAt} />
+          </Badge>
+        )}
+      </>
+    ),
+  },
+  { header: "Key", selfEvident: true, cell: ({ last4 }) => <code>shp_…{last4}</code> },
+  ...KEY_USE_COLUMNS,
+];
+
+/** What a key is called in a sentence. */
+export function keyTitle({ name, last4 }: Pick<Key, "name" | "last4">): string {
+  return name ?? `…${last4}`;
+}
+
+/** When a key was used last, as a sentence. */
+export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
+  if (lastUsedAt === undefined) return <>It has never been used.</>;
+  return (
+    <>
+      It was last used <Time at={lastUsedAt} />.
+    </>
+  );
+}
+
+const SCOPES = [
+  [String(ApiKeyScope.FULL), "Everything"],
+  [String(ApiKeyScope.READ_ONLY), "Read and quote only"],
+] as const;
+
+/** What a key of a workspace is for, and what it may be used for: the fields `name` and `scope`. */
+export function apiKeyFields(apiKey?: ApiKey): VNode {
+  const hint = "The program that it is for, such as “Web shop”.";
+  return (
+    <>
+      <TextField name="name" label="Name" value={apiKey?.name} hint={hint} />
+      <SelectField name="scope" label="It may" value={apiKey?.scope} choices={SCOPES} />
+    </>
+  );
+}
+
+/** What those fields hold. */
+export function apiKeyOf(form: FormData): {
+  readonly name: string;
+  readonly scope: ApiKeyScope | undefined;
+} {
+  return { name: textOf(form, "name"), scope: numberOf(form, "scope") };
+}
