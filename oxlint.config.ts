@@ -218,7 +218,7 @@ const ROOMS: Record<string, Room> = {
   "dashboard/audit": pages(...KIT),
   "dashboard/map": pages(...KIT),
   "dashboard/ui": pages("api", "routes"),
-  "dashboard/routes": pages(),
+  "dashboard/routes": pages("api"),
   "dashboard/api": pages(),
   "docs-pages/browser": {
     imports: ["docs-pages/search-options.ts", "dashboard/ui/copy-text.ts"],

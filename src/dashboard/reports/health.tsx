@@ -22,8 +22,6 @@ export function HealthPage() {
   const reports = useClient(PlatformReportService);
   const query = useQuery((signal) => reports.getHealth({}, { signal }), [reports]);
   useRepeat(query.reload, REFRESH_MS);
-  // What is loaded by itself again and again should not be seen loading.
-  const calm = { ...query, isLoading: query.isLoading && query.data === undefined };
   const checkedAt = query.data?.data?.checkedAt;
   return (
     <Page
@@ -37,7 +35,7 @@ export function HealthPage() {
         )
       }
     >
-      <QueryView query={calm}>
+      <QueryView query={query} quiet>
         {({ data }) => data && <Content health={data} isCurrent={query.problem === undefined} />}
       </QueryView>
     </Page>

@@ -69,11 +69,7 @@ function Busiest({ workspaces }: { readonly workspaces: readonly WorkspaceBookin
     return (
       <Empty
         title="Nothing was booked on these days"
-        action={
-          <a class="button" href={paths.platformWorkspaces({})}>
-            Show the workspaces
-          </a>
-        }
+        link={{ label: "Show the workspaces", href: paths.platformWorkspaces({}) }}
       >
         Choose other days, or see that a workspace has a key and payments.
       </Empty>

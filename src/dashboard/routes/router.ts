@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { createStore, useStore } from "../api/store.ts";
 
 /** Where the browser is: the path and the query of its address. */
 export interface Place {
@@ -6,10 +7,10 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
-const listeners = new Set<() => void>();
+const address = createStore(location.href);
 
-function tellListeners(): void {
-  for (const listener of listeners) listener();
+function noteAddress(): void {
+  address.set(location.href);
 }
 
 /** How to go to an address. */
@@ -24,7 +25,7 @@ export interface Going {
 export function navigate(href: string, { replace = false, state = null }: Going = {}): void {
   if (replace) history.replaceState(state, "", href);
   else history.pushState(state, "", href);
-  tellListeners();
+  noteAddress();
 }
 
 /**
@@ -33,7 +34,7 @@ export function navigate(href: string, { replace = false, state = null }: Going 
  * the dashboard, such as a document of the API, have `rel="external"`.
  */
 export function followLinks(): void {
-  addEventListener("popstate", tellListeners);
+  addEventListener("popstate", noteAddress);
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || isModified(event)) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -49,21 +50,13 @@ function isModified(event: MouseEvent): boolean {
   return event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
 }
 
-function here(): Place {
-  return { pathname: location.pathname, query: new URLSearchParams(location.search) };
-}
-
 /** The address of the page; renders again when it changes. */
 export function usePlace(): Place {
-  const [href, setHref] = useState(location.href);
-  useEffect(() => {
-    const listener = () => setHref(location.href);
-    // A part within this one may have gone elsewhere before this one listened.
-    listener();
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }, []);
-  return useMemo(here, [href]);
+  const href = useStore(address);
+  return useMemo(() => {
+    const { pathname, searchParams: query } = new URL(href);
+    return { pathname, query };
+  }, [href]);
 }
 
 /** Changes values of the query and leaves the path; an empty value is removed. */

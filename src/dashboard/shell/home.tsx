@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAccount } from "../api/session.ts";
-import { firstPlatformPage } from "./pages.ts";
 import { Empty, Page, TO_START } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
@@ -11,7 +10,7 @@ export function HomePage() {
   const account = useAccount();
   const { workspaces, email, operatorRole } = account;
   const first = workspaces.find(({ suspended }) => !suspended) ?? workspaces[0];
-  const platform = operatorRole === undefined ? undefined : firstPlatformPage();
+  const platform = operatorRole === undefined ? undefined : paths.platform({});
   const start = first === undefined ? platform : paths.shipments({ workspace: first.id });
   const [target] = useState(() => takeReturnAddress(account) ?? start);
   useEffect(() => {

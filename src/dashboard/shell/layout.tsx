@@ -4,8 +4,7 @@ import type { Account } from "../../../gen/shipments/account/v1/account_service_
 import icon from "./icon.svg";
 import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
-import { hasRole, useAccount, WorkspaceId } from "../api/session.ts";
-import { firstPlatformPage, type MenuEntry, type Page, PAGES } from "./pages.ts";
+import { useAccount, WorkspaceId } from "../api/session.ts";
 import { NotFoundPage } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
@@ -55,10 +54,8 @@ function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   if (pathname !== paths.account({})) return workspace;
   const from = query.get("workspace");
   const known = workspaces.find(({ id }) => String(id) === from);
-  return (
-    String((known ?? (operatorRole === undefined ? workspaces[0] : undefined))?.id ?? "") ||
-    undefined
-  );
+  const shown = known ?? (operatorRole === undefined ? workspaces[0] : undefined);
+  return shown && String(shown.id);
 }
 
 /** Who has signed in, and what they can do about that. */
@@ -137,47 +134,71 @@ function WorkspaceSwitcher({ current }: { readonly current: string | undefined }
 /** Goes to the first page of a workspace, or with no id of the platform. */
 function enter(workspace: string): void {
   if (workspace !== "") navigate(paths.shipments({ workspace }));
-  else navigate(firstPlatformPage() ?? paths.home({}));
+  else navigate(paths.platform({}));
 }
 
-type Entry = Page & { readonly menu: MenuEntry };
+/** Pages by the section of the navigation that they stand in. */
+type Menu = Readonly<Record<string, readonly (readonly [label: string, href: string])[]>>;
 
-/** The pages of the navigation, by their sections, that the reader may see where they are. */
-function useEntries(current: string | undefined): Map<string, Entry[]> {
+function workspaceMenu(workspace: string): Menu {
+  return {
+    Workspace: [
+      ["Overview", paths.overview({ workspace })],
+      ["Shipments", paths.shipments({ workspace })],
+      ["Quote and book", paths.book({ workspace })],
+      ["Customers", paths.customers({ workspace })],
+    ],
+    Settings: [
+      ["API", paths.apiKeys({ workspace })],
+      ["Webhooks", paths.webhooks({ workspace })],
+      ["Members", paths.members({ workspace })],
+      ["Payments", paths.payments({ workspace })],
+      ["Workspace", paths.workspace({ workspace })],
+    ],
+  };
+}
+
+const PLATFORM_MENU: Menu = {
+  Platform: [
+    ["Overview", paths.platform({})],
+    ["Tariff", paths.tariff({})],
+    ["Drafts", paths.tariffDrafts({})],
+    ["Workspaces", paths.platformWorkspaces({})],
+    ["Operators", paths.operators({})],
+    ["Audit log", paths.auditLog({})],
+    ["Health", paths.health({})],
+  ],
+};
+
+/** The navigation that the reader may see where they are. */
+function useMenu(current: string | undefined): Menu {
   const { workspaces, operatorRole } = useAccount();
-  const workspace = workspaces.find(({ id }) => String(id) === current);
-  const entries = PAGES.filter((page): page is Entry => {
-    const { menu } = page;
-    if (menu === undefined) return false;
-    if (menu.section === "Platform") return current === undefined && operatorRole !== undefined;
-    return workspace !== undefined && (menu.role === undefined || hasRole(workspace, menu.role));
-  });
-  return Map.groupBy(entries, ({ menu }) => menu.section);
+  if (current === undefined) return operatorRole === undefined ? {} : PLATFORM_MENU;
+  return workspaces.some(({ id }) => String(id) === current) ? workspaceMenu(current) : {};
 }
 
-/** The entry that a page belongs to: the one with the longest address that leads to it. */
-function entryAt(pathname: string, entries: readonly Entry[], parameters: object) {
-  return entries
-    .map((entry) => ({ entry, href: entry.path(parameters) }))
-    .filter(({ href }) => pathname === href || pathname.startsWith(`${href}/`))
-    .toSorted((a, b) => b.href.length - a.href.length)[0]?.entry;
+/** The address of the entry that a page belongs to: the longest that leads to it. */
+function hrefAt(pathname: string, menu: Menu): string | undefined {
+  return Object.values(menu)
+    .flatMap((entries) => entries.map(([, href]) => href))
+    .filter((href) => pathname === href || pathname.startsWith(`${href}/`))
+    .toSorted((a, b) => b.length - a.length)[0];
 }
 
 function Navigation(props: { readonly pathname: string; readonly current: string | undefined }) {
   const { pathname, current } = props;
-  const parameters = { workspace: current ?? "" };
-  const sections = useEntries(current);
-  const here = entryAt(pathname, [...sections.values()].flat(), parameters);
+  const menu = useMenu(current);
+  const here = hrefAt(pathname, menu);
   return (
     <nav id="navigation" class="navigation" popover="auto" aria-label="Pages">
-      {[...sections].map(([section, entries]) => (
+      {Object.entries(menu).map(([section, entries]) => (
         <div key={section}>
           <h2>{section}</h2>
           <ul>
-            {entries.map((entry) => (
-              <li key={entry.menu.label}>
-                <a href={entry.path(parameters)} aria-current={entry === here ? "page" : undefined}>
-                  {entry.menu.label}
+            {entries.map(([label, href]) => (
+              <li key={label}>
+                <a href={href} aria-current={href === here ? "page" : undefined}>
+                  {label}
                 </a>
               </li>
             ))}
