@@ -1,10 +1,31 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./support/closing-line.ts";
 
+/** A file's name says which project it belongs to. */
+const UNIT = "test/**/*.unit.test.ts";
+const SLOW = "test/**/*.slow.test.ts";
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: "test/support/global-setup.ts",
+    projects: [
+      // Neither a service nor a database.
+      { test: { name: "unit", include: [UNIT] } },
+      // A service and a database, which files that run in one worker share unless they start their own.
+      {
+        test: {
+          name: "service",
+          include: ["test/**/*.test.ts"],
+          exclude: [UNIT, SLOW],
+          globalSetup: "test/support/global-setup.ts",
+        },
+      },
+      // Browsers, images, other releases, guides as shell: whatever takes long by nature.
+      {
+        test: { name: "slow", include: [SLOW], globalSetup: "test/support/global-setup.ts" },
+      },
+    ],
+    // A worker loads modules once for all of its files.
+    isolate: false,
     // Tests spend much of their time waiting, so that more workers than cores pay.
     maxWorkers: 3,
     testTimeout: 60_000,
