@@ -1,4 +1,3 @@
-import { Code } from "@connectrpc/connect";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
@@ -6,12 +5,12 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Empty, Page, Section } from "../ui/page.tsx";
+import { Empty, Section } from "../ui/page.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
-import { ShipmentTable } from "../shipments/shipment-table.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { ShipmentList } from "../shipments/shipment-list.tsx";
 import { paths } from "../routes/paths.ts";
 
 interface Props {
@@ -29,41 +28,49 @@ export function CustomerPage({ workspace, customer: number }: Props) {
     (signal) => customers.getCustomer({ customer: id }, { signal }),
     [customers, id],
   );
+  const shipments = useClient(ShipmentService);
+  const pageToken = usePageToken();
+  const list = useQuery(
+    (signal) => shipments.listShipments({ customerId: id, pageToken, pageSize: 25 }, { signal }),
+    [shipments, id, pageToken],
+  );
+  useLive(list.reload, ({ data }) => data?.customer?.id === id);
   const mayBook = hasRole(useWorkspace(), "member");
-  const up = { label: "Customers", href: paths.customers({ workspace }) };
-  if (query.problem?.code === Code.NotFound) {
-    return (
-      <Page title={`Customer ${number}`} up={up}>
-        <Empty
-          title="There is no such customer"
-          action={
-            <a class="button" href={up.href}>
-              Show all customers
-            </a>
-          }
-        >
-          No customer of this workspace has the number {number}.
-        </Empty>
-      </Page>
-    );
-  }
-  const customer = query.data?.data;
   return (
-    <Page
-      title={customer?.name ?? `Customer ${number}`}
-      up={up}
-      actions={
-        mayBook &&
-        customer && (
+    <DetailPage
+      query={query}
+      up={{ label: "Customers", href: paths.customers({ workspace }) }}
+      what="customer"
+      title={({ name }) => name}
+      fallbackTitle={`Customer ${number}`}
+      missing={`No customer of this workspace has the number ${number}.`}
+      actions={() =>
+        mayBook && (
           <a class="button primary" href={paths.book({ workspace }, { customer: number })}>
             Book for this customer
           </a>
         )
       }
     >
-      <QueryView query={query}>{({ data }) => data && <Details customer={data} />}</QueryView>
-      <Shipments workspace={workspace} customer={id} />
-    </Page>
+      {(customer) => (
+        <>
+          <Details customer={customer} />
+          <section class="page-part" aria-label="Shipments">
+            <h2>Shipments</h2>
+            <ShipmentList
+              workspace={workspace}
+              query={list}
+              ofOneCustomer
+              empty={
+                <Empty title="No shipments">
+                  No shipment is booked for this customer any more.
+                </Empty>
+              }
+            />
+          </section>
+        </>
+      )}
+    </DetailPage>
   );
 }
 
@@ -78,34 +85,5 @@ function Details({ customer: { id, email, idNumber } }: { readonly customer: Cus
         ]}
       />
     </Section>
-  );
-}
-
-function Shipments(props: { readonly workspace: string; readonly customer: bigint }) {
-  const { workspace, customer } = props;
-  const shipments = useClient(ShipmentService);
-  const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) =>
-      shipments.listShipments({ customerId: customer, pageToken, pageSize: 25 }, { signal }),
-    [shipments, customer, pageToken],
-  );
-  useLive(list.reload, ({ data }) => data?.customer?.id === customer);
-  return (
-    <section class="page-part" aria-label="Shipments">
-      <h2>Shipments</h2>
-      <QueryView query={list}>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <Empty title="No shipments">No shipment is booked for this customer any more.</Empty>
-          ) : (
-            <>
-              <ShipmentTable workspace={workspace} shipments={data} ofOneCustomer />
-              <Pager nextPageToken={nextPageToken} />
-            </>
-          )
-        }
-      </QueryView>
-    </section>
   );
 }

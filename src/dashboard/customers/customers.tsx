@@ -7,10 +7,10 @@ import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { textOf } from "../ui/fields.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { FIRST_PAGE, Pager, usePageToken } from "../ui/pager.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import { FIRST_PAGE, usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import type { Column } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 
@@ -39,29 +39,20 @@ export function CustomersPage({ workspace }: { readonly workspace: string }) {
   useLive(list.reload, ({ type }) => type === "shipment.created");
   return (
     <Page title="Customers" actions={<Search />}>
-      <QueryView query={list}>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <NoCustomers sought={sought} workspace={workspace} />
-          ) : (
-            <>
-              {sought !== "" && (
-                <p class="filter-note">
-                  Customers {sought}. <a href={paths.customers({ workspace })}>Show all</a>
-                </p>
-              )}
-              <Table
-                label="Customers"
-                columns={COLUMNS}
-                rows={data}
-                keyOf={({ id }) => String(id)}
-                href={({ id }) => paths.customer({ workspace, customer: id })}
-              />
-              <Pager nextPageToken={nextPageToken} />
-            </>
-          )
-        }
-      </QueryView>
+      <ListView
+        query={list}
+        label="Customers"
+        columns={COLUMNS}
+        keyOf={({ id }) => String(id)}
+        href={({ id }) => paths.customer({ workspace, customer: id })}
+        empty={<NoCustomers sought={sought} workspace={workspace} />}
+      >
+        {sought !== "" && (
+          <p class="filter-note">
+            Customers {sought}. <a href={paths.customers({ workspace })}>Show all</a>
+          </p>
+        )}
+      </ListView>
     </Page>
   );
 }
@@ -89,11 +80,7 @@ function NoCustomers(props: { readonly sought: string; readonly workspace: strin
     return (
       <Empty
         title="No customer is found"
-        action={
-          <a class="button" href={paths.customers({ workspace })}>
-            Show all customers
-          </a>
-        }
+        link={{ label: "Show all customers", href: paths.customers({ workspace }) }}
       >
         There is none {sought}. The case of letters does not matter.
       </Empty>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { IconButton } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import type { LatLng, Zones } from "./map-geometry.ts";
 import {
@@ -67,18 +68,9 @@ export function ZoneMap(props: MapProps) {
       />
       {onPick && <span class="cross" aria-hidden="true" />}
       <div class="map-buttons">
-        <button type="button" class="button" onClick={() => view.current?.zoom(ZOOM_STEP)}>
-          <span aria-hidden="true">+</span>
-          <span class="visually-hidden">Zoom in</span>
-        </button>
-        <button type="button" class="button" onClick={() => view.current?.zoom(1 / ZOOM_STEP)}>
-          <span aria-hidden="true">−</span>
-          <span class="visually-hidden">Zoom out</span>
-        </button>
-        <button type="button" class="button" onClick={() => view.current?.fit()}>
-          <span aria-hidden="true">⤢</span>
-          <span class="visually-hidden">Show all</span>
-        </button>
+        <IconButton sign="+" label="Zoom in" onClick={() => view.current?.zoom(ZOOM_STEP)} />
+        <IconButton sign="−" label="Zoom out" onClick={() => view.current?.zoom(1 / ZOOM_STEP)} />
+        <IconButton sign="⤢" label="Show all" onClick={() => view.current?.fit()} />
       </div>
       <figcaption aria-live="polite">{pointed}</figcaption>
     </figure>

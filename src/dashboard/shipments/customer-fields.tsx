@@ -4,8 +4,10 @@ import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
 import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
+import { Button } from "../ui/button.tsx";
 import { Field, optionalTextOf, TextField, textOf } from "../ui/fields.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { Segments } from "./route-fields.tsx";
 import "./shipments.css";
 
 /** For whom something is booked: somebody new, or a customer; undefined until one is chosen. */
@@ -26,20 +28,13 @@ export function CustomerFields(props: {
   const { choice, choose } = props;
   return (
     <>
-      <fieldset class="segments">
-        <legend class="visually-hidden">For whom</legend>
-        {KINDS.map(([kind, label]) => (
-          <label key={kind}>
-            <input
-              type="radio"
-              name="kind"
-              checked={choice.kind === kind}
-              onChange={() => choose(kind === "new" ? { kind } : { kind, customer: undefined })}
-            />
-            {label}
-          </label>
-        ))}
-      </fieldset>
+      <Segments
+        name="kind"
+        legend={<legend class="visually-hidden">For whom</legend>}
+        choices={KINDS}
+        chosen={choice.kind}
+        choose={(kind) => choose(kind === "new" ? { kind } : { kind, customer: undefined })}
+      />
       {choice.kind === "new" ? (
         <>
           <TextField name="customer_name" label="Name" />
@@ -98,9 +93,7 @@ function ExistingCustomer(props: {
           <br />
           <span class="minor">{chosen.email}</span>
         </p>
-        <button type="button" class="button" onClick={() => choose(undefined)}>
-          Change
-        </button>
+        <Button onClick={() => choose(undefined)}>Change</Button>
       </div>
     );
   }
@@ -129,9 +122,9 @@ function ExistingCustomer(props: {
             {customers.length === 0 && <li class="minor">No customer matches.</li>}
             {customers.map((customer) => (
               <li key={String(customer.id)}>
-                <button type="button" class="button quiet" onClick={() => choose(customer)}>
+                <Button quiet onClick={() => choose(customer)}>
                   <span>{customer.name}</span> <span class="minor">{customer.email}</span>
-                </button>
+                </Button>
               </li>
             ))}
           </ul>

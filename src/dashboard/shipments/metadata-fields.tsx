@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { Button, IconButton } from "../ui/button.tsx";
 import { Field } from "../ui/fields.tsx";
 import { useKeptRows } from "../ui/form.tsx";
 
@@ -46,24 +47,16 @@ export function MetadataFields(props: { readonly notes?: Readonly<Record<string,
                 placeholder="Text"
                 autoComplete="off"
               />
-              <button
-                type="button"
-                class="button quiet"
+              <IconButton
+                quiet
+                sign="×"
+                label={`Remove note ${i + 1}`}
                 onClick={() => setRows(rows.filter((row) => row.key !== key))}
-              >
-                <span aria-hidden="true">×</span>
-                <span class="visually-hidden">Remove note {i + 1}</span>
-              </button>
+              />
             </div>
           ))}
           {rows.length < MOST && (
-            <button
-              type="button"
-              class="button"
-              onClick={() => setRows([...rows, rowOf(["", ""])])}
-            >
-              Add a note
-            </button>
+            <Button onClick={() => setRows([...rows, rowOf(["", ""])])}>Add a note</Button>
           )}
         </div>
       )}

@@ -1,9 +1,11 @@
+import type { ComponentChildren } from "preact";
 import type { QuoteShipmentResponse } from "../../../gen/shipments/v1/quote_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { type Query, useQuery, useDebounced } from "../api/use-query.ts";
+import { numberText } from "../ui/format.ts";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { PriceTable } from "./price-table.tsx";
+import { Money } from "../ui/values.tsx";
 import { isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 
 /** How long nothing is typed before a route is priced, in milliseconds. */
@@ -39,5 +41,52 @@ export function Quote({ query }: { readonly query: QuoteQuery }) {
         <p class="problem attention">{quote.message}</p>
       )}
     </div>
+  );
+}
+
+/** A price and what it consists of, in major units of the currency, as quotes and shipments have it. */
+export interface Price {
+  readonly distanceFee: number;
+  readonly weightFee: number;
+  readonly baseFee: number;
+  readonly subtotal: number;
+  readonly total: number;
+  readonly currency: string;
+}
+
+/** A price broken down. The least charge is there only where it is more than the rest. */
+export function PriceTable(props: {
+  readonly price: Price;
+  /** Said with its fee, where the page does not say it elsewhere. */
+  readonly distanceKm?: number;
+}) {
+  const { price, distanceKm } = props;
+  const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
+  const isLeast = price.baseFee > price.subtotal;
+  return (
+    <table class="sum">
+      <tbody>
+        <Amount
+          term={distanceKm === undefined ? "Distance" : `Distance, ${numberText(distanceKm)} km`}
+        >
+          {money(price.distanceFee)}
+        </Amount>
+        <Amount term="Weight">{money(price.weightFee)}</Amount>
+        <Amount term="Subtotal">{money(price.subtotal)}</Amount>
+        {isLeast && <Amount term="Least charge">{money(price.baseFee)}</Amount>}
+      </tbody>
+      <tfoot>
+        <Amount term="Total">{money(price.total)}</Amount>
+      </tfoot>
+    </table>
+  );
+}
+
+function Amount(props: { readonly term: string; readonly children: ComponentChildren }) {
+  return (
+    <tr>
+      <th scope="row">{props.term}</th>
+      <td>{props.children}</td>
+    </tr>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { TextField } from "../ui/fields.tsx";
 import { CoverageMap } from "../map/lazy-map.tsx";
@@ -28,7 +29,13 @@ export function RouteFields(props: Props) {
   return (
     <>
       <div>
-        <PickedEnd picked={picked} pick={setPicked} />
+        <Segments
+          name="picked"
+          legend={<legend>A click on the map sets the</legend>}
+          choices={ENDS}
+          chosen={picked}
+          choose={setPicked}
+        />
         <CoverageMap
           label={`Coverage. A click sets the ${picked}`}
           pickup={placeOf(route, "pickup")}
@@ -83,18 +90,24 @@ function EndFields(
   );
 }
 
-/** Which end the next click on the map sets. */
-function PickedEnd(props: { readonly picked: End; readonly pick: (end: End) => void }) {
+/** One of a few, chosen beside each other. */
+export function Segments<T extends string>(props: {
+  readonly name: string;
+  readonly legend: ComponentChildren;
+  readonly choices: readonly (readonly [T, label: string])[];
+  readonly chosen: T;
+  readonly choose: (choice: T) => void;
+}) {
   return (
     <fieldset class="segments">
-      <legend>A click on the map sets the</legend>
-      {ENDS.map(([end, label]) => (
-        <label key={end}>
+      {props.legend}
+      {props.choices.map(([choice, label]) => (
+        <label key={choice}>
           <input
             type="radio"
-            name="picked"
-            checked={props.picked === end}
-            onChange={() => props.pick(end)}
+            name={props.name}
+            checked={props.chosen === choice}
+            onChange={() => props.choose(choice)}
           />
           {label}
         </label>

@@ -8,9 +8,9 @@ import {
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { Dialog, FormDialog } from "../ui/dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import {
   numberOf,
   optionalTextOf,
@@ -22,16 +22,7 @@ import {
 import { Money } from "../ui/values.tsx";
 import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
 import { toast } from "../ui/toast.tsx";
-import { EditDialog } from "./shipment-edit.tsx";
-
-/** What a dialog about a shipment needs. */
-export interface ShipmentDialogProps {
-  /** The shipment as it is now. */
-  readonly shipment: Shipment;
-  readonly close: () => void;
-  /** To be called after a change, to load the shipment anew. */
-  readonly changed: () => void;
-}
+import { EditDialog, type ShipmentDialogProps } from "./shipment-edit.tsx";
 
 /** Something that can be done to a shipment. */
 interface Step {
@@ -80,14 +71,13 @@ export function ShipmentActions(props: {
   return (
     <>
       {stepsOf(shipment).map((step) => (
-        <button
+        <Button
           key={step.name}
-          type="button"
-          class={step.primary ? "button primary" : "button"}
+          primary={step.primary}
           onClick={() => setOpen({ step, from: shipment })}
         >
           {step.name}
-        </button>
+        </Button>
       ))}
       {isMoved ? (
         <MovedDialog shipment={shipment} close={close} />
@@ -98,37 +88,35 @@ export function ShipmentActions(props: {
   );
 }
 
-/** Takes the place of a dialog when what it is about was done meanwhile, by whomever. */
+/** Shown when the shipment changed since the dialog opened. */
 function MovedDialog({ shipment, close }: Omit<ShipmentDialogProps, "changed">) {
   return (
-    <Dialog title="The shipment has moved on" close={close}>
-      <p class="dialog-text">
+    <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>
+      <p>
         It is <ShipmentBadge status={shipment.status} /> and{" "}
         <PaymentBadge status={shipment.paymentStatus} /> by now. Look at it before you go on.
       </p>
-      <div class="actions">
-        <button type="button" class="button primary" onClick={close}>
-          Show the shipment
-        </button>
-      </div>
     </Dialog>
   );
 }
 
 function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotencyOptions();
   const isLate = shipment.status === ShipmentStatus.CANCELLED;
-  const pay = useAction(async (form: FormData) => {
-    const amount = numberOf(form, "amount");
-    const currency = textOf(form, "currency").toUpperCase();
-    await shipments.recordPayment({ shipment: shipment.reference, amount, currency }, once);
-    toast("The payment is recorded.");
-    close();
-    changed();
-  });
   return (
-    <FormDialog title="Record a payment" action={pay} submit="Record the payment" close={close}>
+    <Dialog
+      title="Record a payment"
+      submit="Record the payment"
+      close={close}
+      run={async (form, idempotencyOptions) => {
+        const amount = numberOf(form, "amount");
+        const currency = textOf(form, "currency").toUpperCase();
+        const request = { shipment: shipment.reference, amount, currency };
+        await shipments.recordPayment(request, idempotencyOptions);
+        toast("The payment is recorded.");
+        changed();
+      }}
+    >
       <p>
         {isLate
           ? "The shipment is cancelled: a payment that came in all the same is kept, to be refunded."
@@ -138,33 +126,30 @@ function PaymentDialog({ shipment, close, changed }: ShipmentDialogProps) {
         <TextField name="amount" label="Amount" numeric value={shipment.total} />
         <TextField name="currency" label="Currency" value={shipment.currency} />
       </div>
-    </FormDialog>
+    </Dialog>
   );
 }
 
 function AdvanceDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotencyOptions();
-  const advance = useAction(async () => {
-    await shipments.advanceShipment({ shipment: shipment.reference }, once);
-    toast(isPickup ? "The shipment is in transit." : "The shipment is delivered.");
-    close();
-    changed();
-  });
   const isPickup = shipment.status === ShipmentStatus.AWAITING_PICKUP;
   return (
-    <FormDialog
+    <Dialog
       title={isPickup ? "Mark as picked up" : "Mark as delivered"}
-      action={advance}
       submit={isPickup ? "It is picked up" : "It is delivered"}
       close={close}
+      run={async (_, idempotencyOptions) => {
+        await shipments.advanceShipment({ shipment: shipment.reference }, idempotencyOptions);
+        toast(isPickup ? "The shipment is in transit." : "The shipment is delivered.");
+        changed();
+      }}
     >
       <p>
         {isPickup
           ? `The courier has it from ${shipment.pickupAddress}. It cannot be cancelled any more.`
           : `It has arrived at ${shipment.dropoffAddress}. Nothing about it changes any more.`}
       </p>
-    </FormDialog>
+    </Dialog>
   );
 }
 
@@ -175,23 +160,24 @@ const REASONS = Object.entries(CANCEL_REASONS).map(
 
 function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotencyOptions();
-  const cancel = useAction(async (form: FormData) => {
-    const reason: CancelReason | undefined = numberOf(form, "reason");
-    const note = optionalTextOf(form, "note");
-    await shipments.cancelShipment({ shipment: shipment.reference, reason, note }, once);
-    toast("The shipment is cancelled.");
-    close();
-    changed();
-  });
   return (
-    <FormDialog
+    <Dialog
       title="Cancel the shipment"
-      action={cancel}
       submit="Cancel the shipment"
       dismiss="Keep it"
       tone="danger"
       close={close}
+      run={async (form, idempotencyOptions) => {
+        const reason: CancelReason | undefined = numberOf(form, "reason");
+        const request = {
+          shipment: shipment.reference,
+          reason,
+          note: optionalTextOf(form, "note"),
+        };
+        await shipments.cancelShipment(request, idempotencyOptions);
+        toast("The shipment is cancelled.");
+        changed();
+      }}
     >
       <p>
         A cancelled shipment stays cancelled.{" "}
@@ -204,25 +190,27 @@ function CancelDialog({ shipment, close, changed }: ShipmentDialogProps) {
       </p>
       <SelectField name="reason" label="Reason" optional choices={REASONS} />
       <TextAreaField name="note" label="Note" optional />
-    </FormDialog>
+    </Dialog>
   );
 }
 
 function RefundDialog({ shipment, close, changed }: ShipmentDialogProps) {
   const shipments = useClient(ShipmentService);
-  const once = useIdempotencyOptions();
-  const refund = useAction(async () => {
-    await shipments.recordRefund({ shipment: shipment.reference }, once);
-    toast("The refund is recorded.");
-    close();
-    changed();
-  });
   return (
-    <FormDialog title="Record the refund" action={refund} submit="Record the refund" close={close}>
+    <Dialog
+      title="Record the refund"
+      submit="Record the refund"
+      close={close}
+      run={async (_, idempotencyOptions) => {
+        await shipments.recordRefund({ shipment: shipment.reference }, idempotencyOptions);
+        toast("The refund is recorded.");
+        changed();
+      }}
+    >
       <p>
         <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
         {shipment.customer?.name ?? "the customer"}. A refund that is recorded stays recorded.
       </p>
-    </FormDialog>
+    </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js"
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { QueryView } from "../ui/query-view.tsx";
+import { Button } from "../ui/button.tsx";
 import { Section } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -38,9 +39,7 @@ export function ShipmentDeliveries(props: {
       {isOpen ? (
         <Found {...props} />
       ) : (
-        <button type="button" class="button" onClick={() => setOpen(true)}>
-          Look for deliveries
-        </button>
+        <Button onClick={() => setOpen(true)}>Look for deliveries</Button>
       )}
     </Section>
   );

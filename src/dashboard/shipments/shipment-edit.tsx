@@ -3,7 +3,9 @@ import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipmen
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
-import { FormDialog } from "../ui/dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form } from "../ui/form.tsx";
 import { TextField, textOf } from "../ui/fields.tsx";
 import { MetadataFields, metadataOf } from "./metadata-fields.tsx";
 import { Money } from "../ui/values.tsx";
@@ -11,8 +13,16 @@ import { Quote, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { routeOf, type RouteText } from "./route.ts";
 import { toast } from "../ui/toast.tsx";
-import type { ShipmentDialogProps } from "./shipment-actions.tsx";
 import "./shipments.css";
+
+/** What a dialog about a shipment needs. */
+export interface ShipmentDialogProps {
+  /** The shipment as it is now. */
+  readonly shipment: Shipment;
+  readonly close: () => void;
+  /** To be called after a change, to load the shipment anew. */
+  readonly changed: () => void;
+}
 
 /**
  * Changes a shipment from what it was when the dialog opened; when it was changed by others meanwhile,
@@ -49,30 +59,32 @@ function EditForm(
   const isKnown = shipment.etag !== from.etag && !edit.isRunning;
   const isStale = isKnown || edit.problem?.reason === "ETAG_STALE";
   return (
-    <FormDialog
-      title="Edit the shipment"
-      action={isStale ? { ...edit, problem: undefined } : edit}
-      submit="Save the changes"
-      close={close}
-    >
-      {isStale && <StaleNote isLoaded={isKnown} restart={restart} load={changed} />}
-      {isPending ? (
-        <>
-          <RouteFields
-            route={route}
-            change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
-            addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
-          />
-          <NewPrice from={from} route={route} />
-        </>
-      ) : (
-        <>
-          <TextField name="pickup_address" label="Pickup address" value={from.pickupAddress} />
-          <TextField name="dropoff_address" label="Dropoff address" value={from.dropoffAddress} />
-        </>
-      )}
-      <MetadataFields notes={from.metadata} />
-    </FormDialog>
+    <Dialog title="Edit the shipment" close={close}>
+      <Form
+        name="Edit the shipment"
+        action={isStale ? { ...edit, problem: undefined } : edit}
+        submit="Save the changes"
+        cancel={close}
+      >
+        {isStale && <StaleNote isLoaded={isKnown} restart={restart} load={changed} />}
+        {isPending ? (
+          <>
+            <RouteFields
+              route={route}
+              change={(changes) => setRoute((before) => ({ ...before, ...changes }))}
+              addresses={{ pickup: from.pickupAddress, dropoff: from.dropoffAddress }}
+            />
+            <NewPrice from={from} route={route} />
+          </>
+        ) : (
+          <>
+            <TextField name="pickup_address" label="Pickup address" value={from.pickupAddress} />
+            <TextField name="dropoff_address" label="Dropoff address" value={from.dropoffAddress} />
+          </>
+        )}
+        <MetadataFields notes={from.metadata} />
+      </Form>
+    </Dialog>
   );
 }
 
@@ -93,9 +105,9 @@ function StaleNote(props: {
         Somebody changed the shipment meanwhile, so these changes cannot be saved. Begin anew from
         what it is now; what you changed here is lost.
       </p>
-      <button type="button" class="button" disabled={!isLoaded} onClick={restart}>
+      <Button disabled={!isLoaded} onClick={restart}>
         Load what it is now
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,27 +1,25 @@
-import { Code } from "@connectrpc/connect";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
-import {
-  EventService,
-  type ListShipmentEventsResponse,
-} from "../../../gen/shipments/v1/event_service_pb.js";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { type Query, useQuery } from "../api/use-query.ts";
-import { CopyButton } from "../ui/copy-button.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
-import { DescriptionList } from "../ui/description-list.tsx";
-import { numberText } from "../ui/format.ts";
+import { useQuery } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { PriceTable } from "./price-table.tsx";
-import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
-import { Time } from "../ui/values.tsx";
-import { Timeline, type TimelineEntry } from "./timeline.tsx";
 import { paths } from "../routes/paths.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
+import { numberText } from "../ui/format.ts";
+import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Time } from "../ui/values.tsx";
+import { EVENT_TYPES } from "../webhooks/webhook-dialogs.tsx";
+import { PriceTable } from "./quote.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
+import { CANCEL_REASONS, PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
 import { ShipmentDeliveries } from "./shipment-deliveries.tsx";
+import "../webhooks/timeline.css";
 
 /** One shipment: its route, price and customer, and what happened to it. */
 export function ShipmentPage(props: { readonly workspace: string; readonly reference: string }) {
@@ -31,55 +29,47 @@ export function ShipmentPage(props: { readonly workspace: string; readonly refer
     (signal) => shipments.getShipment({ shipment: reference }, { signal }),
     [shipments, reference],
   );
-  const events = useEvents(reference);
+  const feed = useClient(EventService);
+  const events = useQuery(
+    (signal) => feed.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
+    [feed, reference],
+  );
   const reload = () => {
     query.reload();
     events.reload();
   };
   useLive(reload, (event) => event.shipment === reference);
-  const shipment = query.data?.data;
-  const up = { label: "Shipments", href: paths.shipments({ workspace }) };
-  if (query.problem?.code === Code.NotFound) {
-    return (
-      <Page title={reference} up={up}>
-        <Empty
-          title="There is no such shipment"
-          action={
-            <a class="button" href={up.href}>
-              Show all shipments
-            </a>
-          }
-        >
-          No shipment of this workspace has the reference {reference}.
-        </Empty>
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={reference}
-      up={up}
-      note={shipment && <Note shipment={shipment} />}
-      actions={shipment && <ShipmentActions shipment={shipment} changed={reload} />}
+    <DetailPage
+      query={query}
+      up={{ label: "Shipments", href: paths.shipments({ workspace }) }}
+      what="shipment"
+      title={() => reference}
+      fallbackTitle={reference}
+      missing={`No shipment of this workspace has the reference ${reference}.`}
+      note={(shipment) => <Note shipment={shipment} />}
+      actions={(shipment) => <ShipmentActions shipment={shipment} changed={reload} />}
     >
-      <QueryView query={query}>
-        {({ data }) =>
-          data && (
-            <div class="columns">
-              <div>
-                <Route shipment={data} />
-                <Details shipment={data} workspace={workspace} />
-              </div>
-              <div>
-                <Price shipment={data} />
-                <Events query={events} />
-                <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
-              </div>
-            </div>
-          )
-        }
-      </QueryView>
-    </Page>
+      {(shipment) => (
+        <div class="columns">
+          <div>
+            <Route shipment={shipment} />
+            <Details shipment={shipment} workspace={workspace} />
+          </div>
+          <div>
+            <Section title="Price">
+              <PriceTable price={shipment} />
+            </Section>
+            <Section title="Timeline">
+              <QueryView query={events}>
+                {({ data }) => <Timeline events={data.toReversed()} />}
+              </QueryView>
+            </Section>
+            <ShipmentDeliveries workspace={workspace} events={events.data?.data ?? []} />
+          </div>
+        </div>
+      )}
+    </DetailPage>
   );
 }
 
@@ -153,45 +143,17 @@ function Details(props: { readonly shipment: Shipment; readonly workspace: strin
   );
 }
 
-function Price({ shipment }: { readonly shipment: Shipment }) {
+const EVENT_NAMES: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
+
+function Timeline({ events }: { readonly events: readonly Event[] }) {
   return (
-    <Section title="Price">
-      <PriceTable price={shipment} />
-    </Section>
+    <ol class="timeline">
+      {events.map(({ id, type, timestamp, actor }) => (
+        <li key={id}>
+          <span>{EVENT_NAMES.get(type) ?? type}</span> <Time at={timestamp} exact />
+          {actor && <p class="minor">{actor}</p>}
+        </li>
+      ))}
+    </ol>
   );
-}
-
-/** What each type of event says. */
-const EVENT_TEXTS: Readonly<Record<string, string>> = {
-  "shipment.created": "Booked",
-  "shipment.updated": "Changed",
-  "shipment.paid": "Paid",
-  "shipment.awaiting_pickup": "Ready for pickup",
-  "shipment.in_transit": "Picked up",
-  "shipment.delivered": "Delivered",
-  "shipment.cancelled": "Cancelled",
-  "shipment.refunded": "Refunded",
-};
-
-/** What happened to a shipment. */
-function useEvents(reference: string): Query<ListShipmentEventsResponse> {
-  const events = useClient(EventService);
-  return useQuery(
-    (signal) => events.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
-    [events, reference],
-  );
-}
-
-function Events({ query }: { readonly query: Query<ListShipmentEventsResponse> }) {
-  return (
-    <Section title="Timeline">
-      <QueryView query={query}>
-        {({ data }) => <Timeline entries={data.toReversed().map(entryOf)} />}
-      </QueryView>
-    </Section>
-  );
-}
-
-function entryOf({ id, type, timestamp, actor }: Event): TimelineEntry {
-  return { key: id, title: EVENT_TEXTS[type] ?? type, at: timestamp, detail: actor };
 }

@@ -10,10 +10,9 @@ import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { textOf } from "../ui/fields.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
+import { usePageToken } from "../ui/pager.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
-import { ShipmentTable } from "./shipment-table.tsx";
+import { ShipmentList } from "./shipment-list.tsx";
 import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
@@ -38,29 +37,36 @@ export function ShipmentsPage({ workspace }: { readonly workspace: string }) {
     [shipments, query.toString()],
   );
   useLive(list.reload);
+  const book = hasRole(useWorkspace(), "member") && (
+    <a class="button primary" href={paths.book({ workspace })}>
+      Book a shipment
+    </a>
+  );
+  const empty =
+    query.size > 0 ? (
+      <Empty
+        title="No shipments match"
+        link={{ label: "Show all shipments", href: paths.shipments({ workspace }) }}
+      >
+        Change the filters, or search by a reference, a name or an email.
+      </Empty>
+    ) : (
+      <Empty title="No shipments yet" action={book}>
+        Shipments that are booked here or through the API appear on this page.
+      </Empty>
+    );
   return (
     <Page
       title="Shipments"
       actions={
         <>
           <Search workspace={workspace} />
-          <BookLink workspace={workspace} />
+          {book}
         </>
       }
     >
       <Filters fields={FILTERS} />
-      <QueryView query={list}>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <NoShipments filtered={query.size > 0} workspace={workspace} />
-          ) : (
-            <>
-              <ShipmentTable workspace={workspace} shipments={data} />
-              <Pager nextPageToken={nextPageToken} />
-            </>
-          )
-        }
-      </QueryView>
+      <ShipmentList workspace={workspace} query={list} empty={empty} />
     </Page>
   );
 }
@@ -75,16 +81,6 @@ function filtersOf(query: URLSearchParams) {
     externalReference: values.external_reference,
     ...boundsOfDays(values.from, values.to),
   };
-}
-
-/** Leads those who may book to where that is done. */
-function BookLink({ workspace }: { readonly workspace: string }) {
-  if (!hasRole(useWorkspace(), "member")) return null;
-  return (
-    <a class="button primary" href={paths.book({ workspace })}>
-      Book a shipment
-    </a>
-  );
 }
 
 /**
@@ -121,28 +117,5 @@ function Search({ workspace }: { readonly workspace: string }) {
       placeholder="Reference, name or email"
       hint="A shipment’s reference or external reference; or a customer’s whole email, or the beginning of the first or last name."
     />
-  );
-}
-
-function NoShipments(props: { readonly filtered: boolean; readonly workspace: string }) {
-  const { workspace } = props;
-  if (!props.filtered) {
-    return (
-      <Empty title="No shipments yet" action={<BookLink workspace={workspace} />}>
-        Shipments that are booked here or through the API appear on this page.
-      </Empty>
-    );
-  }
-  return (
-    <Empty
-      title="No shipments match"
-      action={
-        <a class="button" href={paths.shipments({ workspace })}>
-          Show all shipments
-        </a>
-      }
-    >
-      Change the filters, or search by a reference, a name or an email.
-    </Empty>
   );
 }

@@ -46,3 +46,27 @@ export function ActionButton(props: ButtonProps & { readonly action: Action<read
     </>
   );
 }
+
+/** A button with a sign instead of words, which screen readers are told. */
+export function IconButton(props: {
+  readonly sign: string;
+  readonly label: string;
+  readonly quiet?: boolean;
+  /** Whether the label shows when the button is pointed at. */
+  readonly titled?: boolean;
+  readonly disabled?: boolean;
+  readonly onClick: (() => void) | undefined;
+}) {
+  const { sign, label, quiet, titled, ...button } = props;
+  return (
+    <button
+      type="button"
+      class={quiet ? "button quiet" : "button"}
+      title={titled ? label : undefined}
+      {...button}
+    >
+      <span aria-hidden="true">{sign}</span>
+      <span class="visually-hidden">{label}</span>
+    </button>
+  );
+}

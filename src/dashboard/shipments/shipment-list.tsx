@@ -1,8 +1,12 @@
+import type { ComponentChildren } from "preact";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ListShipmentsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { Money, Time } from "../ui/values.tsx";
 import { PaymentBadge, ShipmentBadge } from "./shipment-badge.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import type { Column } from "../ui/table.tsx";
 
 const CUSTOMER: Column<Shipment> = {
   header: "Customer",
@@ -46,21 +50,23 @@ const COLUMNS: readonly Column<Shipment>[] = [
   },
 ];
 
-/** Shipments, each leading to its page. */
-export function ShipmentTable(props: {
+/** A list of shipments, each leading to its page. */
+export function ShipmentList(props: {
   readonly workspace: string;
-  readonly shipments: readonly Shipment[];
+  readonly query: Query<ListShipmentsResponse>;
+  readonly empty: ComponentChildren;
   /** Whether they are all of one customer, whom the page names. */
   readonly ofOneCustomer?: boolean;
 }) {
-  const { workspace, shipments, ofOneCustomer } = props;
+  const { workspace, query, empty, ofOneCustomer } = props;
   return (
-    <Table
+    <ListView
+      query={query}
       label="Shipments"
-      columns={ofOneCustomer ? COLUMNS.filter((it) => it !== CUSTOMER) : COLUMNS}
-      rows={shipments}
+      columns={ofOneCustomer ? COLUMNS.filter((column) => column !== CUSTOMER) : COLUMNS}
       keyOf={({ reference }) => reference}
       href={({ reference }) => paths.shipment({ workspace, reference })}
+      empty={empty}
     />
   );
 }
