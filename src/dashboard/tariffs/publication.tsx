@@ -1,120 +1,218 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useState } from "preact/hooks";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import type { TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { TariffDraft, TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import type { Problem } from "../api/problem.ts";
+import { fieldError, problemOf } from "../api/problem.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useAction } from "../api/use-action.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, TextAreaField } from "../ui/fields.tsx";
-import { Time } from "../ui/values.tsx";
-import { toast } from "../ui/toast.tsx";
+import type { Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { navigate } from "../routes/router.ts";
+import { changeQuery, navigate } from "../routes/router.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogButton, openDialog } from "../ui/dialog.tsx";
+import { optionalTextOf, SelectField, TextAreaField, TextField, textOf } from "../ui/fields.tsx";
+import { useFormProblem } from "../ui/form.tsx";
+import { timeText } from "../ui/format.ts";
+import { toast } from "../ui/toast.tsx";
+import { Time } from "../ui/values.tsx";
 
 /** Calls off a version that is scheduled, after asking; nothing for who may not. */
 export function CallOff(props: { readonly version: TariffVersion; readonly done: () => void }) {
   const { version, effectiveAt } = props.version;
   const tariffs = useClient(TariffService);
-  const [isOpen, setOpen] = useState(false);
-  const callOff = useAction(async () => {
-    await tariffs.callOffTariff({ version });
-    setOpen(false);
-    toast(`Version ${version} is called off.`);
-    props.done();
-  });
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
-  return (
-    <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        Call off…
-      </button>
-      {isOpen && (
-        <FormDialog
-          title={`Call off version ${version}?`}
-          action={callOff}
-          submit="Call it off"
-          tone="danger"
-          close={() => setOpen(false)}
-        >
-          <p>
-            It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It
-            stays listed, and a draft can be made of it.
-          </p>
-        </FormDialog>
-      )}
-    </>
+  const dialog = (
+    <Dialog
+      title={`Call off version ${version}?`}
+      submit="Call it off"
+      tone="danger"
+      run={async () => {
+        await tariffs.callOffTariff({ version });
+        toast(`Version ${version} is called off.`);
+        props.done();
+      }}
+    >
+      <p>
+        It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It
+        stays listed, and a draft can be made of it.
+      </p>
+    </Dialog>
   );
+  return <DialogButton dialog={dialog}>Call off…</DialogButton>;
 }
 
-/** Publishes a version again in the place of the one in force, after asking; nothing for who may not. */
-export function RollBack(props: {
+interface RollBackProps {
   readonly version: number;
   readonly inForce: number;
   /** Called when another version is in force by now. */
   readonly replaced: () => void;
-}) {
-  const { version, inForce } = props;
-  const tariffs = useClient(TariffService);
-  const [isOpen, setOpen] = useState(false);
-  const rollBack = useAction(async (form: FormData) => {
-    const note = optionalTextOf(form, "note");
-    try {
-      const { data, published } = await tariffs.rollBackTariff({
-        version,
-        replaces: inForce,
-        note,
-      });
-      toast(publishedText(data!.version, published));
-    } catch (error) {
-      props.replaced();
-      throw error;
-    }
-    setOpen(false);
-    navigate(paths.tariff({}));
-  });
+}
+
+/** Publishes a version again in the place of the one in force, after asking; nothing for who may not. */
+export function RollBack(props: RollBackProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
+  return <DialogButton dialog={<RollBackDialog {...props} />}>Roll back to this…</DialogButton>;
+}
+
+function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
+  const tariffs = useClient(TariffService);
+  const { replaces, noteReplaced } = useReplaces(inForce, replaced);
   return (
-    <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        Roll back to this…
-      </button>
-      {isOpen && (
-        <FormDialog
-          title={`Roll back to version ${version}?`}
-          action={rollBack}
-          submit="Roll back now"
-          tone="danger"
-          close={() => setOpen(false)}
-        >
-          <p>
-            Version {version} is published again as the next version, in the place of version{" "}
-            {inForce}. It takes effect at once.
-          </p>
-          <NoteField />
-          <ReplacedNote problem={rollBack.problem} version={version} />
-        </FormDialog>
-      )}
-    </>
+    <Dialog
+      title={`Roll back to version ${version}?`}
+      submit="Roll back now"
+      tone="danger"
+      run={async (form) => {
+        const request = { version, replaces, note: optionalTextOf(form, "note") };
+        const { data, published } = await tariffs.rollBackTariff(request).catch(noteReplaced);
+        toast(publishedText(data!.version, published));
+        navigate(paths.tariff({}));
+      }}
+    >
+      <p>
+        Version {version} is published again as the next version, in the place of version {replaces}
+        . It takes effect at once.
+      </p>
+      <NoteField />
+      <ReplacedNote version={version} />
+    </Dialog>
   );
 }
 
-/** Why a version is published. */
-export function NoteField() {
+/** The version that a publication replaces; once it was refused, the one that is in force by now. */
+function useReplaces(inForce: number, replaced: () => void) {
+  const [replaces, setReplaces] = useState(inForce);
+  const noteReplaced = (error: unknown): never => {
+    const { reason, facts } = problemOf(error);
+    if (reason === "TARIFF_REPLACED") {
+      setReplaces(Number(facts.version_in_force ?? 0));
+      replaced();
+    }
+    throw error;
+  };
+  return { replaces, noteReplaced };
+}
+
+/** Puts a draft in force, now or at a time, after asking. */
+export function PublishDraft(props: {
+  readonly draft: TariffDraft;
+  readonly inForce: Query<TariffVersion | null>;
+}) {
+  const { data: inForce, reload } = props.inForce;
+  const publish = () =>
+    openDialog(
+      <PublishDialog draft={props.draft} inForce={inForce?.version ?? 0} replaced={reload} />,
+    );
+  return (
+    <Button primary disabled={inForce === undefined} onClick={publish}>
+      Publish…
+    </Button>
+  );
+}
+
+const WHEN = [
+  ["now", "Now"],
+  ["later", "At a time"],
+] as const;
+
+interface PublishProps {
+  readonly draft: TariffDraft;
+  /** The version in force; 0 while there is none. */
+  readonly inForce: number;
+  readonly replaced: () => void;
+}
+
+function PublishDialog({ draft, inForce, replaced }: PublishProps) {
+  const { replaces, noteReplaced } = useReplaces(inForce, replaced);
+  const [when, setWhen] = useState<string>("now");
+  const publish = usePublish(draft, replaces);
+  return (
+    <Dialog
+      title={`Publish ${draft.name}?`}
+      submit={when === "now" ? "Publish now" : "Schedule"}
+      run={(form) => publish(form).catch(noteReplaced)}
+    >
+      <p>
+        {replaces === 0
+          ? "It becomes the first tariff in force."
+          : `It takes the place of version ${replaces}.`}{" "}
+        Every replica prices by it within a second. The draft is gone then.
+      </p>
+      <SelectField name="when" label="When" value={when} choices={WHEN} onInput={setWhen} />
+      {when === "later" && (
+        <TextField
+          name="effective_at"
+          label="Takes effect"
+          type="datetime-local"
+          hint="In your time zone, within a year. Nothing else can be published before then."
+        />
+      )}
+      <NoteField />
+      <ReplacedNote />
+    </Dialog>
+  );
+}
+
+/** How long publishing may take, in milliseconds: zones can have 64 MB. */
+const PUBLISH_TIMEOUT_MS = 300_000;
+
+function usePublish(draft: TariffDraft, replaces: number) {
+  const tariffs = useClient(TariffService);
+  return async (form: FormData) => {
+    const at = timeIn(form);
+    const request = {
+      draft: draft.id,
+      etag: draft.etag,
+      replaces,
+      note: optionalTextOf(form, "note"),
+      effectiveAt: at && timestampFromDate(at),
+    };
+    try {
+      const { data, published } = await tariffs.publishTariff(request, {
+        timeoutMs: PUBLISH_TIMEOUT_MS,
+      });
+      toast(
+        at && published
+          ? `Version ${data!.version} takes effect ${timeText(at)}.`
+          : publishedText(data!.version, published),
+      );
+    } catch (error) {
+      if (problemOf(error).reason !== "TARIFF_FAULTY") throw error;
+      changeQuery({ check: "on" }, { replace: true });
+      toast("It cannot be published: it has faults.");
+      return;
+    }
+    navigate(paths.tariff({}));
+  };
+}
+
+/**
+ * The time that was chosen; undefined for now.
+ *
+ * @throws ConnectError about `effective_at` when it is missing or past, which would publish at once
+ */
+function timeIn(form: FormData): Date | undefined {
+  if (textOf(form, "when") !== "later") return undefined;
+  const date = new Date(textOf(form, "effective_at"));
+  if (date.getTime() > Date.now()) return date;
+  throw fieldError("effective_at", "Choose a time to come.");
+}
+
+function NoteField() {
   return (
     <TextAreaField name="note" label="Note" hint="Why, for those who read it later." optional />
   );
 }
 
 /** Where to look when another version is in force by now than the one that was to be replaced. */
-export function ReplacedNote(props: {
-  readonly problem: Problem | undefined;
+function ReplacedNote(props: {
   /** The version to compare with; undefined for a draft, which is on a page of its own. */
   readonly version?: number;
 }) {
-  const current = props.problem?.facts.version_in_force;
-  if (props.problem?.reason !== "TARIFF_REPLACED" || current === undefined) return null;
+  const problem = useFormProblem();
+  const current = problem?.facts.version_in_force;
+  if (problem?.reason !== "TARIFF_REPLACED" || current === undefined) return null;
   const href =
     props.version === undefined
       ? paths.tariffVersion({ version: current })
@@ -130,7 +228,7 @@ export function ReplacedNote(props: {
 }
 
 /** What became of publishing. */
-export function publishedText(version: number, published: boolean): string {
+function publishedText(version: number, published: boolean): string {
   return published
     ? `Version ${version} is in force.`
     : `Version ${version}, which is in force, says the same: nothing was published.`;

@@ -11,6 +11,7 @@ import {
   tierAfter,
   type TierText,
 } from "./draft-fields.ts";
+import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
@@ -95,12 +96,8 @@ function ForeignNote(props: { readonly take: () => void; readonly keep: () => vo
     <div class="problem" role="alert">
       <p>Somebody else has changed these fees meanwhile.</p>
       <div class="actions">
-        <button type="button" class="button" onClick={props.take}>
-          Show theirs, and drop mine
-        </button>
-        <button type="button" class="button" onClick={props.keep}>
-          Go on with mine
-        </button>
+        <Button onClick={props.take}>Show theirs, and drop mine</Button>
+        <Button onClick={props.keep}>Go on with mine</Button>
       </div>
     </div>
   );
@@ -142,13 +139,7 @@ function Tiers(props: {
       ))}
       {tiers.length === 0 && <p class="minor">No tiers: nothing can be served.</p>}
       {tiers.length < MOST && (
-        <button
-          type="button"
-          class="button"
-          onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}
-        >
-          Add a tier
-        </button>
+        <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>
       )}
     </fieldset>
   );
@@ -184,29 +175,24 @@ function Tier(props: {
         />
       ))}
       <div class="tier-buttons">
-        <TierButton sign="↑" label={`Move tier ${number} up`} run={props.up} />
-        <TierButton sign="↓" label={`Move tier ${number} down`} run={props.down} />
-        <TierButton sign="×" label={`Remove tier ${number}`} run={props.remove} />
+        <IconButton
+          quiet
+          titled
+          sign="↑"
+          label={`Move tier ${number} up`}
+          disabled={!props.up}
+          onClick={props.up}
+        />
+        <IconButton
+          quiet
+          titled
+          sign="↓"
+          label={`Move tier ${number} down`}
+          disabled={!props.down}
+          onClick={props.down}
+        />
+        <IconButton quiet titled sign="×" label={`Remove tier ${number}`} onClick={props.remove} />
       </div>
     </div>
-  );
-}
-
-function TierButton(props: {
-  readonly sign: string;
-  readonly label: string;
-  readonly run: (() => void) | undefined;
-}) {
-  return (
-    <button
-      type="button"
-      class="button quiet"
-      title={props.label}
-      disabled={props.run === undefined}
-      onClick={props.run}
-    >
-      <span aria-hidden="true">{props.sign}</span>
-      <span class="visually-hidden">{props.label}</span>
-    </button>
   );
 }

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
-import { uploadZones } from "./upload-zones.ts";
+import { putPiece } from "../api/documents.ts";
 import { useAction } from "../api/use-action.ts";
 import { Empty, Section } from "../ui/page.tsx";
+import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
 import { QueryView, Progress } from "../ui/query-view.tsx";
@@ -49,11 +50,7 @@ export function DraftZones(props: {
           <FaultList faults={faults} />
           <Empty
             title={`The zones have ${bytesText(bytes)}`}
-            action={
-              <button type="button" class="button" onClick={() => setWanted(true)}>
-                Show them on the map
-              </button>
-            }
+            action={<Button onClick={() => setWanted(true)}>Show them on the map</Button>}
           >
             It takes a while until they are loaded and drawn.
           </Empty>
@@ -200,4 +197,37 @@ function FaultList(props: {
       })}
     </ul>
   );
+}
+
+/** How many bytes go in one piece: enough that few calls are made, little enough to show progress. */
+const PIECE_BYTES = 1024 * 1024;
+
+/**
+ * Puts a file in the place of a draft's zones, in pieces that follow each other. What was there is gone
+ * from the first piece on.
+ *
+ * @param etag the draft's; refused when it is not any more
+ * @param progress told the share that is done, from 0 to 1
+ * @throws ConnectError with the service's words; what came before stays
+ */
+async function uploadZones(
+  draft: { readonly id: bigint; readonly etag: string },
+  file: Blob,
+  progress: (done: number) => void,
+): Promise<void> {
+  let { etag } = draft;
+  let offset = 0;
+  do {
+    progress(file.size === 0 ? 0 : offset / file.size);
+    const piece = file.slice(offset, offset + PIECE_BYTES);
+    const query = new URLSearchParams({ offset: String(offset), etag });
+    const path = `/admin/v1/tariff_drafts/${draft.id}/zones?${query.toString()}`;
+    const answer = (await putPiece(path, "application/geo+json", piece)) as UploadAnswer;
+    etag = answer.data.etag;
+    offset += piece.size;
+  } while (offset < file.size);
+}
+
+interface UploadAnswer {
+  readonly data: { readonly etag: string };
 }

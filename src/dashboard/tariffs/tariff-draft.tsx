@@ -1,5 +1,4 @@
-import { Code } from "@connectrpc/connect";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft, TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import {
@@ -8,21 +7,21 @@ import {
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useTariffInForce } from "./tariff-in-force.ts";
-import { useAction } from "../api/use-action.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
-import { FormDialog } from "../ui/dialog.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
+import { Button } from "../ui/button.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { Section } from "../ui/page.tsx";
 import { recordIdOf } from "../ui/format.ts";
-import { QueryView, ProblemNote, Spinner } from "../ui/query-view.tsx";
+import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { sentence, type SortedFaults, sortFaults } from "./draft-faults.ts";
-import { FeesView } from "./tariff-fees.tsx";
+import { FeesView, useTariffInForce } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
-import { PublishDraft } from "./tariff-draft-publish.tsx";
+import { PublishDraft } from "./publication.tsx";
 import { DraftReplay } from "./tariff-draft-replay.tsx";
 import { DraftZones } from "./tariff-draft-zones.tsx";
 import "./tariffs.css";
@@ -30,50 +29,38 @@ import "./tariffs.css";
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;
 
-const UP = { label: "Drafts", href: paths.tariffDrafts({}) };
-
 /** One draft: its fees and zones, what is wrong with it, what it would change, and its publication. */
 export function TariffDraftPage(props: { readonly draft: string }) {
   const tariffs = useClient(TariffService);
   const draft = recordIdOf(props.draft) ?? 0n;
   const query = useQuery(
-    async (signal) => (await tariffs.getTariffDraft({ draft }, { signal })).data!,
+    (signal) => tariffs.getTariffDraft({ draft }, { signal }),
     [tariffs, draft],
   );
   const inForce = useTariffInForce();
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
-  const { data } = query;
-  if (query.problem?.code === Code.NotFound) return <NoDraft />;
   return (
-    <Page
-      title={data?.name ?? "Draft"}
-      up={UP}
-      actions={
-        data &&
+    <DetailPage
+      query={query}
+      up={{ label: "Drafts", href: paths.tariffDrafts({}) }}
+      what="draft"
+      title={({ name }) => name}
+      fallbackTitle="Draft"
+      missing="It has been published or deleted. Versions stand on the tariff’s page."
+      unlinked
+      actions={(found) =>
         mayChange && (
           <>
-            <DeleteDraft draft={data} />
-            <PublishDraft draft={data} inForce={inForce} />
+            <DeleteDraft draft={found} />
+            <PublishDraft draft={found} inForce={inForce} />
           </>
         )
       }
     >
-      <QueryView query={query}>
-        {(found) => (
-          <Draft draft={found} inForce={inForce.data} mayChange={mayChange} reload={query.reload} />
-        )}
-      </QueryView>
-    </Page>
-  );
-}
-
-function NoDraft() {
-  return (
-    <Page title="Draft" up={UP}>
-      <Empty title="There is no such draft">
-        It has been published or deleted. Versions stand on the tariff’s page.
-      </Empty>
-    </Page>
+      {(found) => (
+        <Draft draft={found} inForce={inForce.data} mayChange={mayChange} reload={query.reload} />
+      )}
+    </DetailPage>
   );
 }
 
@@ -140,14 +127,12 @@ function Check(props: {
   const isAsked = usePlace().query.get("check") !== null;
   return (
     <div class="check">
-      <button
-        type="button"
-        class="button"
-        aria-busy={isAsked && isLoading}
+      <Button
+        busy={isAsked && isLoading}
         onClick={() => (isAsked ? reload() : changeQuery({ check: "on" }, { replace: true }))}
       >
         {isAsked ? "Check again" : "Check the draft"}
-      </button>
+      </Button>
       <div role="status">
         {problem ? (
           <ProblemNote problem={problem} />
@@ -204,28 +189,19 @@ function ReadOnlyFees(props: {
 
 function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
   const tariffs = useClient(TariffService);
-  const [isOpen, setOpen] = useState(false);
-  const remove = useAction(async () => {
-    await tariffs.deleteTariffDraft({ draft: draft.id });
-    toast(`The draft ${draft.name} is deleted.`);
-    navigate(paths.tariffDrafts({}), { replace: true });
-  });
-  return (
-    <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        Delete…
-      </button>
-      {isOpen && (
-        <FormDialog
-          title={`Delete the draft ${draft.name}?`}
-          action={remove}
-          submit="Delete the draft"
-          tone="danger"
-          close={() => setOpen(false)}
-        >
-          <p>Its fees and zones are gone for good.</p>
-        </FormDialog>
-      )}
-    </>
+  const dialog = (
+    <Dialog
+      title={`Delete the draft ${draft.name}?`}
+      submit="Delete the draft"
+      tone="danger"
+      run={async () => {
+        await tariffs.deleteTariffDraft({ draft: draft.id });
+        toast(`The draft ${draft.name} is deleted.`);
+        navigate(paths.tariffDrafts({}), { replace: true });
+      }}
+    >
+      <p>Its fees and zones are gone for good.</p>
+    </Dialog>
   );
+  return <DialogButton dialog={dialog}>Delete…</DialogButton>;
 }

@@ -2,15 +2,15 @@ import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { FormDialog } from "../ui/dialog.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { bytesText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { Button } from "../ui/button.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
@@ -34,30 +34,25 @@ export function TariffDraftsPage() {
   const begun = usePlace().query.get("new");
   const list = useQuery((signal) => tariffs.listTariffDrafts({}, { signal }), [tariffs]);
   const begin = mayChange && (
-    <button type="button" class="button primary" onClick={() => changeQuery({ new: "empty" })}>
+    <Button primary onClick={() => changeQuery({ new: "empty" })}>
       New draft
-    </button>
+    </Button>
   );
   return (
     <Page title="Drafts of the tariff" actions={begin}>
-      <QueryView query={list}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="No drafts">
-              A tariff is prepared as a draft: copy a version or begin with nothing, change fees and
-              zones, check it, replay it, and publish it.
-            </Empty>
-          ) : (
-            <Table
-              label="Drafts"
-              columns={COLUMNS}
-              rows={data}
-              keyOf={({ id }) => String(id)}
-              href={({ id }) => paths.tariffDraft({ draft: id })}
-            />
-          )
+      <ListView
+        query={list}
+        label="Drafts"
+        columns={COLUMNS}
+        keyOf={({ id }) => String(id)}
+        href={({ id }) => paths.tariffDraft({ draft: id })}
+        empty={
+          <Empty title="No drafts">
+            A tariff is prepared as a draft: copy a version or begin with nothing, change fees and
+            zones, check it, replay it, and publish it.
+          </Empty>
         }
-      </QueryView>
+      />
       {mayChange && begun !== null && <NewDraft from={begun === "empty" ? undefined : begun} />}
     </Page>
   );
@@ -67,19 +62,17 @@ export function TariffDraftsPage() {
 function NewDraft({ from }: { readonly from: string | undefined }) {
   const tariffs = useClient(TariffService);
   const choices = useVersionChoices(from);
-  const idempotency = useIdempotencyOptions();
-  const create = useAction(async (form: FormData) => {
-    const fromVersion = Number(textOf(form, "from_version")) || undefined;
-    const request = { name: textOf(form, "name"), fromVersion };
-    const { data } = await tariffs.createTariffDraft(request, idempotency);
-    navigate(paths.tariffDraft({ draft: data!.id }), { replace: true });
-  });
   return (
-    <FormDialog
+    <Dialog
       title="New draft"
-      action={create}
       submit="Create the draft"
       close={() => changeQuery({ new: undefined }, { replace: true })}
+      run={async (form, idempotencyOptions) => {
+        const fromVersion = Number(textOf(form, "from_version")) || undefined;
+        const request = { name: textOf(form, "name"), fromVersion };
+        const { data } = await tariffs.createTariffDraft(request, idempotencyOptions);
+        navigate(paths.tariffDraft({ draft: data!.id }), { replace: true });
+      }}
     >
       <TextField name="name" label="Name" placeholder="Spring" />
       <SelectField
@@ -88,7 +81,7 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
         value={from}
         choices={[["", "None: begin empty"], ...choices]}
       />
-    </FormDialog>
+    </Dialog>
   );
 }
 

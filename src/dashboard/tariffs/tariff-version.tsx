@@ -3,47 +3,38 @@ import {
   TariffVersionState,
   type TariffVersion,
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { Code } from "@connectrpc/connect";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useTariffInForce } from "./tariff-in-force.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
-import { Empty, Page } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { TariffStateBadge } from "./tariff-state.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
 import { paths } from "../routes/paths.ts";
 import { CallOff, RollBack } from "./publication.tsx";
-import { TariffView } from "./tariff-view.tsx";
+import { TariffView, useTariffInForce, VersionBadge } from "./tariff-view.tsx";
 
 /** One version of the tariff, with what can be done with it. */
 export function TariffVersionPage(props: { readonly version: string }) {
   const tariffs = useClient(TariffService);
   const version = /^\d{1,9}$/.test(props.version) ? Number(props.version) : 0;
   const query = useQuery(
-    async (signal) => (await tariffs.getTariffVersion({ version }, { signal })).data,
+    (signal) => tariffs.getTariffVersion({ version }, { signal }),
     [tariffs, version],
   );
   const inForce = useTariffInForce();
-  const title = `Tariff version ${props.version}`;
-  const up = { label: "Tariff", href: paths.tariff({}) };
-  if (query.problem?.code === Code.NotFound) {
-    return (
-      <Page title={title} up={up}>
-        <Empty title="There is no such version">Those there are stand on the tariff’s page.</Empty>
-      </Page>
-    );
-  }
-  const { data } = query;
   return (
-    <Page
-      title={title}
-      up={up}
-      note={data && <TariffStateBadge state={data.state} />}
-      actions={data && <Actions version={data} reload={query.reload} inForce={inForce} />}
+    <DetailPage
+      query={query}
+      up={{ label: "Tariff", href: paths.tariff({}) }}
+      what="version"
+      title={() => `Tariff version ${props.version}`}
+      fallbackTitle={`Tariff version ${props.version}`}
+      missing="Those there are stand on the tariff’s page."
+      unlinked
+      note={({ state }) => <VersionBadge state={state} />}
+      actions={(found) => <Actions version={found} reload={query.reload} inForce={inForce} />}
     >
-      <QueryView query={query}>{(found) => found && <TariffView version={found} />}</QueryView>
-    </Page>
+      {(found) => <TariffView version={found} />}
+    </DetailPage>
   );
 }
 

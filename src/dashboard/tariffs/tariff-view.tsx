@@ -1,15 +1,53 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { ComponentChildren } from "preact";
 import {
-  TariffVersionState,
+  type TariffFees,
+  type TariffTier,
   type TariffVersion,
+  TariffVersionState,
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { DescriptionList } from "../ui/description-list.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { Section } from "../ui/page.tsx";
-import { FeesView } from "./tariff-fees.tsx";
-import { TariffStateBadge } from "./tariff-state.tsx";
-import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
-import { Time } from "../ui/values.tsx";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { useClient } from "../api/clients.ts";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
+import { Badge, type Label } from "../ui/badge.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { numberText } from "../ui/format.ts";
+import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Time } from "../ui/values.tsx";
+import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
+import "./tariffs.css";
+
+/** The tariff in force; null while there is none. */
+export function useTariffInForce(): Query<TariffVersion | null> {
+  const tariffs = useClient(TariffService);
+  return useQuery(
+    async (signal) => {
+      try {
+        return (await tariffs.getTariffInForce({}, { signal })).data ?? null;
+      } catch (error) {
+        if (ConnectError.from(error).code === Code.NotFound) return null;
+        throw error;
+      }
+    },
+    [tariffs],
+  );
+}
+
+const STATES: Readonly<Record<TariffVersionState, Label>> = {
+  [TariffVersionState.UNSPECIFIED]: ["Unknown", "neutral"],
+  [TariffVersionState.SCHEDULED]: ["Scheduled", "attention"],
+  [TariffVersionState.IN_FORCE]: ["In force", "good"],
+  [TariffVersionState.REPLACED]: ["Replaced", "neutral"],
+  [TariffVersionState.CALLED_OFF]: ["Called off", "bad"],
+};
+
+/** Where a version of the tariff stands. */
+export function VersionBadge({ state }: { readonly state: TariffVersionState }) {
+  const [text, tone] = STATES[state] ?? STATES[TariffVersionState.UNSPECIFIED];
+  return <Badge tone={tone}>{text}</Badge>;
+}
 
 /** One version of the tariff: who published it when and why, its fees and its zones. */
 export function TariffView({ version }: { readonly version: TariffVersion }) {
@@ -63,7 +101,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
   return (
     <DescriptionList
       items={[
-        ["State", <TariffStateBadge state={version.state} />],
+        ["State", <VersionBadge state={version.state} />],
         [isCalledOff ? "Scheduled for" : "Effective", <Time at={version.effectiveAt} exact />],
         ["Published", <Time at={version.publishedAt} exact />],
         ["By", version.author ?? "—"],
@@ -79,4 +117,74 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
 
 function VersionLink({ version }: { readonly version: number }) {
   return <a href={paths.tariffVersion({ version: String(version) })}>version {version}</a>;
+}
+
+/** The most decimals that a rate has. */
+const RATE_DECIMALS = 6;
+
+/**
+ * A decimal of a tariff in its currency, in the reader's locale, with the exact text as title. What a
+ * draft has instead of a decimal or a currency is shown as it is.
+ */
+function Fee(props: { readonly text: string; readonly currency: string }) {
+  const { text, currency } = props;
+  if (text === "") return <>—</>;
+  if (!/^\d+(\.\d+)?$/.test(text) || !/^[A-Z]{3}$/.test(currency)) return <>{text}</>;
+  const format = new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency,
+    maximumFractionDigits: RATE_DECIMALS,
+  });
+  return (
+    <data class="money" value={text} title={`${text} ${currency}`}>
+      {format.format(Number(text))}
+    </data>
+  );
+}
+
+/** The fees of a tariff, with its tiers as a table. */
+export function FeesView({ fees }: { readonly fees: TariffFees }) {
+  const { currency, tiers } = fees;
+  const fee = (text: string) => <Fee text={text} currency={currency} />;
+  return (
+    <>
+      <DescriptionList
+        items={[
+          ["Currency", currency || "—"],
+          ["Least charge", fee(fees.baseFee)],
+          ["Per kilometre", fee(fees.ratePerKm)],
+        ]}
+      />
+      {tiers.length > 0 && <Tiers tiers={tiers} fee={fee} />}
+    </>
+  );
+}
+
+function Tiers(props: {
+  readonly tiers: readonly TariffTier[];
+  readonly fee: (text: string) => ComponentChildren;
+}) {
+  const { tiers, fee } = props;
+  return (
+    <table class="tier-table" aria-label="Tiers">
+      <thead>
+        <tr>
+          <th scope="col">Weight, kg</th>
+          <th scope="col">Flat fee</th>
+          <th scope="col">Per kilogram</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tiers.map(({ minKg, maxKg, flatFee, ratePerKg }, i) => (
+          <tr key={i}>
+            <th scope="row">
+              over {numberText(minKg)} to {numberText(maxKg)}
+            </th>
+            <td>{fee(flatFee)}</td>
+            <td>{fee(ratePerKg)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }

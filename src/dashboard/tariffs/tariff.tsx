@@ -3,21 +3,23 @@ import {
   type TariffVersion,
 } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import {
+  type ListTariffVersionsResponse,
+  TariffService,
+} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useTariffInForce } from "./tariff-in-force.ts";
 import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { Pager, usePageToken } from "../ui/pager.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { TariffStateBadge } from "./tariff-state.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import type { Column } from "../ui/table.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { CallOff } from "./publication.tsx";
-import { TariffView } from "./tariff-view.tsx";
+import { TariffView, useTariffInForce, VersionBadge } from "./tariff-view.tsx";
 
 /** How often to look whether others have published, in milliseconds. */
 const LOOK_MS = 15_000;
@@ -70,11 +72,7 @@ function NoTariff() {
   return (
     <Empty
       title="No tariff is in force yet"
-      action={
-        <a class="button" href={paths.tariffDrafts({})}>
-          Show the drafts
-        </a>
-      }
+      link={{ label: "Show the drafts", href: paths.tariffDrafts({}) }}
     >
       Nothing can be quoted or booked before one is. Prepare it as a draft, and publish that.
     </Empty>
@@ -120,7 +118,7 @@ const COLUMNS: readonly Column<TariffVersion>[] = [
   {
     header: "State",
     selfEvident: true,
-    cell: ({ state }) => <TariffStateBadge state={state} />,
+    cell: ({ state }) => <VersionBadge state={state} />,
   },
   { header: "From", cell: ({ effectiveAt }) => <Time at={effectiveAt} exact /> },
   { header: "By", cell: ({ author }) => author ?? "—" },
@@ -132,32 +130,17 @@ const COLUMNS: readonly Column<TariffVersion>[] = [
   },
 ];
 
-function Versions(props: {
-  readonly query: Query<{
-    readonly data: readonly TariffVersion[];
-    readonly nextPageToken: string;
-  }>;
-}) {
+function Versions(props: { readonly query: Query<ListTariffVersionsResponse> }) {
   return (
     <Section title="Versions" actions={<CompareLatest versions={props.query.data?.data ?? []} />}>
-      <QueryView query={props.query}>
-        {({ data, nextPageToken }) =>
-          data.length === 0 ? (
-            <Empty title="No versions yet">A draft becomes one when it is published.</Empty>
-          ) : (
-            <>
-              <Table
-                label="Versions"
-                columns={COLUMNS}
-                rows={data}
-                keyOf={({ version }) => String(version)}
-                href={({ version }) => paths.tariffVersion({ version: String(version) })}
-              />
-              <Pager nextPageToken={nextPageToken} />
-            </>
-          )
-        }
-      </QueryView>
+      <ListView
+        query={props.query}
+        label="Versions"
+        columns={COLUMNS}
+        keyOf={({ version }) => String(version)}
+        href={({ version }) => paths.tariffVersion({ version: String(version) })}
+        empty={<Empty title="No versions yet">A draft becomes one when it is published.</Empty>}
+      />
     </Section>
   );
 }

@@ -22,6 +22,8 @@ export function DetailPage<T>(props: {
   readonly fallbackTitle: string;
   /** Why there may be none. */
   readonly missing: ComponentChildren;
+  /** Whether there is no list of all to be led to. */
+  readonly unlinked?: boolean;
   readonly note?: (record: T) => ComponentChildren;
   readonly actions?: (record: T) => ComponentChildren;
   /** Whether it is loaded anew by itself all the time. */
@@ -31,7 +33,9 @@ export function DetailPage<T>(props: {
   const { query, up, fallbackTitle } = props;
   const record = query.data?.data;
   if (query.problem?.code === Code.NotFound) {
-    const link = { ...up, label: `Show all ${up.label.toLowerCase()}` };
+    const link = props.unlinked
+      ? undefined
+      : { ...up, label: `Show all ${up.label.toLowerCase()}` };
     return (
       <Page title={fallbackTitle} up={up}>
         <Empty title={`There is no such ${props.what}`} link={link}>

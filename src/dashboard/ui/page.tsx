@@ -67,7 +67,7 @@ export function Section(props: {
 /** Stands where there is nothing yet, and says what to do next. */
 export function Empty(props: {
   readonly title: string;
-  readonly link?: Link;
+  readonly link?: Link | undefined;
   /** What to do instead of following a link, such as a button. */
   readonly action?: ComponentChildren;
   readonly children?: ComponentChildren;
