@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import manifest from "../../package.json" with { type: "json" };
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
@@ -6,8 +7,8 @@ import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
-import type { UsageCounter } from "../features/reports/usage-counter.ts";
-import { createReporting } from "./reporting.ts";
+import { createReplicaHeartbeat } from "../features/reports/replica-heartbeat.ts";
+import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {
   runDeliveries,
@@ -18,8 +19,12 @@ import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Instruments } from "./instruments.ts";
-import { purgeRegularly } from "./purge-regularly.ts";
-import { sealRegularly } from "./seal-regularly.ts";
+import { createSealSecrets, purgeExpired, PURGE_MS, repeat, SEAL_MS } from "./upkeep.ts";
+
+/** How often a process says that it is there, in milliseconds. */
+const BEAT_MS = 5_000;
+/** How often counts of calls are written, in milliseconds; a process that is killed loses the rest. */
+const WRITE_MS = 10_000;
 
 /** What one process does besides answering calls. */
 export interface Background {
@@ -57,8 +62,8 @@ export interface BackgroundDeps {
 
 /** Builds the background work of one process; nothing is started yet. */
 export function createBackground(options: BackgroundDeps): Background {
-  const { databaseUrl, em, log, tariffs, keys, events, shutdownSignal } = options;
-  const reporting = createReporting(options);
+  const { databaseUrl, em, log, tariffs, keys, events, shutdownSignal: signal } = options;
+  const reports = createReports(options);
   let feed: ChangeFeed | undefined;
   let deliveries: Deliveries | undefined;
   const keyUse = createKeyUseRecorder({
@@ -93,21 +98,51 @@ export function createBackground(options: BackgroundDeps): Background {
   return {
     async start() {
       await follow();
-      shutdownSignal.throwIfAborted();
+      signal.throwIfAborted();
       deliveries = runDeliveries(log, { ...options, ...options.deliver });
-      void purgeRegularly({ ...options, now: options.deliver.now });
-      void sealRegularly(options);
-      void options.feedMonitor.run(shutdownSignal);
-      void options.databaseFigures.run(shutdownSignal);
-      void keyUse.run(shutdownSignal);
-      reporting.start(shutdownSignal);
+      const sealSecrets = createSealSecrets(em, options.secretSeal, log);
+      void repeat(signal, () =>
+        purgeExpired({ ...options, now: options.deliver.now }).then(() => PURGE_MS),
+      );
+      void repeat(signal, () => sealSecrets().then(() => SEAL_MS));
+      void repeat(signal, options.feedMonitor.look);
+      void repeat(signal, options.databaseFigures.look);
+      void keyUse.run(signal);
+      reports.start();
     },
     async stopDeliveries() {
       await deliveries?.close();
     },
     async close() {
-      await Promise.all([keyUse.record(), reporting.end(), feed?.close()]);
+      await Promise.all([keyUse.record(), reports.end(), feed?.close()]);
       await events.close();
+    },
+  };
+}
+
+/** Writes down regularly what this process counts, and that it is there. */
+function createReports({ em, log, usage, shutdownSignal: signal }: BackgroundDeps) {
+  const heartbeat = createReplicaHeartbeat(em, manifest.version);
+  let running: Promise<unknown> | undefined;
+  const report = (everyMs: number, write: () => Promise<void>) =>
+    repeat(signal, async () => {
+      // While the database is away, which is logged elsewhere, counts stay in memory.
+      await write().catch((error: unknown) => log.debug({ err: error }, "report not written"));
+      return everyMs;
+    });
+  return {
+    start() {
+      const writing = report(WRITE_MS, () => writeUsage(em, usage));
+      running = Promise.all([report(BEAT_MS, heartbeat.beat), writing]);
+    },
+    /** Writes the last counts, and that the process ends. Never rejects. */
+    async end(): Promise<void> {
+      if (running === undefined) return;
+      await running;
+      const ended = await Promise.allSettled([writeUsage(em, usage), heartbeat.end()]);
+      for (const each of ended) {
+        if (each.status === "rejected") log.warn({ err: each.reason }, "last report not written");
+      }
     },
   };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
 import { loadNewestEventMs } from "../features/events/feed-delay.ts";
@@ -11,8 +10,8 @@ import {
 
 /** What the database is asked for `/metrics`, ahead of time, so that no scrape waits for it. */
 export interface DatabaseFigures {
-  /** Looks again and again until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
+  /** Looks, and gives when to look again, in milliseconds. Never rejects. */
+  look(): Promise<number>;
   /** What the last look that succeeded found; undefined before the first. */
   latest(): Figures | undefined;
 }
@@ -43,7 +42,6 @@ export function createDatabaseFigures(options: {
   const { em, log, now } = options;
   let latest: Figures | undefined;
 
-  /** Gives how long to wait until the next look, in milliseconds. */
   async function look(): Promise<number> {
     const startedMs = performance.now();
     const backlog = await sampleBacklog(em);
@@ -54,16 +52,12 @@ export function createDatabaseFigures(options: {
   }
 
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        // While the database is away, the last figures stand; its absence is logged elsewhere.
-        const restMs = await look().catch((error: unknown) => {
-          log.debug({ err: error }, "figures not read");
-          return RETRY_MS;
-        });
-        await sleep(restMs, undefined, { ref: false, signal }).catch(() => undefined);
-      }
-    },
+    look: () =>
+      // While the database is away, the last figures stand; its absence is logged elsewhere.
+      look().catch((error: unknown) => {
+        log.debug({ err: error }, "figures not read");
+        return RETRY_MS;
+      }),
     latest: () => latest,
   };
 }

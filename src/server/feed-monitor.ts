@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { DEFAULT_MAX_EVENT_DELAY_SECONDS, type Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
@@ -6,8 +5,8 @@ import { loadOldestTransaction, loadFeedDelay } from "../features/events/feed-de
 
 /** Watches whether a transaction keeps events from being shown. */
 export interface FeedMonitor {
-  /** Looks every two seconds until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
+  /** Looks, and gives when to look again, in milliseconds. Never rejects. */
+  look(): Promise<number>;
   /** How long the oldest event that cannot be shown has waited, in seconds, at the last look. */
   delaySeconds(): number;
   /** Why the service is not ready: events wait for longer than they may; else undefined. */
@@ -50,12 +49,10 @@ export function createFeedMonitor(options: {
   }
 
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        // While the database is away, the last figures stand; its absence is logged elsewhere.
-        await look().catch((error: unknown) => log.debug({ err: error }, "feed not looked at"));
-        await sleep(LOOK_MS, undefined, { ref: false, signal }).catch(() => undefined);
-      }
+    async look() {
+      // While the database is away, the last figures stand; its absence is logged elsewhere.
+      await look().catch((error: unknown) => log.debug({ err: error }, "feed not looked at"));
+      return LOOK_MS;
     },
     delaySeconds: () => delaySeconds,
     stalledBecause() {

@@ -8,7 +8,7 @@ import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-se
 import { loadOldestTransaction, loadFeedDelay } from "../../src/features/events/feed-delay.ts";
 import { signInByEmail, spendAttempt } from "../../src/features/people/sign-in.ts";
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
-import { purgeRegularly } from "../../src/server/purge-regularly.ts";
+import { purgeExpired } from "../../src/server/upkeep.ts";
 import { book } from "../support/bookings.ts";
 import { postForm, signIn } from "../support/browser.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
@@ -273,18 +273,15 @@ async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise
 
 /** Purges everything once. */
 async function purge({ app: { em } }: TestService): Promise<void> {
-  const shutdown = new AbortController();
   const failed: string[] = [];
-  await purgeRegularly({
+  await purgeExpired({
     em,
     log: pino({ level: "silent" }),
     now: () => new Date(),
     eventRetentionDays: 1,
     countPurge(kind, rows) {
       if (rows === undefined) failed.push(kind);
-      if (kind === "events") shutdown.abort();
     },
-    shutdownSignal: shutdown.signal,
   });
   expect(failed).toEqual([]);
 }
