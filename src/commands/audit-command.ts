@@ -1,49 +1,45 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Command, Option } from "commander";
+import type { Command } from "commander";
 import {
   AuditActorKind,
-  ListAuditEntriesRequestSchema,
+  AuditService,
   type AuditActor,
   type AuditChange,
   type AuditEntry,
 } from "../../gen/shipments/admin/v1/audit_service_pb.js";
 import { MAX_PAGE_SIZE } from "../domain/limits.ts";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
-import { jsonOption, readWholeNumber } from "./options.ts";
-import { readRequest } from "./read-request.ts";
-import { runCommand } from "./run-command.ts";
+import { createRequest } from "./command-line-call.ts";
+import { wholeNumber } from "./options.ts";
+import { commandGroup, subcommand, timeText } from "./subcommand.ts";
+
+const { listAuditEntries: method } = AuditService.method;
 
 /** `audit list [--limit N] [--after ID]` */
 export function auditCommand(): Command {
-  const list = new Command("list")
-    .description("list the last administrative changes, newest first")
-    .addOption(
-      new Option("--after <id>", "those after this entry, oldest first; 0 for the first").argParser(
-        (text) => readWholeNumber(text, 0, Number.MAX_SAFE_INTEGER),
-      ),
-    )
-    .addOption(
-      new Option("--limit <count>", "how many")
-        .argParser((text) => readWholeNumber(text, 1, MAX_PAGE_SIZE))
-        .default(25),
-    )
-    .addOption(jsonOption())
-    .action(({ limit: pageSize, after, json }: { limit: number; after?: number; json: boolean }) =>
-      runCommand(json, async (em) => {
-        const following = after === undefined ? {} : { after: BigInt(after) };
-        const request = readRequest(ListAuditEntriesRequestSchema, { pageSize, ...following });
-        const { data } = await listAuditEntries(request, em);
-        const lines = data.length === 0 ? ["No changes yet."] : data.map(asLine);
-        return { json: { audit_entries: data.map(asJson) }, lines };
-      }),
-    );
-  return new Command("audit").description("who changed what").addCommand(list);
+  const list = subcommand<{ limit: number; after?: number }>(
+    "list",
+    "list the last administrative changes, newest first",
+    [
+      wholeNumber("--after <id>", "those after this entry, oldest first; 0 for the first", [
+        0,
+        Number.MAX_SAFE_INTEGER,
+      ]),
+      wholeNumber("--limit <count>", "how many", [1, MAX_PAGE_SIZE]).default(25),
+    ],
+    async (em, { limit: pageSize, after }) => {
+      const fields = { pageSize, ...(after === undefined ? {} : { after: BigInt(after) }) };
+      const { data } = await listAuditEntries(createRequest(method.input, fields), em);
+      const lines = data.length === 0 ? ["No changes yet."] : data.map(asLine);
+      return { json: { audit_entries: data.map(asJson) }, lines };
+    },
+  );
+  return commandGroup("audit", "who changed what", list);
 }
 
 function asJson({ id, actor, action, subject, workspace, ...entry }: AuditEntry) {
   return {
     id: Number(id),
-    created_at: timestampDate(entry.createdAt!).toISOString(),
+    created_at: timeText(entry.createdAt),
     actor: actorJson(actor!),
     action,
     subject,

@@ -1,10 +1,51 @@
 import { userInfo } from "node:os";
-import type { DescMethod } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+  type MessageValidType,
+} from "@bufbuild/protobuf";
+import type { EntityManager } from "../db/orm.ts";
 import type { OperatorCall } from "../pipeline/call.ts";
 import { localCall } from "../pipeline/local-call.ts";
+import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
+
+/**
+ * Calls an RPC of operators in the name of the account that runs the command.
+ *
+ * @throws Refusal FIELD_INVALID, and whatever the RPC throws
+ */
+export function callRpc<M extends DescMethodUnary>(
+  em: EntityManager,
+  method: M,
+  rpc: (
+    request: MessageValidType<M["input"]>,
+    call: OperatorCall,
+    em: EntityManager,
+  ) => Promise<MessageShape<M["output"]>>,
+  fields: MessageInitShape<M["input"]>,
+): Promise<MessageShape<M["output"]>> {
+  return rpc(createRequest<M["input"]>(method.input, fields), commandLineCall(method), em);
+}
+
+/**
+ * Creates a request, normalized and checked as one that comes in by the servers.
+ *
+ * @throws Refusal FIELD_INVALID
+ */
+export function createRequest<D extends DescMessage>(
+  schema: D,
+  fields: MessageInitShape<D>,
+): MessageValidType<D> {
+  const request = create(schema, fields);
+  compileValidateRequest(schema)(request, []);
+  return request as MessageValidType<D>;
+}
 
 /** A call of an operator's RPC by this command, in the name of the account that runs it. */
-export function commandLineCall(method: DescMethod): OperatorCall {
+export function commandLineCall(method: DescMethodUnary): OperatorCall {
   return localCall(method, "command_line", accountName());
 }
 
@@ -15,4 +56,18 @@ function accountName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
+}
+
+/** Loads every page of a list. */
+export async function listAll<T>(
+  load: (pageToken: string) => Promise<{ readonly data: T[]; readonly nextPageToken: string }>,
+): Promise<T[]> {
+  const all: T[] = [];
+  let pageToken = "";
+  do {
+    const page = await load(pageToken);
+    all.push(...page.data);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return all;
 }

@@ -1,12 +1,5 @@
-import { Command, Option } from "commander";
-import {
-  CreateWorkspaceApiKeyRequestSchema,
-  ListWorkspaceApiKeysRequestSchema,
-  RevokeWorkspaceApiKeyRequestSchema,
-  RotateWorkspaceApiKeysRequestSchema,
-  UpdateWorkspaceApiKeyRequestSchema,
-  WorkspaceAdminService,
-} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import type { Command, Option } from "commander";
+import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyScope, type ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
 import type { EntityManager } from "../db/orm.ts";
 import { Refusal } from "../domain/refusal.ts";
@@ -16,179 +9,152 @@ import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace
 import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
 import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
 import { updateWorkspaceApiKey } from "../features/workspace-admin/update-workspace-api-key.ts";
-import { commandLineCall } from "./command-line-call.ts";
+import { callRpc, createRequest } from "./command-line-call.ts";
 import {
-  jsonOption,
+  idOption,
   keyEndingIn,
   last4Option,
-  readWholeNumber,
-  workspaceOption,
+  option,
+  overlapOption,
+  required,
+  valueNamed,
 } from "./options.ts";
-import { readRequest } from "./read-request.ts";
-import { CommandRefused, runCommand } from "./run-command.ts";
+import { CommandRefused } from "./run-command.ts";
+import { commandGroup, subcommand } from "./subcommand.ts";
 
 const { method } = WorkspaceAdminService;
 
-/** How long old keys can go on working after a rotation, in seconds: 7 days. */
-const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
-
-/**
- * `key create --workspace ID --name NAME [--scope SCOPE]`,
- * `key update --workspace ID --last4 XXXX [--name NAME] [--scope SCOPE]`,
- * `key rotate --workspace ID [--overlap SECONDS]` and `key revoke --workspace ID --last4 XXXX`
- */
+/** `key create`, `update`, `rotate` and `revoke` */
 export function keyCommand(): Command {
-  const rotate = new Command("rotate")
-    .description("make a new key; the others end after the overlap")
-    .addOption(workspaceOption())
-    .addOption(
-      new Option("--overlap <seconds>", "how long the other keys go on working")
-        .argParser((text) => readWholeNumber(text, 0, MAX_OVERLAP_SECONDS))
-        .default(0),
-    )
-    .addOption(jsonOption())
-    .action(({ workspace, overlap, json }: { workspace: number; overlap: number; json: boolean }) =>
-      runCommand(json, async (em) => {
-        const { apiKey } = await rotateWorkspaceApiKeys(
-          readRequest(RotateWorkspaceApiKeysRequestSchema, {
-            workspace: BigInt(workspace),
-            overlapSeconds: overlap,
-          }),
-          commandLineCall(method.rotateWorkspaceApiKeys),
-          em,
-        );
-        return {
-          json: { api_key: apiKey },
-          lines: [
-            `The new key, shown this once: ${apiKey}`,
-            overlap === 0
-              ? "Every other key of the workspace has stopped. With --overlap SECONDS they would go on for a while."
-              : `The other keys of the workspace stop in ${overlap} seconds.`,
-          ],
-        };
-      }),
-    );
-  const revoke = new Command("revoke")
-    .description("end a key now")
-    .addOption(workspaceOption())
-    .addOption(last4Option().makeOptionMandatory())
-    .addOption(jsonOption())
-    .action(({ workspace, last4, json }: { workspace: number; last4: string; json: boolean }) =>
-      runCommand(json, async (em) => {
-        const revoked = await revokeKeys(em, workspace, last4);
-        if (revoked === 0) {
-          throw new CommandRefused(
-            `Workspace ${workspace} has no working key that ends in ${last4}.`,
-          );
-        }
-        return { json: { revoked }, lines: [`Revoked ${revoked}.`] };
-      }),
-    );
-  return new Command("key")
-    .description("the secret keys of workspaces")
-    .addCommand(createCommand())
-    .addCommand(updateCommand())
-    .addCommand(rotate)
-    .addCommand(revoke);
+  return commandGroup(
+    "key",
+    "the secret keys of workspaces",
+    createCommand(),
+    updateCommand(),
+    rotateCommand(),
+    revokeCommand(),
+  );
 }
 
-interface CreateOptions {
-  readonly workspace: number;
-  readonly name: string;
-  readonly scope?: KeyScope;
-  readonly json: boolean;
-}
-
-function createCommand(): Command {
-  return new Command("create")
-    .description("make one more key, beside the others")
-    .addOption(workspaceOption())
-    .requiredOption("--name <name>", "the program that it is for")
-    .addOption(scopeOption())
-    .addOption(jsonOption())
-    .action(({ workspace, name, scope, json }: CreateOptions) =>
-      runCommand(json, async (em) => {
-        const fields = { workspace: BigInt(workspace), name, scope: sentScope(scope) };
-        const request = readRequest(CreateWorkspaceApiKeyRequestSchema, fields);
-        const call = commandLineCall(method.createWorkspaceApiKey);
-        const { data, apiKey } = await createWorkspaceApiKey(request, call, em);
-        return {
-          json: { key: asJson(data!), api_key: apiKey },
-          lines: [`The new key, shown this once: ${apiKey}`, ...described(data!)],
-        };
-      }),
-    );
-}
-
-interface UpdateOptions {
-  readonly workspace: number;
+interface KeyOptions {
+  readonly workspace: bigint;
   readonly last4: string;
-  readonly name?: string;
-  readonly scope?: KeyScope;
-  readonly json: boolean;
 }
 
+/** `key create --workspace ID --name NAME [--scope SCOPE]` */
+function createCommand(): Command {
+  return subcommand<{ workspace: bigint; name: string; scope?: KeyScope }>(
+    "create",
+    "make one more key, beside the others",
+    [idOption("workspace"), required("--name <name>", "the program that it is for"), scopeOption()],
+    async (em, { workspace, name, scope }) => {
+      const fields = { workspace, name, scope: valueNamed(ApiKeyScope, scope) };
+      const created = await callRpc(
+        em,
+        method.createWorkspaceApiKey,
+        createWorkspaceApiKey,
+        fields,
+      );
+      const { data, apiKey } = created;
+      return {
+        json: { key: asJson(data!), api_key: apiKey },
+        lines: [`The new key, shown this once: ${apiKey}`, asLine(data!)],
+      };
+    },
+  );
+}
+
+/** `key update --workspace ID --last4 XXXX [--name NAME] [--scope SCOPE]` */
 function updateCommand(): Command {
-  return new Command("update")
-    .description("give a key another name or scope")
-    .addOption(workspaceOption())
-    .addOption(last4Option().makeOptionMandatory())
-    .option("--name <name>", "the program that it is for")
-    .addOption(scopeOption())
-    .addOption(jsonOption())
-    .action(({ workspace: id, last4, name, scope, json }: UpdateOptions) =>
-      runCommand(json, async (em) => {
-        const workspace = BigInt(id);
-        const listing = readRequest(ListWorkspaceApiKeysRequestSchema, { workspace });
-        const { data: keys } = await listWorkspaceApiKeys(listing, em);
-        const { id: key } = keyEndingIn(keys, last4, `Workspace ${id}`);
-        const fields = { workspace, key, name, scope: sentScope(scope) };
-        const request = readRequest(UpdateWorkspaceApiKeyRequestSchema, fields);
-        const call = commandLineCall(method.updateWorkspaceApiKey);
-        const { data } = await updateWorkspaceApiKey(request, call, em);
-        return { json: { key: asJson(data!) }, lines: described(data!) };
-      }),
-    );
+  return subcommand<KeyOptions & { name?: string; scope?: KeyScope }>(
+    "update",
+    "give a key another name or scope",
+    [
+      idOption("workspace"),
+      last4Option().makeOptionMandatory(),
+      option("--name <name>", "the program that it is for"),
+      scopeOption(),
+    ],
+    async (em, { workspace, last4, name, scope }) => {
+      const keys = await listKeys(em, workspace);
+      const { id: key } = keyEndingIn(keys, last4, `Workspace ${workspace}`);
+      const fields = { workspace, key, name, scope: valueNamed(ApiKeyScope, scope) };
+      const { data } = await callRpc(
+        em,
+        method.updateWorkspaceApiKey,
+        updateWorkspaceApiKey,
+        fields,
+      );
+      return { json: { key: asJson(data!) }, lines: [asLine(data!)] };
+    },
+  );
+}
+
+/** `key rotate --workspace ID [--overlap SECONDS]` */
+function rotateCommand(): Command {
+  return subcommand<{ workspace: bigint; overlap: number }>(
+    "rotate",
+    "make a new key; the others end after the overlap",
+    [idOption("workspace"), overlapOption("how long the other keys go on working")],
+    async (em, { workspace, overlap: overlapSeconds }) => {
+      const fields = { workspace, overlapSeconds };
+      const { rotateWorkspaceApiKeys: rotate } = method;
+      const { apiKey } = await callRpc(em, rotate, rotateWorkspaceApiKeys, fields);
+      return {
+        json: { api_key: apiKey },
+        lines: [
+          `The new key, shown this once: ${apiKey}`,
+          overlapSeconds === 0
+            ? "Every other key of the workspace has stopped. With --overlap SECONDS they would go on for a while."
+            : `The other keys of the workspace stop in ${overlapSeconds} seconds.`,
+        ],
+      };
+    },
+  );
+}
+
+/** `key revoke --workspace ID --last4 XXXX` */
+function revokeCommand(): Command {
+  return subcommand<KeyOptions>(
+    "revoke",
+    "end a key now",
+    [idOption("workspace"), last4Option().makeOptionMandatory()],
+    async (em, { workspace, last4 }) => {
+      const keys = await listKeys(em, workspace).catch((error: unknown) => {
+        if (error instanceof Refusal && error.reason === "WORKSPACE_NOT_FOUND") return [];
+        throw error;
+      });
+      const matching = keys.filter((key) => key.last4 === last4);
+      for (const { id: key } of matching) {
+        const { revokeWorkspaceApiKey: revoke } = method;
+        await callRpc(em, revoke, revokeWorkspaceApiKey, { workspace, key });
+      }
+      const revoked = matching.length;
+      if (revoked === 0) {
+        throw new CommandRefused(
+          `Workspace ${workspace} has no working key that ends in ${last4}.`,
+        );
+      }
+      return { json: { revoked }, lines: [`Revoked ${revoked}.`] };
+    },
+  );
+}
+
+/** The keys of a workspace that work, the oldest first. */
+export async function listKeys(em: EntityManager, workspace: bigint): Promise<ApiKey[]> {
+  const request = createRequest(method.listWorkspaceApiKeys.input, { workspace });
+  return (await listWorkspaceApiKeys(request, em)).data;
 }
 
 function scopeOption(): Option {
-  return new Option("--scope <scope>", "what it may be used for").choices(KEY_SCOPES);
-}
-
-const SCOPES: Readonly<Record<KeyScope, ApiKeyScope>> = {
-  read_only: ApiKeyScope.READ_ONLY,
-  full: ApiKeyScope.FULL,
-};
-
-function sentScope(scope: KeyScope | undefined): ApiKeyScope | undefined {
-  return scope && SCOPES[scope];
+  return option("--scope <scope>", "what it may be used for").choices(KEY_SCOPES);
 }
 
 function asJson({ id, name, last4, scope }: ApiKey) {
   return { id, name: name ?? null, last4, scope: ApiKeyScope[scope].toLowerCase() };
 }
 
-function described(key: ApiKey): string[] {
+function asLine(key: ApiKey): string {
   const { name, last4, scope } = asJson(key);
-  return [`Key ...${last4}: ${name ?? "unnamed"}, ${scope}`];
-}
-
-/**
- * Revokes the working keys of a workspace that end in these characters.
- *
- * @returns how many; 0 also when there is no such workspace
- */
-async function revokeKeys(em: EntityManager, id: number, last4: string): Promise<number> {
-  const workspace = BigInt(id);
-  const listing = readRequest(ListWorkspaceApiKeysRequestSchema, { workspace });
-  const { data } = await listWorkspaceApiKeys(listing, em).catch((error: unknown) => {
-    if (error instanceof Refusal && error.reason === "WORKSPACE_NOT_FOUND") return { data: [] };
-    throw error;
-  });
-  const matching = data.filter((key) => key.last4 === last4);
-  for (const { id: key } of matching) {
-    const request = readRequest(RevokeWorkspaceApiKeyRequestSchema, { workspace, key });
-    await revokeWorkspaceApiKey(request, commandLineCall(method.revokeWorkspaceApiKey), em);
-  }
-  return matching.length;
+  return `Key ...${last4}: ${name ?? "unnamed"}, ${scope}`;
 }

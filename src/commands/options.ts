@@ -2,26 +2,52 @@ import { InvalidArgumentError, Option } from "commander";
 import { PAYMENT_PROVIDERS } from "../features/workspaces/payment-connection.entity.ts";
 import { CommandRefused } from "./run-command.ts";
 
+/** How long old keys can go on working after a rotation, in seconds: 7 days. */
+const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
+
 /** `--json`: prints one JSON object on standard output, and nothing else. */
 export function jsonOption(): Option {
   return new Option("--json", "print one JSON object").default(false);
 }
 
-/** `--workspace ID` */
-export function workspaceOption(): Option {
-  return new Option("--workspace <id>", "the workspace's id")
-    .argParser((text) => readWholeNumber(text, 1, Number.MAX_SAFE_INTEGER))
-    .makeOptionMandatory();
+export function option(flags: string, description: string): Option {
+  return new Option(flags, description);
+}
+
+/** An option that has to be given. */
+export function required(flags: string, description: string): Option {
+  return option(flags, description).makeOptionMandatory();
+}
+
+/** An option that is a whole number from `least` to `most`. */
+export function wholeNumber(
+  flags: string,
+  description: string,
+  [least, most]: readonly [number, number],
+): Option {
+  return option(flags, description).argParser((text) => parseWholeNumber(text, least, most));
+}
+
+/** `--workspace ID` or `--operator ID`, as a `bigint` */
+export function idOption(of: "workspace" | "operator"): Option {
+  return required(`--${of} <id>`, `the ${of}'s id`).argParser((text) =>
+    BigInt(parseWholeNumber(text, 1, Number.MAX_SAFE_INTEGER)),
+  );
 }
 
 /** `--last4 XXXX`: names a key. */
 export function last4Option(): Option {
-  return new Option("--last4 <characters>", "the key's last four characters").argParser(readLast4);
+  return new Option("--last4 <characters>", "the key's last four characters").argParser(parseLast4);
 }
 
-function readLast4(text: string): string {
+function parseLast4(text: string): string {
   if (/^[0-9A-Za-z]{4}$/.test(text)) return text;
   throw new InvalidArgumentError("It must be four letters or digits.");
+}
+
+/** `--overlap SECONDS` */
+export function overlapOption(description: string): Option {
+  return wholeNumber("--overlap <seconds>", description, [0, MAX_OVERLAP_SECONDS]).default(0);
 }
 
 /**
@@ -43,16 +69,24 @@ export function keyEndingIn<Key extends { readonly last4: string }>(
 
 /** `--provider manual`, or with other flags. */
 export function providerOption(flags = "--provider <provider>"): Option {
-  return new Option(flags, "the payment provider").choices([...PAYMENT_PROVIDERS]);
+  return option(flags, "the payment provider").choices([...PAYMENT_PROVIDERS]);
 }
 
 /**
- * Reads a whole number from the text of an option.
+ * Parses the text of an option.
  *
  * @throws InvalidArgumentError when it is not a whole number from `least` to `most`
  */
-export function readWholeNumber(text: string, least: number, most: number): number {
+export function parseWholeNumber(text: string, least: number, most: number): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return value;
   throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+}
+
+/** The value of an enum by the name that the JSON dialect gives it. */
+export function valueNamed<V, N extends string | undefined>(
+  values: Readonly<Record<string, string | V>>,
+  name: N,
+): V | (undefined extends N ? undefined : never) {
+  return (name && values[name.toUpperCase()]) as V;
 }

@@ -18,7 +18,7 @@ import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { loadPublishedTariff } from "../features/tariffs/versions/load-version.ts";
 import { commandLineCall } from "./command-line-call.ts";
-import { jsonOption, readWholeNumber } from "./options.ts";
+import { jsonOption, parseWholeNumber } from "./options.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
 
 /** How large a tariff file may be, in bytes. */
@@ -95,7 +95,7 @@ function rollBackCommand(): Command {
   return new Command("roll-back")
     .description("publish an earlier version again, as the next one")
     .requiredOption("--version <number>", "the version to repeat", (text) =>
-      readWholeNumber(text, 1, 2 ** 31 - 1),
+      parseWholeNumber(text, 1, 2 ** 31 - 1),
     )
     .option("--note <text>", "why, for those who read it later", readNote)
     .addOption(jsonOption())

@@ -1,180 +1,173 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, type Command, type Option } from "commander";
 import {
-  CreateWorkspaceRequestSchema,
-  RenameWorkspaceRequestSchema,
-  ResumeWorkspaceRequestSchema,
-  SuspendWorkspaceRequestSchema,
   WorkspaceAdminService,
+  type AdminWorkspace,
 } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { ApiKeyScope, type ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
+import { MAX_PAGE_SIZE } from "../domain/limits.ts";
 import { createWorkspace } from "../features/workspace-admin/create-workspace.ts";
+import { listWorkspaces } from "../features/workspace-admin/list-workspaces.ts";
 import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts";
 import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts";
 import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
-import { commandLineCall } from "./command-line-call.ts";
-import { listAllWorkspaces, type ListedWorkspace } from "./list-all-workspaces.ts";
-import { jsonOption, providerOption, workspaceOption } from "./options.ts";
-import { readRequest } from "./read-request.ts";
-import { runCommand } from "./run-command.ts";
+import { callRpc, createRequest, listAll } from "./command-line-call.ts";
+import { listKeys } from "./key-command.ts";
+import { idOption, providerOption, required } from "./options.ts";
+import { commandGroup, subcommand, timeText } from "./subcommand.ts";
 
 const { method } = WorkspaceAdminService;
 
 /** How long the name of a workspace may be, in characters. */
 const MAX_NAME_LENGTH = 200;
 
-/** The options that name one workspace. */
 interface WorkspaceOptions {
-  readonly workspace: number;
-  readonly json: boolean;
+  readonly workspace: bigint;
 }
 
-/**
- * `workspace create --name NAME [--payment-provider manual]`, `workspace list`,
- * `workspace rename --workspace ID --name NAME` and `workspace suspend|resume --workspace ID`
- */
+/** `workspace create`, `list`, `rename`, `suspend` and `resume` */
 export function workspaceCommand(): Command {
-  return new Command("workspace")
-    .description("the teams that book")
-    .addCommand(createCommand())
-    .addCommand(listCommand())
-    .addCommand(renameCommand())
-    .addCommand(suspendCommand())
-    .addCommand(resumeCommand());
+  return commandGroup(
+    "workspace",
+    "the teams that book",
+    createCommand(),
+    listCommand(),
+    renameCommand(),
+    suspendCommand(),
+    resumeCommand(),
+  );
 }
 
+/** `workspace create --name NAME [--payment-provider manual]` */
 function createCommand(): Command {
-  return new Command("create")
-    .description("make a workspace and its first API key")
-    .addOption(nameOption())
-    .addOption(providerOption("--payment-provider <provider>"))
-    .addOption(jsonOption())
-    .action((options: { name: string; paymentProvider?: PaymentProviderName; json: boolean }) =>
-      runCommand(options.json, async (em) => {
-        const { name, paymentProvider } = options;
-        const request = readRequest(CreateWorkspaceRequestSchema, { name, paymentProvider });
-        const call = commandLineCall(method.createWorkspace);
-        const { data, apiKey } = await createWorkspace(request, call, em);
-        const workspace = { id: Number(data!.id), name: data!.name };
-        return {
-          json: { workspace, api_key: apiKey },
-          lines: [
-            `Workspace ${workspace.id}: ${workspace.name}`,
-            `Its key, shown this once: ${apiKey}`,
-          ],
-        };
-      }),
-    );
+  return subcommand<{ name: string; paymentProvider?: PaymentProviderName }>(
+    "create",
+    "make a workspace and its first API key",
+    [nameOption(), providerOption("--payment-provider <provider>")],
+    async (em, { name, paymentProvider }) => {
+      const fields = { name, paymentProvider };
+      const created = await callRpc(em, method.createWorkspace, createWorkspace, fields);
+      const { data, apiKey } = created;
+      const workspace = { id: Number(data!.id), name: data!.name };
+      return {
+        json: { workspace, api_key: apiKey },
+        lines: [
+          `Workspace ${workspace.id}: ${workspace.name}`,
+          `Its key, shown this once: ${apiKey}`,
+        ],
+      };
+    },
+  );
 }
 
+/** `workspace list`, the oldest first */
 function listCommand(): Command {
-  return new Command("list")
-    .description("list the workspaces, their payment providers and working keys")
-    .addOption(jsonOption())
-    .action(({ json }: { json: boolean }) =>
-      runCommand(json, async (em) => {
-        const workspaces = await listAllWorkspaces(em);
-        const lines = workspaces.length === 0 ? ["No workspaces yet."] : workspaces.map(asLine);
-        return { json: { workspaces: workspaces.map(asJson) }, lines };
-      }),
-    );
+  return subcommand(
+    "list",
+    "list the workspaces, their payment providers and working keys",
+    [],
+    async (em) => {
+      const workspaces = await listAll((pageToken) => {
+        const page = { pageSize: MAX_PAGE_SIZE, pageToken };
+        return listWorkspaces(createRequest(method.listWorkspaces.input, page), em);
+      });
+      const listed: (readonly [AdminWorkspace, ApiKey[]])[] = [];
+      for (const workspace of workspaces.toSorted((a, b) => Number(a.id - b.id))) {
+        listed.push([workspace, await listKeys(em, workspace.id)]);
+      }
+      return {
+        json: { workspaces: listed.map((one) => asJson(...one)) },
+        lines: listed.length === 0 ? ["No workspaces yet."] : listed.map((one) => asLine(...one)),
+      };
+    },
+  );
 }
 
+/** `workspace rename --workspace ID --name NAME` */
 function renameCommand(): Command {
-  return new Command("rename")
-    .description("give a workspace another name")
-    .addOption(workspaceOption())
-    .addOption(nameOption())
-    .addOption(jsonOption())
-    .action(({ workspace, name, json }: WorkspaceOptions & { readonly name: string }) =>
-      runCommand(json, async (em) => {
-        const fields = { workspace: BigInt(workspace), name };
-        const request = readRequest(RenameWorkspaceRequestSchema, fields);
-        await renameWorkspace(request, commandLineCall(method.renameWorkspace), em);
-        return {
-          json: { workspace: { id: workspace, name: request.name } },
-          lines: [`Workspace ${workspace}: ${request.name}`],
-        };
-      }),
-    );
+  return subcommand<WorkspaceOptions & { name: string }>(
+    "rename",
+    "give a workspace another name",
+    [idOption("workspace"), nameOption()],
+    async (em, { workspace, name: given }) => {
+      const fields = { workspace, name: given };
+      const { data } = await callRpc(em, method.renameWorkspace, renameWorkspace, fields);
+      const { id, name } = data!;
+      return {
+        json: { workspace: { id: Number(id), name } },
+        lines: [`Workspace ${id}: ${name}`],
+      };
+    },
+  );
 }
 
+/** `workspace suspend --workspace ID` */
 function suspendCommand(): Command {
-  return new Command("suspend")
-    .description("refuse all calls of a workspace until it is resumed")
-    .addOption(workspaceOption())
-    .addOption(jsonOption())
-    .action(({ workspace, json }: WorkspaceOptions) =>
-      runCommand(json, async (em) => {
-        const request = readRequest(SuspendWorkspaceRequestSchema, {
-          workspace: BigInt(workspace),
-        });
-        const call = commandLineCall(method.suspendWorkspace);
-        const { data } = await suspendWorkspace(request, call, em);
-        const suspendedAt = timestampDate(data!.suspendedAt!).toISOString();
-        return {
-          json: { workspace, suspended_at: suspendedAt },
-          lines: [`Workspace ${workspace} has been suspended since ${suspendedAt}.`],
-        };
-      }),
-    );
+  return subcommand<WorkspaceOptions>(
+    "suspend",
+    "refuse all calls of a workspace until it is resumed",
+    [idOption("workspace")],
+    async (em, { workspace }) => {
+      const { data } = await callRpc(em, method.suspendWorkspace, suspendWorkspace, { workspace });
+      const suspendedAt = timeText(data!.suspendedAt);
+      return {
+        json: { workspace: Number(workspace), suspended_at: suspendedAt },
+        lines: [`Workspace ${workspace} has been suspended since ${suspendedAt}.`],
+      };
+    },
+  );
 }
 
+/** `workspace resume --workspace ID` */
 function resumeCommand(): Command {
-  return new Command("resume")
-    .description("take the calls of a suspended workspace again")
-    .addOption(workspaceOption())
-    .addOption(jsonOption())
-    .action(({ workspace, json }: WorkspaceOptions) =>
-      runCommand(json, async (em) => {
-        const request = readRequest(ResumeWorkspaceRequestSchema, { workspace: BigInt(workspace) });
-        await resumeWorkspace(request, commandLineCall(method.resumeWorkspace), em);
-        return {
-          json: { workspace, suspended_at: null },
-          lines: [`Workspace ${workspace} is not suspended.`],
-        };
-      }),
-    );
+  return subcommand<WorkspaceOptions>(
+    "resume",
+    "take the calls of a suspended workspace again",
+    [idOption("workspace")],
+    async (em, { workspace }) => {
+      await callRpc(em, method.resumeWorkspace, resumeWorkspace, { workspace });
+      return {
+        json: { workspace: Number(workspace), suspended_at: null },
+        lines: [`Workspace ${workspace} is not suspended.`],
+      };
+    },
+  );
 }
 
 function nameOption(): Option {
-  return new Option("--name <name>", "the workspace's name")
-    .argParser(readName)
-    .makeOptionMandatory();
+  return required("--name <name>", "the workspace's name").argParser(parseName);
 }
 
-function readName(text: string): string {
+function parseName(text: string): string {
   const name = text.trim();
   if (name !== "" && name.length <= MAX_NAME_LENGTH) return name;
   throw new InvalidArgumentError(`It must have 1 to ${MAX_NAME_LENGTH} characters.`);
 }
 
-function asJson({ workspace: { id, name, paymentProvider }, keys }: ListedWorkspace) {
+function asJson({ id, name, paymentProvider }: AdminWorkspace, keys: readonly ApiKey[]) {
   return {
     id: Number(id),
     name,
     payment_provider: paymentProvider ?? null,
-    keys: keys.map(({ name: of, last4, isReadOnly, endsAt }) => ({
+    keys: keys.map(({ name: of = null, last4, scope, endsAt }) => ({
       name: of,
       last4,
-      scope: isReadOnly ? "read_only" : "full",
-      ends_at: endsAt,
+      scope: ApiKeyScope[scope].toLowerCase(),
+      ends_at: timeText(endsAt),
     })),
   };
 }
 
-function asLine({ workspace, keys }: ListedWorkspace): string {
-  const { id, name, suspendedAt, paymentProvider = "no payment provider" } = workspace;
-  const listed = keys.map(({ last4, isReadOnly, endsAt }) =>
+function asLine(workspace: AdminWorkspace, workingKeys: readonly ApiKey[]): string {
+  const { id, name, payment_provider: provider, keys } = asJson(workspace, workingKeys);
+  const listed = keys.map(({ last4, scope, ends_at: endsAt }) =>
     [
       `...${last4}`,
-      ...(isReadOnly ? ["read-only"] : []),
-      ...(endsAt === null ? [] : [`until ${endsAt.toISOString()}`]),
+      ...(scope === "read_only" ? ["read-only"] : []),
+      ...(endsAt === null ? [] : [`until ${endsAt}`]),
     ].join(" "),
   );
-  const suspended =
-    suspendedAt === undefined
-      ? ""
-      : `  suspended since ${timestampDate(suspendedAt).toISOString()}`;
-  return `${id}  ${name}  ${paymentProvider}  ${listed.join(", ") || "no key"}${suspended}`;
+  const since = timeText(workspace.suspendedAt);
+  const suspended = since === null ? "" : `  suspended since ${since}`;
+  return `${id}  ${name}  ${provider ?? "no payment provider"}  ${listed.join(", ") || "no key"}${suspended}`;
 }

@@ -11,7 +11,7 @@ import {
   WorkspaceAdminService,
 } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { ApiKey } from "../../gen/shipments/v1/api_key_pb.js";
-import { readRequest } from "../../src/commands/read-request.ts";
+import { createRequest } from "../../src/commands/command-line-call.ts";
 import type { EntityManager } from "../../src/db/orm.ts";
 import { connectPaymentProvider } from "../../src/features/workspace-admin/connect-payment-provider.ts";
 import { createWorkspace } from "../../src/features/workspace-admin/create-workspace.ts";
@@ -35,7 +35,7 @@ export async function makeWorkspace(
   em: EntityManager,
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },
 ): Promise<{ readonly id: number; readonly apiKey: string }> {
-  const request = readRequest(CreateWorkspaceRequestSchema, fields);
+  const request = createRequest(CreateWorkspaceRequestSchema, fields);
   const { data, apiKey } = await createWorkspace(request, callOf(method.createWorkspace), em);
   return { id: Number(data!.id), apiKey };
 }
@@ -48,11 +48,11 @@ export async function setPaymentProvider(
 ): Promise<void> {
   const workspace = BigInt(id);
   if (paymentProvider === undefined) {
-    const request = readRequest(DisconnectPaymentProviderRequestSchema, { workspace });
+    const request = createRequest(DisconnectPaymentProviderRequestSchema, { workspace });
     await disconnectPaymentProvider(request, callOf(method.disconnectPaymentProvider), em);
   } else {
     const fields = { workspace, paymentProvider };
-    const request = readRequest(ConnectPaymentProviderRequestSchema, fields);
+    const request = createRequest(ConnectPaymentProviderRequestSchema, fields);
     await connectPaymentProvider(request, callOf(method.connectPaymentProvider), em);
   }
 }
@@ -65,19 +65,19 @@ export async function setLimit(
   limit: RateLimit,
 ): Promise<void> {
   const fields = { workspace: BigInt(id), [limitClass]: limit };
-  const request = readRequest(UpdateWorkspaceLimitsRequestSchema, fields);
+  const request = createRequest(UpdateWorkspaceLimitsRequestSchema, fields);
   await updateWorkspaceLimits(request, callOf(method.updateWorkspaceLimits), em);
 }
 
 /** Refuses all calls of a workspace. */
 export async function suspend(em: EntityManager, id: number): Promise<void> {
-  const request = readRequest(SuspendWorkspaceRequestSchema, { workspace: BigInt(id) });
+  const request = createRequest(SuspendWorkspaceRequestSchema, { workspace: BigInt(id) });
   await suspendWorkspace(request, callOf(method.suspendWorkspace), em);
 }
 
 /** Takes the calls of a suspended workspace again. */
 export async function resume(em: EntityManager, id: number): Promise<void> {
-  const request = readRequest(ResumeWorkspaceRequestSchema, { workspace: BigInt(id) });
+  const request = createRequest(ResumeWorkspaceRequestSchema, { workspace: BigInt(id) });
   await resumeWorkspace(request, callOf(method.resumeWorkspace), em);
 }
 
@@ -88,14 +88,14 @@ export async function rotateKeys(
   overlapSeconds: number,
 ): Promise<string> {
   const fields = { workspace: BigInt(id), overlapSeconds };
-  const request = readRequest(RotateWorkspaceApiKeysRequestSchema, fields);
+  const request = createRequest(RotateWorkspaceApiKeysRequestSchema, fields);
   const call = callOf(method.rotateWorkspaceApiKeys);
   return (await rotateWorkspaceApiKeys(request, call, em)).apiKey;
 }
 
 /** The working keys of a workspace, the oldest first. */
 export async function listKeys(em: EntityManager, id: number): Promise<ApiKey[]> {
-  const request = readRequest(ListWorkspaceApiKeysRequestSchema, { workspace: BigInt(id) });
+  const request = createRequest(ListWorkspaceApiKeysRequestSchema, { workspace: BigInt(id) });
   return (await listWorkspaceApiKeys(request, em)).data;
 }
 
@@ -103,6 +103,6 @@ export async function listKeys(em: EntityManager, id: number): Promise<ApiKey[]>
 export async function revokeKey(em: EntityManager, id: number, apiKey: string): Promise<void> {
   const key = (await listKeys(em, id)).find(({ last4 }) => apiKey.endsWith(last4))!.id;
   const fields = { workspace: BigInt(id), key };
-  const request = readRequest(RevokeWorkspaceApiKeyRequestSchema, fields);
+  const request = createRequest(RevokeWorkspaceApiKeyRequestSchema, fields);
   await revokeWorkspaceApiKey(request, callOf(method.revokeWorkspaceApiKey), em);
 }
