@@ -11,9 +11,9 @@ import { createReplicaHeartbeat } from "../features/reports/replica-heartbeat.ts
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {
-  runDeliveries,
+  deliverWebhooks,
   type Deliveries,
-  type RunDeps,
+  type DeliverDeps,
 } from "../features/webhooks/deliver-webhooks.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
@@ -53,7 +53,7 @@ export interface BackgroundDeps {
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
   readonly secretSeal: SecretSeal;
-  readonly deliver: Omit<RunDeps, "em" | "events" | "secretSeal">;
+  readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
   readonly countPurge: Instruments["countPurge"];
@@ -99,7 +99,7 @@ export function createBackground(options: BackgroundDeps): Background {
     async start() {
       await follow();
       signal.throwIfAborted();
-      deliveries = runDeliveries(log, { ...options, ...options.deliver });
+      deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       const sealSecrets = createSealSecrets(em, options.secretSeal, log);
       void repeat(signal, () =>
         purgeExpired({ ...options, now: options.deliver.now }).then(() => PURGE_MS),

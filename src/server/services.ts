@@ -51,7 +51,7 @@ import { redeliverEvent } from "../features/webhooks/redeliver-event.ts";
 import { rotateWebhookSecret } from "../features/webhooks/rotate-webhook-secret.ts";
 import { testWebhook } from "../features/webhooks/test-webhook.ts";
 import { updateWebhook } from "../features/webhooks/update-webhook.ts";
-import type { WebhookDeps } from "../features/webhooks/webhook-deps.ts";
+import type { WebhookDeps } from "../features/webhooks/load-webhook.ts";
 import { inviteMember } from "../features/people/invite-member.ts";
 import { listMembers } from "../features/people/list-members.ts";
 import { removeMember } from "../features/people/remove-member.ts";

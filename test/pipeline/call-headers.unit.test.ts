@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { createSecretKey } from "../../src/domain/secret-key.ts";
-import { mintWebhookSecret } from "../../src/domain/webhook/webhook-signature.ts";
+import { createWebhookSecret } from "../../src/domain/webhook/webhook-signature.ts";
 import { readCallHeaders, readTraceparent } from "../../src/pipeline/call-headers.ts";
 
 const HASH = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b";
@@ -23,7 +23,7 @@ test.each([
   createSecretKey("shp_"),
   createSecretKey("sho_").slice(0, 20),
   `call-${createSecretKey("shp_")}-7`,
-  mintWebhookSecret(),
+  createWebhookSecret(),
   `Bearer:${HASH.slice(0, 20)}`,
   TOKEN,
   `session=${TOKEN};x`,

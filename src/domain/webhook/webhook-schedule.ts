@@ -29,18 +29,18 @@ export const MAX_ATTEMPTS = WAITS_MS.length;
  * How long to wait before the next attempt, in milliseconds; undefined when there is none left.
  *
  * @param attempts how many were made
- * @param askedMs the wait that the receiver asked for (Retry-After), kept to a day at most
+ * @param requestedMs the wait that the receiver asked for (Retry-After), kept to a day at most
  * @param random from 0 to 1
  */
 export function nextWaitMs(
   attempts: number,
-  askedMs: number | undefined,
+  requestedMs: number | undefined,
   random: number,
 ): number | undefined {
   const waitMs = WAITS_MS[attempts];
   if (waitMs === undefined) return undefined;
   const withJitterMs = Math.round(waitMs * (1 + JITTER * random));
-  return Math.max(withJitterMs, Math.min(askedMs ?? 0, MAX_ASKED_WAIT_MS));
+  return Math.max(withJitterMs, Math.min(requestedMs ?? 0, MAX_ASKED_WAIT_MS));
 }
 
 /** Whether a webhook that has failed ever since a time is to be disabled. */
@@ -52,7 +52,7 @@ export function hasFailedTooLong(failingSince: Date, now: Date): boolean {
  * The wait that a Retry-After header asks for, in milliseconds; undefined when it asks for none
  * (RFC 9110, section 10.2.3: whole seconds, or a date).
  */
-export function readRetryAfter(header: string | undefined, now: Date): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(header)) return Number(header) * SECOND_MS;
   const date = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN;

@@ -5,7 +5,7 @@ const SECRET_BYTES = 32;
 const PREFIX = "whsec_";
 
 /** A new secret to sign with: `whsec_` and base64. */
-export function mintWebhookSecret(): string {
+export function createWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 

@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  DeleteWebhookResponseSchema,
   WebhookService,
   type DeleteWebhookRequestValid,
   type DeleteWebhookResponse,
@@ -8,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./load-webhook.ts";
+import { loadWebhook } from "./load-webhook.ts";
 
 /**
  * Deletes a webhook with its deliveries and their attempts.
@@ -22,8 +20,8 @@ export async function deleteWebhook(
 ): Promise<DeleteWebhookResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, WebhookService.method.deleteWebhook, request, call, async (tx) => {
-    tx.remove(await findWebhook(tx, workspaceId, request.webhook, "lock"));
+    tx.remove(await loadWebhook(tx, workspaceId, request.webhook, "lock"));
     await tx.flush();
-    return create(DeleteWebhookResponseSchema);
+    return {};
   });
 }

@@ -1,31 +1,21 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { CreateGroup } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { EventAnnouncer } from "../events/event-announcer.ts";
-import { createAnnouncements } from "./announcements.ts";
-import type { DeliverDeps } from "./attempt-delivery.ts";
-import { createDispatcher } from "./dispatcher.ts";
-import { fillQueues } from "./due-reader.ts";
-import { createHeldWebhooks } from "./held-webhooks.ts";
-import { createWebhookLeases } from "./lease-webhooks.ts";
-import { createOutcomeRecorder } from "./record-outcomes.ts";
-import type { RecordDeps } from "./record-attempt.ts";
-import type { SendResult } from "./send-webhook.ts";
-import type { OpenSecrets } from "./load-due-deliveries.ts";
+import { createWaiter } from "../events/waiter.ts";
+import { createDispatcher, type DispatchDeps } from "./dispatch-deliveries.ts";
+import { createLeasedWebhooks, type LeasedWebhooks } from "./lease-webhooks.ts";
+import { loadDueDeliveries, type DueResult, type OpenSecrets } from "./load-due-deliveries.ts";
+import { createOutcomeRecorder, type RecordDeps } from "./record-outcomes.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
 
 /** What the delivery of webhooks needs. */
-export interface RunDeps extends DeliverDeps, RecordDeps {
+export interface DeliverDeps extends DispatchDeps, RecordDeps {
   readonly em: EntityManager;
-  readonly createGroup: CreateGroup;
   readonly events: Pick<EventAnnouncer, "listen">;
   readonly secretSeal: SecretSeal;
-  /** Called with what came of each attempt. */
-  readonly countAttempt: (result: SendResult) => void;
 }
 
 /** The delivery of webhooks by this process. */
@@ -39,42 +29,65 @@ export interface Deliveries {
  * again, and what a process that died has left.
  */
 const POLL_MS = 500;
+/** How many webhooks one statement loads at most. */
+const MAX_LOADED = 100;
 /** How long attempts in flight may take to finish at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
-const NONE: readonly WebhookQueue[] = [];
 /** How long to wait before looking again after an error, in milliseconds. */
 const RETRY_MS = 1_000;
-/** How often to say that secrets cannot be opened, in milliseconds. */
-const SAY_MS = 60_000;
+/** How often to log that secrets cannot be opened, in milliseconds. */
+const LOG_MS = 60_000;
 
 /**
- * Delivers webhooks, along with other replicas, until closed. Each webhook is leased by one process
- * at a time, which keeps the order of each shipment's events and bounds the attempts in flight.
+ * Delivers webhooks, along with other replicas, until closed. The states of a delivery, and the files
+ * that move it on; `due`, `delivered` and `failed` are rows, what is between them is in memory:
+ *
+ *             announced, or     loaded into      within window
+ *             polled (0.5 s)    its queue        and limit             2xx
+ *   event --> due ------------> leased --------> sending --------------------> delivered
+ *     trigger ^ ^               |  lease-webhooks   |  in-flight-limits
+ *             | |  lease ended  |  load-due-        |  dispatch-deliveries
+ *             | '---------------'  deliveries       |  send-webhook
+ *             |                    webhook-queue    | anything else, or no response in 15 s
+ *             |                                     v
+ *             '------------- attempts left <-- record-outcomes --> none left, --> failed
+ *              retry: due in 5 s, 5 min, ... 24 h                  or disabled
+ *
+ * - A receiver hangs: `send-webhook` ends each attempt after 15 s, as failed. The webhook's window
+ *   halves from 4 to 1 attempt at a time, and each delivery is due again by `webhook-schedule`. Nobody
+ *   else waits: other webhooks have windows of their own that are always free, and failing webhooks are
+ *   leased from a quota of their own. After 5 days without a success the webhook is disabled.
+ * - A process dies: its leases end within 5 s, and another process leases the webhooks. What was being
+ *   sent is sent again, under the same id.
+ * - The database is away: outcomes are kept and recorded once it is back; meanwhile their deliveries
+ *   stay in flight, so that none is sent twice. A lease that cannot be renewed ends for its process 0.5 s
+ *   before it ends in the database.
+ * - A webhook is changed, disabled or deleted: what has been loaded is loaded again after 0.5 s.
  */
-export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
+export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   const { em, events } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const announcements = createAnnouncements(POLL_MS);
-  const recorder = createOutcomeRecorder(deps.createGroup, log, deps, givingUp.signal);
-  const held = createHeldWebhooks(createWebhookLeases(em, randomUUID()), log);
-  const dispatcher = createDispatcher(deps, recorder, log, (queue) => {
-    if (queue.isReadWanted()) announcements.wake();
+  const announced = createAnnouncedWorkspaces();
+  const leased = createLeasedWebhooks(em, log);
+  const record = createOutcomeRecorder(deps, log, givingUp.signal);
+  const dispatcher = createDispatcher(deps, log, record, (queue) => {
+    if (queue.isLoadWanted()) announced.wake();
   });
   const open = createOpenSecrets(deps, log);
-  events.listen(announcements.hear);
+  events.listen(announced.add);
 
   async function look(): Promise<void> {
-    const announced = announcements.take();
-    for (const queue of held.all()) {
-      if (!announced.includes(queue.key.workspace)) continue;
+    const workspaces = announced.take();
+    for (const queue of leased.queues()) {
+      if (workspaces?.includes(queue.key.workspace) === false) continue;
       queue.expectMore();
       dispatcher.send(queue);
     }
-    const fill = () => fillQueues(em, held, open, dispatcher.send);
-    const taking = announced.isEmpty ? NONE : held.take(announced.workspaces);
+    const fill = () => fillQueues(em, leased, open, dispatcher.send);
+    const taking = workspaces?.length === 0 ? 0 : leased.take(workspaces);
     const [taken] = await Promise.all([taking, fill()]);
-    if (taken.length > 0) await fill();
+    if (taken > 0) await fill();
   }
 
   async function lookRepeatedly(): Promise<void> {
@@ -83,35 +96,91 @@ export function runDeliveries(log: Logger, deps: RunDeps): Deliveries {
         await look();
       } catch (error) {
         log.warn({ err: error }, "delivery of webhooks was interrupted");
-        announcements.hear(undefined);
+        announced.add(undefined);
         await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
-      await announcements.wait();
+      await announced.wait();
     }
   }
 
   const looking = lookRepeatedly();
-  const keeping = held.keep(stopping.signal);
+  const keeping = leased.keep(stopping.signal);
   return {
     async close() {
       stopping.abort();
-      announcements.wake();
+      announced.wake();
       const grace = sleep(GRACE_MS, undefined, { ref: false });
       await Promise.race([dispatcher.close(), grace]);
       givingUp.abort();
       await Promise.all([looking, keeping]);
-      await held.release().catch(() => undefined);
+      await leased.releaseAll().catch(() => undefined);
     },
   };
 }
 
-/** Opens the secrets of webhooks that sign now, and says it when some cannot be opened. */
-function createOpenSecrets({ secretSeal, now }: RunDeps, log: Logger): OpenSecrets {
-  let saidAtMs = -Infinity;
+/** Collects which workspaces may have deliveries that are due; all of them when a poll is due. */
+function createAnnouncedWorkspaces() {
+  const announced = new Set<number>();
+  const { wake, wait } = createWaiter();
+  let pollAtMs = 0;
+  return {
+    /** Ends a wait without an announcement. */
+    wake,
+    /** @param workspaces undefined for all */
+    add(workspaces: readonly number[] | undefined) {
+      if (workspaces === undefined) pollAtMs = 0;
+      else for (const workspace of workspaces) announced.add(workspace);
+      wake();
+    },
+    /** Takes what has been announced since the last time; undefined for all. */
+    take(): readonly number[] | undefined {
+      const workspaces = [...announced];
+      announced.clear();
+      if (performance.now() < pollAtMs) return workspaces;
+      pollAtMs = performance.now() + POLL_MS;
+      return undefined;
+    },
+    wait: () => wait(Math.max(0, pollAtMs - performance.now())),
+  };
+}
+
+/**
+ * Loads what is due for all queues that want more, and hands each queue to `send`. Forgets those of
+ * webhooks that have been deleted, and those whose secrets cannot be opened: when their leases have
+ * ended, this process or one that can open them looks again.
+ *
+ * @throws when the database fails; the queues then still want more
+ */
+async function fillQueues(
+  em: EntityManager,
+  leased: LeasedWebhooks,
+  open: OpenSecrets,
+  send: (queue: WebhookQueue) => void,
+): Promise<void> {
+  const wanting = [...leased.queues()].filter((queue) => queue.isLoadWanted());
+  for (let i = 0; i < wanting.length; i += MAX_LOADED) {
+    const queues = wanting.slice(i, i + MAX_LOADED);
+    const queries = queues.map((queue) => queue.beginLoad());
+    let results: readonly (DueResult | undefined)[] = [];
+    try {
+      results = await loadDueDeliveries(em, queries, open);
+    } finally {
+      for (const [j, queue] of queues.entries()) queue.endLoad(queries[j]!, results[j]);
+    }
+    for (const [j, queue] of queues.entries()) {
+      if (results[j] === undefined) leased.forget(queue);
+      else send(queue);
+    }
+  }
+}
+
+/** Opens the secrets of webhooks that sign now, and logs when some cannot be opened. */
+function createOpenSecrets({ secretSeal, now }: DeliverDeps, log: Logger): OpenSecrets {
+  let loggedAtMs = -Infinity;
   return (webhook, stored) => {
     const opened = openSecrets(secretSeal, webhook, activeSecrets(stored, now()));
-    if (opened === undefined && performance.now() - saidAtMs >= SAY_MS) {
-      saidAtMs = performance.now();
+    if (opened === undefined && performance.now() - loggedAtMs >= LOG_MS) {
+      loggedAtMs = performance.now();
       log.error(webhook, "deliveries wait: no key in SECRETS_KEYS opens the secret of a webhook");
     }
     return opened;

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./load-webhook.ts";
+import { loadWebhook } from "./load-webhook.ts";
 import { webhookMessage } from "./webhook-message.ts";
 
 /**
@@ -19,6 +19,6 @@ export async function getWebhook(
   { caller }: Call,
   em: EntityManager,
 ): Promise<GetWebhookResponse> {
-  const webhook = await findWebhook(em.fork(), caller.workspaceId, request.webhook);
+  const webhook = await loadWebhook(em.fork(), caller.workspaceId, request.webhook);
   return create(GetWebhookResponseSchema, { data: webhookMessage(webhook) });
 }

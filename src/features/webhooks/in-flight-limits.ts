@@ -1,41 +1,49 @@
-import { USUAL_WINDOW } from "./send-window.ts";
-
-/** How many attempts one process makes at the same time beyond the usual window of each webhook. */
+/** How many attempts at a time a healthy webhook begins with; so many are always possible. */
+export const USUAL_WINDOW = 4;
+/** How many attempts at one webhook are in flight at most. */
+export const MAX_WINDOW = 64;
+/** How many attempts one process has in flight at most beyond the usual window of each webhook. */
 const MAX_EXTRA = 512;
 
 /**
- * Bounds the attempts that one process makes at the same time. The usual window of a webhook is
- * always free for it. Beyond that, a workspace may hold as many places as are left for others, so
- * that receivers that hang never hold all of them.
+ * How many attempts at a webhook may be in flight after one has ended. The window grows by one with
+ * every success, so that it doubles in the time of a response, and every failure halves it: a slow
+ * receiver gets many messages at a time, and one that hangs soon gets one.
+ *
+ * @param size from 1 to `MAX_WINDOW`
  */
-export interface SendPlaces {
-  /**
-   * Takes a place for an attempt at a webhook.
-   *
-   * @param inFlight how many attempts at the webhook are in flight
-   * @returns gives the place back; undefined when none is free
-   */
-  take(workspace: number, inFlight: number): (() => void) | undefined;
+export function nextWindow(size: number, isSuccess: boolean): number {
+  return isSuccess ? Math.min(size + 1, MAX_WINDOW) : Math.max(1, Math.floor(size / 2));
 }
 
-/** Builds the places of one process. */
-export function createSendPlaces(): SendPlaces {
+/**
+ * Asks for an attempt at a webhook to be in flight. Gives what releases it; undefined while the limit
+ * of the process is reached.
+ *
+ * @param inFlight how many attempts at the webhook are in flight
+ */
+export type AcquireAttempt = (workspace: number, inFlight: number) => (() => void) | undefined;
+
+/**
+ * Builds the limit of one process. The usual window of a webhook is always free for it. Beyond that, a
+ * workspace may have as many attempts in flight as are left for others, so that receivers that hang
+ * never take all.
+ */
+export function createInFlightLimit(): AcquireAttempt {
   const extraOf = new Map<number, number>();
   let extra = 0;
 
   function add(workspace: number, count: number): void {
-    const own = (extraOf.get(workspace) ?? 0) + count;
     extra += count;
-    if (own === 0) extraOf.delete(workspace);
-    else extraOf.set(workspace, own);
+    const sum = (extraOf.get(workspace) ?? 0) + count;
+    if (sum === 0) extraOf.delete(workspace);
+    else extraOf.set(workspace, sum);
   }
 
-  return {
-    take(workspace, inFlight) {
-      if (inFlight < USUAL_WINDOW) return () => undefined;
-      if ((extraOf.get(workspace) ?? 0) >= MAX_EXTRA - extra) return undefined;
-      add(workspace, 1);
-      return () => add(workspace, -1);
-    },
+  return (workspace, inFlight) => {
+    if (inFlight < USUAL_WINDOW) return () => undefined;
+    if ((extraOf.get(workspace) ?? 0) >= MAX_EXTRA - extra) return undefined;
+    add(workspace, 1);
+    return () => add(workspace, -1);
   };
 }

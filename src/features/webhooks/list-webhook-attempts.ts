@@ -9,7 +9,7 @@ import { readRecordId } from "../../db/record-id.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./load-webhook.ts";
+import { loadWebhook } from "./load-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { attemptMessage } from "./webhook-message.ts";
@@ -25,7 +25,7 @@ export async function listWebhookAttempts(
   em: EntityManager,
 ): Promise<ListWebhookAttemptsResponse> {
   const reading = em.fork();
-  const webhook = await findWebhook(reading, workspaceId, request.webhook);
+  const webhook = await loadWebhook(reading, workspaceId, request.webhook);
   const id = readRecordId(request.delivery) ?? 0;
   const delivery = await reading.findOne(WebhookDelivery, { webhook, id });
   if (delivery === null) throw refuse("DELIVERY_NOT_FOUND", "There is no such delivery.");

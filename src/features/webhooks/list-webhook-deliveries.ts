@@ -5,9 +5,10 @@ import {
   type ListWebhookDeliveriesResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./load-webhook.ts";
+import { loadWebhook } from "./load-webhook.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { deliveryMessage, deliveryStatusOf } from "./webhook-message.ts";
 
@@ -23,11 +24,11 @@ export async function listWebhookDeliveries(
   em: EntityManager,
 ): Promise<ListWebhookDeliveriesResponse> {
   const reading = em.fork();
-  const webhook = await findWebhook(reading, caller.workspaceId, request.webhook);
+  const webhook = await loadWebhook(reading, caller.workspaceId, request.webhook);
   const filters = { webhook: webhook.id, status: deliveryStatusOf(request.status) };
   const page = readPage(request, filters, readId);
   const found = await reading.transactional(async (tx) => {
-    await tx.execute(IN_ORDER_OF_INDEX);
+    await runStatement(tx, IN_ORDER_OF_INDEX);
     const where = {
       webhook,
       ...(filters.status === undefined ? {} : { status: filters.status }),

@@ -1,10 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { EventType } from "../../domain/event-type.ts";
 import type { EventContent } from "../events/event-message.ts";
-import type { WebhookKey } from "./lease-webhooks.ts";
-import type { WebhookSecret } from "./webhook.entity.ts";
+import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
 /** What sending to a webhook needs to know of it. */
 export interface WebhookTarget {
@@ -28,26 +26,27 @@ export interface DueDelivery {
   readonly event: EventContent | undefined;
 }
 
-/** What to read of one webhook. */
+/** What to load of one webhook. */
 export interface DueQuery extends WebhookKey {
   /** The ids of deliveries to leave out. */
   readonly held: readonly number[];
-  /** How many deliveries to read at most. */
+  /** How many deliveries to load at most. */
   readonly limit: number;
 }
 
 /** A webhook with what is due of it, in the order in which it came due. */
-export interface DueAnswer {
+export interface DueResult {
   readonly target: WebhookTarget;
   readonly deliveries: readonly DueDelivery[];
 }
 
-const READ = `
+const LOAD = `
   select asked.place, webhook.url, webhook.secrets::text,
-    webhook.disabled_reason is not null as is_disabled,
-    webhook.failing_since is not null as is_failing,
+    webhook.disabled_reason is not null as "isDisabled",
+    webhook.failing_since is not null as "isFailing",
     due.id::float8, due.subject, due.number, due.attempts,
-    event.type, event.data::text, event.actor, date_part('epoch', event.created_at) as created_at
+    event.type, event.data::text, event.actor,
+    date_part('epoch', event.created_at) * 1000 as "createdMs"
   from json_to_recordset($1)
     as asked (place int, workspace bigint, webhook text, held bigint[], "limit" int)
   cross join lateral (
@@ -66,76 +65,60 @@ const READ = `
   ) as event on true
   order by asked.place, due.next_attempt_at, due.id`;
 
-interface Row {
+/** The columns of a delivery are null where nothing is due, those of its event where it is purged. */
+interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventContent, "data" | "createdAt"> {
   readonly place: number;
-  readonly url: string;
   readonly secrets: string;
-  readonly is_disabled: boolean;
-  readonly is_failing: boolean;
   readonly id: number | null;
-  readonly subject: string;
-  readonly number: number;
   readonly attempts: number;
-  readonly type: EventType | null;
-  readonly data: string;
-  readonly actor: string | null;
-  readonly created_at: number;
+  readonly data: string | null;
+  readonly createdMs: number;
 }
 
-/**
- * Opens what is stored of a webhook's secrets; undefined when that cannot be done here.
- */
+/** Opens a webhook's secrets as they are stored; undefined when that cannot be done here. */
 export type OpenSecrets = (
   webhook: WebhookKey,
   stored: readonly WebhookSecret[],
 ) => readonly WebhookSecret[] | undefined;
 
 /**
- * Reads what is due of webhooks.
+ * Loads what is due of webhooks.
  *
- * @returns an answer for each query; undefined for a webhook that has been deleted, or whose secrets
+ * @returns a result for each query; undefined for a webhook that has been deleted, or whose secrets
  *   cannot be opened
  */
-export async function readDueDeliveries(
+export async function loadDueDeliveries(
   em: EntityManager,
   queries: readonly DueQuery[],
   open: OpenSecrets,
-): Promise<(DueAnswer | undefined)[]> {
+): Promise<(DueResult | undefined)[]> {
   const asked = queries.map((query, place) => ({ place, ...query }));
-  const rows = await runStatement<Row>(em.fork(), READ, [JSON.stringify(asked)]);
+  const rows = await runStatement<Row>(em, LOAD, [JSON.stringify(asked)]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return queries.map((query, place) => {
     const found = byPlace.get(place);
-    const target = found && targetOf(query, found[0]!, open);
-    return target && { target, deliveries: dueOf(query, found) };
+    const target = found && toTarget(query, found[0]!, open);
+    return target && { target, deliveries: found.flatMap((row) => toDelivery(query, row) ?? []) };
   });
 }
 
-function targetOf(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget | undefined {
-  const { url, is_disabled: isDisabled, is_failing: isFailing } = row;
+function toTarget(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget | undefined {
+  const { url, isDisabled, isFailing } = row;
   // Nothing is sent to a disabled one, so nothing is signed.
   const secrets = isDisabled ? [] : open(key, JSON.parse(row.secrets) as WebhookSecret[]);
   return secrets && { url, secrets, isDisabled, isFailing };
 }
 
-function dueOf({ workspace, webhook }: WebhookKey, rows: readonly Row[]): DueDelivery[] {
-  return rows.flatMap((row) => {
-    const { id, subject, attempts } = row;
-    return id === null
-      ? []
-      : [{ workspace, webhook, id, subject, attempts, event: contentOf(row) }];
-  });
+function toDelivery({ workspace, webhook }: WebhookKey, row: Row): DueDelivery | undefined {
+  const { id, subject, attempts } = row;
+  return id === null
+    ? undefined
+    : { workspace, webhook, id, subject, attempts, event: toEvent(row) };
 }
 
-function contentOf({
-  subject,
-  number,
-  type,
-  data,
-  actor,
-  created_at,
-}: Row): EventContent | undefined {
-  if (type === null) return undefined;
-  const createdAt = new Date(Math.round(created_at * 1_000));
+function toEvent(row: Row): EventContent | undefined {
+  const { subject, number, type, data, actor } = row;
+  if (data === null) return undefined;
+  const createdAt = new Date(Math.round(row.createdMs));
   return { subject, number, type, data: JSON.parse(data) as JsonObject, actor, createdAt };
 }

@@ -1,20 +1,47 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { toJson, type JsonObject } from "@bufbuild/protobuf";
+import { LockMode } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
+import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
-import type { DeliveryOutcome } from "./attempt-delivery.ts";
-import { endDeliveries } from "./end-deliveries.ts";
-import { lockWebhooks } from "./lock-webhooks.ts";
-import { recordAttempt, type RecordDeps } from "./record-attempt.ts";
-import { isSuccess } from "./send-webhook.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import {
+  hasFailedTooLong,
+  nextWaitMs,
+  parseRetryAfter,
+} from "../../domain/webhook/webhook-schedule.ts";
+import { insertEvent } from "../events/insert-events.ts";
+import type { DueDelivery } from "./load-due-deliveries.ts";
+import { loadWebhook } from "./load-webhook.ts";
+import { isSuccess, type SendResult } from "./send-webhook.ts";
+import { WebhookAttempt } from "./webhook-attempt.entity.ts";
+import { WebhookDelivery } from "./webhook-delivery.entity.ts";
+import { webhookMessage } from "./webhook-message.ts";
+import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 
-/** Records what came of deliveries. */
-export interface OutcomeRecorder {
-  /**
-   * Resolves once an outcome is recorded. While that fails, as when the database is away, it is
-   * tried again; resolves too when the signal aborts.
-   */
-  record(outcome: DeliveryOutcome): Promise<void>;
+/** An attempt at a delivery. */
+interface Attempt {
+  readonly startedAt: Date;
+  readonly result: SendResult;
+}
+
+/** What came of a delivery that was due. */
+export interface DeliveryOutcome {
+  readonly delivery: DueDelivery;
+  /** Whether the webhook's last attempt before this one failed. */
+  readonly wasFailing: boolean;
+  /** Undefined when the delivery is given up, because the webhook has been disabled. */
+  readonly attempt: Attempt | undefined;
+}
+
+/** What recording needs. */
+export interface RecordDeps {
+  readonly createGroup: CreateGroup;
+  readonly now: () => Date;
+  /** Gives a number from 0 to 1, which spreads retries. */
+  readonly random: () => number;
 }
 
 /** How many outcomes one transaction records at most: without and with changes of webhooks. */
@@ -28,13 +55,18 @@ export function changesWebhook({ attempt, wasFailing }: DeliveryOutcome): boolea
   return attempt !== undefined && (wasFailing || !isSuccess(attempt.result));
 }
 
-/** Builds the recorder of one process; outcomes that come at the same time share a transaction. */
+/**
+ * Builds what records outcomes in one process; those that come at the same time share a transaction.
+ *
+ * @returns resolves once an outcome is recorded. While that fails, as when the database is away, it
+ * is tried again; resolves too when the signal aborts
+ */
 export function createOutcomeRecorder(
-  createGroup: CreateGroup,
-  log: Logger,
   deps: RecordDeps,
+  log: Logger,
   signal: AbortSignal,
-): OutcomeRecorder {
+): (outcome: DeliveryOutcome) => Promise<void> {
+  const { createGroup } = deps;
   const end = createGroup({
     name: "delivery_ends",
     maxMembers: MAX_ENDS,
@@ -51,8 +83,7 @@ export function createOutcomeRecorder(
     serializeBy: ({ delivery }: DeliveryOutcome) => delivery.webhook,
     deadlineMs: () => Infinity,
     async work(tx, outcomes: readonly DeliveryOutcome[]) {
-      const webhooks = outcomes.map(({ delivery }) => delivery);
-      await lockWebhooks(tx, webhooks, "no key update");
+      await lockWebhooks(tx, outcomes, "no key update");
       for (const { delivery, attempt } of outcomes) {
         await recordAttempt(tx, delivery, attempt!, deps);
       }
@@ -67,21 +98,184 @@ export function createOutcomeRecorder(
     isFailing = true;
   }
 
-  return {
-    async record(outcome) {
-      const write = changesWebhook(outcome) ? change : end;
-      while (!signal.aborted) {
-        try {
-          await write(outcome);
-          isFailing = false;
-          return;
-        } catch (error) {
-          warnOnce(error);
-          await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-        }
+  return async (outcome) => {
+    const write = changesWebhook(outcome) ? change : end;
+    while (!signal.aborted) {
+      try {
+        await write(outcome);
+        isFailing = false;
+        return;
+      } catch (error) {
+        warnOnce(error);
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
-    },
+    }
   };
 }
 
 const DONE: Outcome<void> = { result: undefined };
+
+/** `key share` keeps webhooks from being deleted, `no key update` also from being changed. */
+type Strength = "key share" | "no key update";
+
+/** In one order, so that transactions do not wait for each other in a circle. */
+const lockSql = (strength: Strength) => `
+  with asked as materialized (
+    select distinct workspace, webhook
+    from json_to_recordset($1) as key (workspace bigint, webhook text)
+    order by workspace, webhook
+  )
+  select from asked cross join lateral (
+    select from webhook where workspace_id = asked.workspace and id = asked.webhook
+    limit 1 for ${strength}
+  ) as locked`;
+
+/**
+ * Locks webhooks, before any of their deliveries is locked, as deleting a webhook does, and with the
+ * final strength at once: a different order, or an upgrade later, could deadlock.
+ */
+async function lockWebhooks(
+  tx: EntityManager,
+  outcomes: readonly DeliveryOutcome[],
+  strength: Strength,
+): Promise<void> {
+  const keys = outcomes.map(({ delivery: { workspace, webhook } }) => ({ workspace, webhook }));
+  await runStatement(tx, lockSql(strength), [JSON.stringify(keys)]);
+}
+
+/**
+ * Deliveries that ended meanwhile, by another process, stay as they are. They are locked and looked at one
+ * by one, since the index of those that are pending, in a join, may be read as a whole. The condition on
+ * the attempts always holds: with it PostgreSQL expects one row instead of 100.
+ */
+const END = `
+  with outcome as materialized (
+    select outcome.* from json_to_recordset($1) as outcome (
+      workspace bigint, id bigint, attempts int, status text, ended_at timestamptz,
+      number int, started_at timestamptz, duration_ms int, response_status int, answer text)
+    cross join lateral (
+      select status, attempts from webhook_delivery
+      where workspace_id = outcome.workspace and webhook_delivery.id = outcome.id limit 1 for update
+    ) as delivery
+    where outcome.attempts between 0 and 2147483647
+      and delivery.status = 'pending' and delivery.attempts = outcome.attempts
+  ), ended as (
+    update webhook_delivery as delivery
+    set status = outcome.status, attempts = coalesce(outcome.number, outcome.attempts),
+      next_attempt_at = null, ended_at = outcome.ended_at
+    from outcome
+    where delivery.workspace_id = outcome.workspace and delivery.id = outcome.id
+    returning outcome.*
+  )
+  insert into webhook_attempt
+    (workspace_id, delivery_id, number, started_at, duration_ms, status, answer)
+  select workspace, id, number, started_at, duration_ms, response_status, answer
+  from ended where number is not null`;
+
+/**
+ * Ends deliveries that succeeded, with their attempts, and those that are given up, in the caller's
+ * transaction. Nothing changes for their webhooks.
+ */
+async function endDeliveries(
+  tx: EntityManager,
+  outcomes: readonly DeliveryOutcome[],
+  endedAt: Date,
+): Promise<void> {
+  await lockWebhooks(tx, outcomes, "key share");
+  const rows = outcomes.map((outcome) => toEndRow(outcome, endedAt));
+  await runStatement(tx, END, [JSON.stringify(rows)]);
+}
+
+function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
+  const { workspace, id, attempts } = delivery;
+  const end = { workspace, id, attempts, ended_at: endedAt };
+  if (attempt === undefined) return { ...end, status: "failed" };
+  const { startedAt, result } = attempt;
+  return {
+    ...end,
+    status: "delivered",
+    number: attempts + 1,
+    started_at: startedAt,
+    duration_ms: result.durationMs,
+    response_status: result.status,
+    answer: result.status === undefined ? undefined : result.answer,
+  };
+}
+
+/**
+ * Records an attempt and its consequences in the caller's transaction, which has locked the webhook
+ * so that it can be changed: the end of the delivery, the time of the next attempt, the disabling of
+ * the webhook. Does nothing if the attempt is recorded already, by another process.
+ */
+async function recordAttempt(
+  tx: EntityManager,
+  { id, workspace, attempts }: DueDelivery,
+  { startedAt, result }: Attempt,
+  deps: RecordDeps,
+): Promise<void> {
+  const delivery = await tx.findOne(
+    WebhookDelivery,
+    { workspace, id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (delivery?.status !== "pending" || delivery.attempts !== attempts) return;
+  delivery.attempts += 1;
+  tx.create(WebhookAttempt, {
+    workspace,
+    delivery,
+    number: delivery.attempts,
+    startedAt,
+    durationMs: result.durationMs,
+    status: result.status ?? null,
+    error: result.error ?? null,
+    answer: result.status === undefined ? null : result.answer,
+  });
+  if (isSuccess(result)) await succeed(tx, delivery, deps);
+  else await fail(tx, delivery, startedAt, result, deps);
+}
+
+async function succeed(
+  tx: EntityManager,
+  delivery: WebhookDelivery,
+  { now }: RecordDeps,
+): Promise<void> {
+  markEnded(delivery, "delivered", now());
+  const { workspace, webhook } = delivery;
+  await tx.nativeUpdate(Webhook, { workspace, id: webhook.id }, { failingSince: null });
+}
+
+async function fail(
+  tx: EntityManager,
+  delivery: WebhookDelivery,
+  startedAt: Date,
+  result: SendResult,
+  { now, random }: RecordDeps,
+): Promise<void> {
+  const webhook = await loadWebhook(tx, delivery.workspace, delivery.webhook.id);
+  webhook.failingSince ??= startedAt;
+  const endedAt = now();
+  if (result.status === 410) disable(tx, webhook, "gone", endedAt);
+  else if (hasFailedTooLong(webhook.failingSince, endedAt)) {
+    disable(tx, webhook, "failing", endedAt);
+  }
+  const requestedMs =
+    result.status === undefined ? undefined : parseRetryAfter(result.retryAfter, endedAt);
+  const waitMs = nextWaitMs(delivery.attempts, requestedMs, random());
+  if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
+  delivery.nextAttemptAt = new Date(endedAt.getTime() + waitMs);
+}
+
+function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at: Date): void {
+  delivery.status = status;
+  delivery.nextAttemptAt = null;
+  delivery.endedAt = at;
+}
+
+/** Disables a webhook that is enabled, and records a `webhook.disabled` event. */
+function disable(tx: EntityManager, webhook: Webhook, reason: DisabledReason, at: Date): void {
+  if (webhook.disabledReason) return;
+  webhook.disabledReason = reason;
+  webhook.updatedAt = at;
+  const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
+  insertEvent(tx, webhook, webhook.id, { type: "webhook.disabled", data, at });
+}

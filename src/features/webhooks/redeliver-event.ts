@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  RedeliverEventResponseSchema,
   WebhookService,
   type RedeliverEventRequestValid,
   type RedeliverEventResponse,
@@ -12,10 +10,10 @@ import { announceWorkspace } from "../events/event-announcer.ts";
 import { Event } from "../events/event.entity.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { beginDelivery } from "./begin-delivery.ts";
-import { findWebhook } from "./load-webhook.ts";
-import type { WebhookDeps } from "./webhook-deps.ts";
+import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
+import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { deliveryMessage } from "./webhook-message.ts";
+import type { Webhook } from "./webhook.entity.ts";
 
 /**
  * Sends any event of the workspace to a webhook again, with the same event id.
@@ -29,12 +27,12 @@ export async function redeliverEvent(
 ): Promise<RedeliverEventResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, WebhookService.method.redeliverEvent, request, call, async (tx) => {
-    const webhook = await findWebhook(tx, workspaceId, request.webhook);
+    const webhook = await loadWebhook(tx, workspaceId, request.webhook);
     const event = await findEvent(tx, workspaceId, request.event);
-    const delivery = await beginDelivery(tx, webhook, event, now());
+    const delivery = await createDelivery(tx, webhook, event, now());
     await announceWorkspace(tx, workspaceId);
     call.received.span?.setCauseOf(event);
-    return create(RedeliverEventResponseSchema, { data: deliveryMessage(delivery) });
+    return { data: deliveryMessage(delivery) };
   });
 }
 
@@ -43,4 +41,34 @@ async function findEvent(em: EntityManager, workspace: number, id: string): Prom
   const found = key && (await em.findOne(Event, { workspace, ...key }));
   if (!found) throw refuse("EVENT_NOT_FOUND", "There is no such event.");
   return found;
+}
+
+/**
+ * Creates the delivery of an event to a webhook, whatever its types, in the caller's transaction. It
+ * is due at once.
+ *
+ * @throws Refusal WEBHOOK_DISABLED
+ */
+export async function createDelivery(
+  tx: EntityManager,
+  webhook: Webhook,
+  event: Event,
+  at: Date,
+): Promise<WebhookDelivery> {
+  if (webhook.disabledReason) {
+    throw refuse("WEBHOOK_DISABLED", "The webhook is disabled; enable it first.", {
+      subject: "webhook",
+    });
+  }
+  const delivery = tx.create(WebhookDelivery, {
+    workspace: webhook.workspace,
+    webhook,
+    subject: event.subject,
+    number: event.number,
+    type: event.type,
+    createdAt: at,
+    nextAttemptAt: at,
+  });
+  await tx.flush();
+  return delivery;
 }

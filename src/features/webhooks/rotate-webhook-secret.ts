@@ -1,15 +1,12 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  RotateWebhookSecretResponseSchema,
   WebhookService,
   type RotateWebhookSecretRequestValid,
   type RotateWebhookSecretResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { mintWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
+import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./load-webhook.ts";
-import type { WebhookDeps } from "./webhook-deps.ts";
+import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { activeSecrets, storedSecret } from "./webhook-secrets.ts";
 import type { WebhookSecret } from "./webhook.entity.ts";
@@ -32,11 +29,11 @@ export async function rotateWebhookSecret(
   { em, now, secretSeal }: WebhookDeps,
 ): Promise<RotateWebhookSecretResponse> {
   const { workspaceId } = call.caller;
-  const secret = mintWebhookSecret();
+  const secret = createWebhookSecret();
   const overlapMs = (request.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
   const method = WebhookService.method.rotateWebhookSecret;
   return withIdempotency(em, method, request, call, async (tx) => {
-    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+    const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     const rotatedAt = now();
     const earlier = endBy(webhook.secrets, rotatedAt.getTime() + overlapMs);
     const key = { workspace: workspaceId, webhook: webhook.id };
@@ -44,7 +41,7 @@ export async function rotateWebhookSecret(
     webhook.secrets = secrets.slice(0, MAX_SECRETS);
     webhook.updatedAt = rotatedAt;
     await tx.flush();
-    return create(RotateWebhookSecretResponseSchema, { data: webhookMessage(webhook), secret });
+    return { data: webhookMessage(webhook), secret };
   });
 }
 

@@ -1,7 +1,6 @@
-import { create, toJson, type JsonObject } from "@bufbuild/protobuf";
+import { toJson, type JsonObject } from "@bufbuild/protobuf";
 import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import {
-  TestWebhookResponseSchema,
   WebhookService,
   type TestWebhookRequestValid,
   type TestWebhookResponse,
@@ -9,9 +8,8 @@ import {
 import { insertEvent } from "../events/insert-events.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { beginDelivery } from "./begin-delivery.ts";
-import { findWebhook } from "./load-webhook.ts";
-import type { WebhookDeps } from "./webhook-deps.ts";
+import { createDelivery } from "./redeliver-event.ts";
+import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
 import { deliveryMessage, webhookMessage } from "./webhook-message.ts";
 
 /**
@@ -26,13 +24,13 @@ export async function testWebhook(
 ): Promise<TestWebhookResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, WebhookService.method.testWebhook, request, call, async (tx) => {
-    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+    const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     const at = now();
     const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
     const event = insertEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
-    const delivery = await beginDelivery(tx, webhook, event, at);
+    const delivery = await createDelivery(tx, webhook, event, at);
     await tx.flush();
     call.received.span?.setCauseOf(event);
-    return create(TestWebhookResponseSchema, { data: deliveryMessage(delivery) });
+    return { data: deliveryMessage(delivery) };
   });
 }

@@ -1,16 +1,13 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  UpdateWebhookResponseSchema,
   WebhookService,
   type UpdateWebhookRequestValid,
   type UpdateWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { findWebhook } from "./load-webhook.ts";
-import type { WebhookDeps } from "./webhook-deps.ts";
+import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
 import { webhookMessage } from "./webhook-message.ts";
-import { storedTypes, storedUrl } from "./webhook-request.ts";
+import { toStoredTypes, toStoredUrl } from "./create-webhook.ts";
 
 /**
  * Changes the fields that are given. Enabling a webhook clears its failures; deliveries that failed
@@ -25,12 +22,12 @@ export async function updateWebhook(
 ): Promise<UpdateWebhookResponse> {
   const { workspaceId } = call.caller;
   const { types, clear, enabled } = request;
-  const url = request.url === undefined ? undefined : storedUrl(request.url, deps);
+  const url = request.url === undefined ? undefined : toStoredUrl(request.url, deps);
   const method = WebhookService.method.updateWebhook;
   return withIdempotency(deps.em, method, request, call, async (tx) => {
-    const webhook = await findWebhook(tx, workspaceId, request.webhook, "lock");
+    const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     if (url !== undefined) webhook.url = url;
-    if (types.length > 0 || clear.includes("types")) webhook.types = storedTypes(types);
+    if (types.length > 0 || clear.includes("types")) webhook.types = toStoredTypes(types);
     if (enabled === true) {
       webhook.disabledReason = null;
       webhook.failingSince = null;
@@ -38,6 +35,6 @@ export async function updateWebhook(
     if (enabled === false) webhook.disabledReason ??= "request";
     webhook.updatedAt = deps.now();
     await tx.flush();
-    return create(UpdateWebhookResponseSchema, { data: webhookMessage(webhook) });
+    return { data: webhookMessage(webhook) };
   });
 }

@@ -1,8 +1,6 @@
-import { createDeliveriesInFlight } from "./deliveries-in-flight.ts";
-import { createDueBuffer, type PendingRead } from "./due-buffer.ts";
-import type { WebhookKey } from "./lease-webhooks.ts";
-import type { DueAnswer, DueDelivery, DueQuery, WebhookTarget } from "./load-due-deliveries.ts";
-import { nextWindow, USUAL_WINDOW } from "./send-window.ts";
+import { nextWindow, USUAL_WINDOW } from "./in-flight-limits.ts";
+import type { DueDelivery, DueQuery, DueResult, WebhookTarget } from "./load-due-deliveries.ts";
+import type { WebhookKey } from "./webhook.entity.ts";
 
 /** A delivery to attempt now, and where to. */
 export interface TakenDelivery {
@@ -10,97 +8,125 @@ export interface TakenDelivery {
   readonly target: WebhookTarget;
 }
 
-/**
- * What came of a taken delivery. `changed` says that the state of the webhook was changed with it,
- * so that what has been read of the webhook is out of date.
- */
-export interface Settled {
+/** How the sending of a taken delivery ended. */
+interface Settled {
   /** Undefined when nothing was sent. */
-  readonly isSuccess?: boolean;
+  readonly isSuccess: boolean | undefined;
+  /** Whether the webhook was changed with it, so that what has been loaded of it is out of date. */
   readonly changed: boolean;
 }
 
-/** A read in flight, and what it asks for. */
-export interface QueueRead {
-  readonly query: DueQuery;
-  readonly read: PendingRead;
-}
-
-/** What is due of one leased webhook, as far as it has been read. */
-export interface WebhookQueue {
-  readonly key: WebhookKey;
-  /** Until when the lease is certain, on the clock of `performance.now()`. */
-  leasedUntilMs: number;
-  inFlight(): number;
-  /** Says that more may be due than has been read. */
-  expectMore(): void;
-  isReadWanted(): boolean;
-  /** Begins a read, to be ended with its answer, or with undefined when it failed. */
-  beginRead(): QueueRead;
-  endRead(read: QueueRead, answer: DueAnswer | undefined): void;
-  /**
-   * Takes the next delivery; undefined when there is none, the window is full, or the lease may have
-   * ended. Of the deliveries of one subject, the next one waits until the one before it is settled.
-   */
-  take(): TakenDelivery | undefined;
-  settle(delivery: DueDelivery, settled: Settled): void;
-  /** Whether the last attempt at the webhook had failed when it was last read. */
-  isFailing(): boolean;
-  /** Whether nothing has been due for so many milliseconds. */
-  isIdle(ms: number): boolean;
-}
-
 /**
- * How long deliveries that have been read may wait, in milliseconds. They are then read again, so
+ * How long deliveries that have been loaded may wait, in milliseconds. They are then loaded again, so
  * that a webhook that was changed meanwhile gets nothing at its old address.
  */
 const MAX_AGE_MS = 500;
 /** How many deliveries are held at least, if so many are due. */
 const MIN_HELD = 16;
 
-/** Builds the queue of a webhook that has just been leased. */
-export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number): WebhookQueue {
-  const inFlight = createDeliveriesInFlight();
-  const buffer = createDueBuffer();
-  const { waiting } = buffer;
-  let target: WebhookTarget | undefined;
-  let lastActiveMs = performance.now();
-  let window = USUAL_WINDOW;
+/** What is due of one leased webhook, as far as it has been loaded. */
+export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
 
-  const queue: WebhookQueue = {
+/**
+ * Builds the queue of a webhook that has just been leased.
+ *
+ * @param leasedUntilMs until when the lease is certain, on the clock of `performance.now()`
+ */
+export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
+  const due = createDueBuffer();
+  const { waiting } = due;
+  /** The ids of the deliveries that are being sent, at most one of each subject. */
+  const inFlight = new Map<string, number>();
+  let target: WebhookTarget | undefined;
+  let window = USUAL_WINDOW;
+  let lastActiveMs = performance.now();
+
+  const queue = {
     key,
     leasedUntilMs,
-    inFlight: inFlight.count,
-    expectMore: buffer.expectMore,
-    isReadWanted: () => buffer.isIncomplete() && waiting.length < window,
-    beginRead() {
-      const held = [...inFlight.ids(), ...waiting.map(({ id }) => id)];
+    inFlight: () => inFlight.size,
+    /** Says that more may be due than has been loaded. */
+    expectMore: due.expectMore,
+    isLoadWanted: () => due.isIncomplete() && waiting.length < window,
+    /** Begins a load, to be ended with its result, or with undefined when it failed. */
+    beginLoad(): DueQuery {
+      const held = [...inFlight.values(), ...waiting.map(({ id }) => id)];
       const limit = Math.max(2 * window, MIN_HELD) - waiting.length;
-      return { query: { ...key, held, limit }, read: buffer.beginRead() };
+      return due.beginLoad({ ...key, held, limit });
     },
-    endRead({ query, read }, answer) {
-      if (answer === undefined) return buffer.forget();
-      if (!buffer.endRead(read, answer.deliveries)) return;
-      if (answer.deliveries.length === query.limit) buffer.expectMore();
-      if (target === undefined && answer.target.isFailing) window = 1;
-      target = answer.target;
+    endLoad(query: DueQuery, result: DueResult | undefined) {
+      if (result === undefined) return due.forget();
+      if (!due.endLoad(query, result.deliveries)) return;
+      if (target === undefined && result.target.isFailing) window = 1;
+      target = result.target;
     },
-    take() {
+    /**
+     * Takes the next delivery; undefined when there is none, the window is full, or the lease may have
+     * ended. Of the deliveries of one subject, the next one waits until the one before it is settled.
+     */
+    take(): TakenDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
-      if (buffer.isOlderThan(MAX_AGE_MS)) buffer.forget();
-      if (inFlight.count() >= window) return undefined;
-      const delivery = inFlight.takeFirst(waiting);
-      return delivery && { delivery, target };
+      due.forgetOld();
+      if (inFlight.size >= window) return undefined;
+      const i = waiting.findIndex(({ subject }) => !inFlight.has(subject));
+      if (i === -1) return undefined;
+      const [delivery] = waiting.splice(i, 1) as [DueDelivery];
+      inFlight.set(delivery.subject, delivery.id);
+      return { delivery, target };
     },
-    settle(delivery, { isSuccess, changed }) {
-      inFlight.remove(delivery);
+    /** Ends the sending of a taken delivery. */
+    settle({ subject }: DueDelivery, { isSuccess, changed }: Settled) {
+      inFlight.delete(subject);
       lastActiveMs = performance.now();
       if (isSuccess !== undefined) window = nextWindow(window, isSuccess);
-      if (changed) buffer.forget();
+      if (changed) due.forget();
     },
+    /** Whether the last attempt at the webhook had failed when it was last loaded. */
     isFailing: () => target?.isFailing ?? false,
-    isIdle: (ms) =>
-      inFlight.count() === 0 && waiting.length === 0 && performance.now() - lastActiveMs >= ms,
+    /** Whether nothing has been due for so many milliseconds. */
+    isIdle: (ms: number) =>
+      inFlight.size === 0 && waiting.length === 0 && performance.now() - lastActiveMs >= ms,
   };
   return queue;
+}
+
+/** The deliveries that have been loaded and are not being sent yet; none at first. */
+function createDueBuffer() {
+  /** In the order in which they came due. */
+  const waiting: DueDelivery[] = [];
+  let mayHaveMore = true;
+  let loading: DueQuery | undefined;
+  let loadedAtMs = 0;
+
+  /** Forgets what waits, and the load in flight, which may have seen the state of before. */
+  function forget(): void {
+    waiting.length = 0;
+    loading = undefined;
+    mayHaveMore = true;
+  }
+
+  return {
+    waiting,
+    forget,
+    forgetOld() {
+      if (waiting.length > 0 && performance.now() - loadedAtMs > MAX_AGE_MS) forget();
+    },
+    expectMore() {
+      mayHaveMore = true;
+    },
+    isIncomplete: () => mayHaveMore && loading === undefined,
+    beginLoad(query: DueQuery): DueQuery {
+      mayHaveMore = false;
+      loadedAtMs = performance.now();
+      return (loading = query);
+    },
+    /** Says whether what was loaded counts: not when all was forgotten meanwhile. */
+    endLoad(query: DueQuery, deliveries: readonly DueDelivery[]): boolean {
+      if (loading !== query) return false;
+      loading = undefined;
+      waiting.push(...deliveries);
+      if (deliveries.length === query.limit) mayHaveMore = true;
+      return true;
+    },
+  };
 }

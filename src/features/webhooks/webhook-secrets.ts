@@ -1,8 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
-import type { WebhookKey } from "./lease-webhooks.ts";
-import type { WebhookSecret } from "./webhook.entity.ts";
+import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
 /** What is stored of a secret that signs from now on, for as long as it is not rotated. */
 export function storedSecret(seal: SecretSeal, key: WebhookKey, secret: string): WebhookSecret {

@@ -3,7 +3,7 @@ import {
   hasFailedTooLong,
   MAX_ATTEMPTS,
   nextWaitMs,
-  readRetryAfter,
+  parseRetryAfter,
 } from "../../../src/domain/webhook/webhook-schedule.ts";
 
 const SECOND = 1_000;
@@ -43,11 +43,11 @@ test("a receiver can lengthen the wait, to at most a day, and never shorten it",
 
 test("Retry-After is read as seconds or as a date; anything else is ignored", () => {
   const now = new Date("2026-01-01T00:00:00Z");
-  expect(readRetryAfter("120", now)).toBe(120 * SECOND);
-  expect(readRetryAfter("Thu, 01 Jan 2026 01:00:00 GMT", now)).toBe(HOUR);
-  expect(readRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0);
+  expect(parseRetryAfter("120", now)).toBe(120 * SECOND);
+  expect(parseRetryAfter("Thu, 01 Jan 2026 01:00:00 GMT", now)).toBe(HOUR);
+  expect(parseRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0);
   for (const nothing of [undefined, "", "soon", "-5", "1.5", "2026-01-02"]) {
-    expect(readRetryAfter(nothing, now)).toBeUndefined();
+    expect(parseRetryAfter(nothing, now)).toBeUndefined();
   }
 });
 

@@ -1,20 +1,20 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { mintWebhookSecret, signWebhook } from "../../../src/domain/webhook/webhook-signature.ts";
+import { createWebhookSecret, signWebhook } from "../../../src/domain/webhook/webhook-signature.ts";
 
 const message = { id: "evt_SHP-000000000000_1", timestamp: 1_764_000_000, body: '{"a":"\u20AC"}' };
 
 test("a webhook secret is whsec_ and the base64 of 24 to 64 bytes, and never repeats", () => {
-  const secret = mintWebhookSecret();
+  const secret = createWebhookSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]+=*$/);
   const bytes = Buffer.from(secret.slice("whsec_".length), "base64").length;
   expect(bytes).toBeGreaterThanOrEqual(24);
   expect(bytes).toBeLessThanOrEqual(64);
-  expect(mintWebhookSecret()).not.toBe(secret);
+  expect(createWebhookSecret()).not.toBe(secret);
 });
 
 test("signatures are those of the reference library, one for each secret, separated by spaces", () => {
-  const secrets = [mintWebhookSecret(), mintWebhookSecret()];
+  const secrets = [createWebhookSecret(), createWebhookSecret()];
   const at = new Date(message.timestamp * 1_000);
   const theirs = secrets.map((it) => new Webhook(it).sign(message.id, at, message.body));
   expect(signWebhook(message, secrets)).toBe(theirs.join(" "));

@@ -1,34 +1,49 @@
 import { expect, test } from "vitest";
 import {
-  createSendPlaces,
-  type SendPlaces,
+  createInFlightLimit,
+  MAX_WINDOW,
+  nextWindow,
+  USUAL_WINDOW,
+  type AcquireAttempt,
 } from "../../../src/features/webhooks/in-flight-limits.ts";
 
-const USUAL = 4;
+test("the window of a webhook grows by one with each success, up to its limit", () => {
+  expect(nextWindow(4, true)).toBe(5);
+  expect(nextWindow(MAX_WINDOW, true)).toBe(MAX_WINDOW);
+});
 
-/** Takes extra places until there are none. */
-function takeExtra(places: SendPlaces, workspace: number): (() => void)[] {
+test("each failure halves the window of a webhook, down to one attempt at a time", () => {
+  const sizes = [64];
+  while (sizes.at(-1)! > 1) sizes.push(nextWindow(sizes.at(-1)!, false));
+  expect(sizes).toEqual([64, 32, 16, 8, 4, 2, 1]);
+  expect(nextWindow(1, false)).toBe(1);
+});
+
+/** Has extra attempts in flight until there may be no more. */
+function acquireExtra(acquire: AcquireAttempt, workspace: number): (() => void)[] {
   const releases: (() => void)[] = [];
-  for (let it; (it = places.take(workspace, USUAL)) !== undefined;) releases.push(it);
+  for (let release; (release = acquire(workspace, USUAL_WINDOW)) !== undefined;) {
+    releases.push(release);
+  }
   return releases;
 }
 
-test("beyond the usual window, a workspace gets half of the places that others leave", () => {
-  const places = createSendPlaces();
-  expect(takeExtra(places, 1)).toHaveLength(256);
-  expect(takeExtra(places, 2)).toHaveLength(128);
-  expect(takeExtra(places, 3)).toHaveLength(64);
+test("beyond the usual window, a workspace gets half of the attempts in flight that others leave", () => {
+  const acquire = createInFlightLimit();
+  expect(acquireExtra(acquire, 1)).toHaveLength(256);
+  expect(acquireExtra(acquire, 2)).toHaveLength(128);
+  expect(acquireExtra(acquire, 3)).toHaveLength(64);
 });
 
-test("the usual window of a webhook is free, whatever others hold", () => {
-  const places = createSendPlaces();
-  for (let workspace = 1; workspace <= 100; workspace++) takeExtra(places, workspace);
-  expect(places.take(101, USUAL)).toBeUndefined();
-  expect(places.take(101, USUAL - 1)).toBeDefined();
+test("the usual window of a webhook is free, whatever is in flight to others", () => {
+  const acquire = createInFlightLimit();
+  for (let workspace = 1; workspace <= 100; workspace++) acquireExtra(acquire, workspace);
+  expect(acquire(101, USUAL_WINDOW)).toBeUndefined();
+  expect(acquire(101, USUAL_WINDOW - 1)).toBeDefined();
 });
 
-test("a place that is given back can be taken again", () => {
-  const places = createSendPlaces();
-  for (const release of takeExtra(places, 1)) release();
-  expect(takeExtra(places, 2)).toHaveLength(256);
+test("once an attempt has ended, another can be in flight", () => {
+  const acquire = createInFlightLimit();
+  for (const release of acquireExtra(acquire, 1)) release();
+  expect(acquireExtra(acquire, 2)).toHaveLength(256);
 });

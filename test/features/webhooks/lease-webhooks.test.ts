@@ -5,7 +5,7 @@ import { createOrm } from "../../../src/db/orm.ts";
 import { createWebhookLeases } from "../../../src/features/webhooks/lease-webhooks.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
-const ROOM = { healthy: 10, failing: 10 };
+const QUOTA = { healthy: 10, failing: 10 };
 
 let database: TestDatabase;
 let orm: MikroORM;
@@ -21,7 +21,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const leasesOf = (worker: string) => createWebhookLeases(orm.em, worker);
+const leasesOf = (worker: string) => createWebhookLeases(orm.em.fork(), worker);
 
 /** Adds a webhook with a delivery that has been due for so many seconds. */
 async function addDue(webhook: string, { workspace = 1, seconds = 1, failing = false } = {}) {
@@ -43,20 +43,20 @@ test("webhooks with something due are leased by one process, until it releases t
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = [await addDue("wh_1"), await addDue("wh_2", { workspace: 2 })];
   await addDue("wh_3", { seconds: -60 });
-  const taken = await Promise.all([one.take(undefined, ROOM), two.take(undefined, ROOM)]);
+  const taken = await Promise.all([one.take(undefined, QUOTA), two.take(undefined, QUOTA)]);
   expect(taken.flat().toSorted((a, b) => a.workspace - b.workspace)).toEqual(due);
   const [holder, other] = taken[0]!.length > 0 ? [one, two] : [two, one];
-  expect(await other.take(undefined, ROOM)).toEqual([]);
+  expect(await other.take(undefined, QUOTA)).toEqual([]);
   await holder.release(due);
-  expect(await other.take(undefined, ROOM)).toEqual(due);
+  expect(await other.take(undefined, QUOTA)).toEqual(due);
 });
 
 test("a lease that nobody renews ends, and one that another process has taken cannot be renewed", async () => {
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = await addDue("wh_1");
-  expect(await one.take([1], ROOM)).toEqual([due]);
+  expect(await one.take([1], QUOTA)).toEqual([due]);
   expect(await one.renew([due])).toEqual([due]);
-  while ((await two.take([1], ROOM)).length === 0) await sleep(100);
+  while ((await two.take([1], QUOTA)).length === 0) await sleep(100);
   expect(await one.renew([due])).toEqual([]);
   await one.release([due]);
   expect(await two.renew([due])).toEqual([due]);
@@ -65,10 +65,10 @@ test("a lease that nobody renews ends, and one that another process has taken ca
 test("only webhooks of the named workspaces are leased", async () => {
   await addDue("wh_1");
   const due = await addDue("wh_2", { workspace: 2 });
-  expect(await leasesOf("one").take([2], ROOM)).toEqual([due]);
+  expect(await leasesOf("one").take([2], QUOTA)).toEqual([due]);
 });
 
-test("failing webhooks take no room from healthy ones, and who has waited longest comes first", async () => {
+test("failing webhooks take nothing of the quota of healthy ones, and who has waited longest comes first", async () => {
   await addDue("wh_1", { failing: true, seconds: 10 });
   const failing = await addDue("wh_2", { failing: true, seconds: 20 });
   await addDue("wh_3", { seconds: 1 });
@@ -82,6 +82,6 @@ test("a webhook that is being deleted is not waited for", async () => {
   const due = await addDue("wh_2");
   await orm.em.fork().transactional(async (tx) => {
     await tx.execute("select from webhook where id = ? for update", [deleted.webhook]);
-    expect(await leasesOf("one").take([1], ROOM)).toEqual([due]);
+    expect(await leasesOf("one").take([1], QUOTA)).toEqual([due]);
   });
 });

@@ -3,7 +3,7 @@ import type {
   DueDelivery,
   WebhookTarget,
 } from "../../../src/features/webhooks/load-due-deliveries.ts";
-import { MAX_WINDOW } from "../../../src/features/webhooks/send-window.ts";
+import { MAX_WINDOW } from "../../../src/features/webhooks/in-flight-limits.ts";
 import {
   createWebhookQueue,
   type WebhookQueue,
@@ -28,8 +28,8 @@ function leased(ms = 60_000): WebhookQueue {
   return createWebhookQueue(KEY, performance.now() + ms);
 }
 
-function read(queue: WebhookQueue, deliveries: readonly DueDelivery[], target = TARGET): void {
-  queue.endRead(queue.beginRead(), { target, deliveries });
+function load(queue: WebhookQueue, deliveries: readonly DueDelivery[], target = TARGET): void {
+  queue.endLoad(queue.beginLoad(), { target, deliveries });
 }
 
 function takeAll(queue: WebhookQueue): number[] {
@@ -41,7 +41,7 @@ function takeAll(queue: WebhookQueue): number[] {
 test("of the deliveries of one subject, the next is taken once the one before it is settled", () => {
   const queue = leased();
   const first = due(1, "SHP-A");
-  read(queue, [first, due(2, "SHP-A"), due(3, "SHP-B")]);
+  load(queue, [first, due(2, "SHP-A"), due(3, "SHP-B")]);
   expect(takeAll(queue)).toEqual([1, 3]);
   queue.settle(first, { isSuccess: true, changed: false });
   expect(takeAll(queue)).toEqual([2]);
@@ -50,57 +50,57 @@ test("of the deliveries of one subject, the next is taken once the one before it
 test("a healthy webhook begins with four attempts at a time, and a failing one with one", () => {
   const deliveries = Array.from({ length: 10 }, (_, i) => due(i));
   const healthy = leased();
-  read(healthy, deliveries);
+  load(healthy, deliveries);
   expect(takeAll(healthy)).toHaveLength(4);
   const failing = leased();
-  read(failing, deliveries, { ...TARGET, isFailing: true });
+  load(failing, deliveries, { ...TARGET, isFailing: true });
   expect(takeAll(failing)).toHaveLength(1);
 });
 
-test("a read leaves out what is held, and asks for more the more is sent at a time", () => {
+test("a load leaves out what is held, and asks for more the more is sent at a time", () => {
   const queue = leased();
-  read(queue, [due(1), due(2)]);
+  load(queue, [due(1), due(2)]);
   expect(queue.take()?.delivery.id).toBe(1);
-  expect(queue.beginRead().query).toEqual({ ...KEY, held: [1, 2], limit: 15 });
+  expect(queue.beginLoad()).toEqual({ ...KEY, held: [1, 2], limit: 15 });
   for (let i = 0; i < 100; i++) queue.settle(due(i), { isSuccess: true, changed: false });
-  expect(queue.beginRead().query).toEqual({ ...KEY, held: [2], limit: 2 * MAX_WINDOW - 1 });
+  expect(queue.beginLoad()).toEqual({ ...KEY, held: [2], limit: 2 * MAX_WINDOW - 1 });
 });
 
 test("nothing is taken once the lease may have ended, until it is renewed", () => {
   const queue = leased(1_000);
-  read(queue, [due(1)]);
+  load(queue, [due(1)]);
   vi.advanceTimersByTime(1_000);
   expect(queue.take()).toBeUndefined();
   queue.leasedUntilMs = performance.now() + 1_000;
-  read(queue, [due(1)]);
+  load(queue, [due(1)]);
   expect(takeAll(queue)).toEqual([1]);
 });
 
-test("what has waited for more than half a second is read again, since the webhook may have changed", () => {
+test("what has waited for more than half a second is loaded again, since the webhook may have changed", () => {
   const queue = leased();
-  read(queue, [due(1)]);
-  expect(queue.isReadWanted()).toBe(false);
+  load(queue, [due(1)]);
+  expect(queue.isLoadWanted()).toBe(false);
   vi.advanceTimersByTime(501);
   expect(queue.take()).toBeUndefined();
-  expect(queue.isReadWanted()).toBe(true);
+  expect(queue.isLoadWanted()).toBe(true);
 });
 
-test("a read that began before the webhook was changed counts no more", () => {
+test("a load that began before the webhook was changed counts no more", () => {
   const queue = leased();
   const first = due(1);
-  read(queue, [first]);
+  load(queue, [first]);
   queue.take();
-  const stale = queue.beginRead();
+  const stale = queue.beginLoad();
   queue.settle(first, { isSuccess: false, changed: true });
-  queue.endRead(stale, { target: TARGET, deliveries: [due(2)] });
+  queue.endLoad(stale, { target: TARGET, deliveries: [due(2)] });
   expect(queue.take()).toBeUndefined();
-  expect(queue.isReadWanted()).toBe(true);
+  expect(queue.isLoadWanted()).toBe(true);
 });
 
-test("a read that failed is wanted again", () => {
+test("a load that failed is wanted again", () => {
   const queue = leased();
-  const begun = queue.beginRead();
-  expect(queue.isReadWanted()).toBe(false);
-  queue.endRead(begun, undefined);
-  expect(queue.isReadWanted()).toBe(true);
+  const begun = queue.beginLoad();
+  expect(queue.isLoadWanted()).toBe(false);
+  queue.endLoad(begun, undefined);
+  expect(queue.isLoadWanted()).toBe(true);
 });

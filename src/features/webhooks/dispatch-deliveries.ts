@@ -1,0 +1,149 @@
+import type { Logger } from "pino";
+import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
+import type { TraceAttempt } from "../../pipeline/tracer.ts";
+import { writeEventId } from "../events/event-id.ts";
+import type { EventContent } from "../events/event-message.ts";
+import { createInFlightLimit } from "./in-flight-limits.ts";
+import type { DueDelivery, WebhookTarget } from "./load-due-deliveries.ts";
+import { changesWebhook, type DeliveryOutcome } from "./record-outcomes.ts";
+import { isSuccess, type Sender, type SendResult } from "./send-webhook.ts";
+import type { TakenDelivery, WebhookQueue } from "./webhook-queue.ts";
+import { activeSecrets } from "./webhook-secrets.ts";
+
+/** What attempts need. */
+export interface DispatchDeps {
+  readonly now: () => Date;
+  readonly sender: Sender;
+  /** The event as JSON, as the API under `/v1` gives it. */
+  readonly eventJson: (event: EventContent) => string;
+  /** Undefined while tracing is off. */
+  readonly traceAttempt?: TraceAttempt | undefined;
+  /** Called with the result of each attempt. */
+  readonly countAttempt: (result: SendResult) => void;
+}
+
+/** Sends what queues have to send. */
+export interface Dispatcher {
+  /** Starts as many attempts at a webhook as may be in flight now. */
+  send(queue: WebhookQueue): void;
+  /** Starts no more attempts; resolves when those in flight have ended and are recorded. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds the dispatcher of one process.
+ *
+ * @param record resolves when an outcome is recorded
+ * @param onSettled called when an attempt has ended, is recorded, and others may have followed
+ */
+export function createDispatcher(
+  deps: DispatchDeps,
+  log: Logger,
+  record: (outcome: DeliveryOutcome) => Promise<void>,
+  onSettled: (queue: WebhookQueue) => void,
+): Dispatcher {
+  const acquire = createInFlightLimit();
+  /** Queues that wait for the limit of the process. */
+  const waiting = new Set<WebhookQueue>();
+  const inFlight = new Set<Promise<void>>();
+  let closed = false;
+
+  function send(queue: WebhookQueue): void {
+    while (startNext(queue)) continue;
+  }
+
+  /** Says whether an attempt was started. */
+  function startNext(queue: WebhookQueue): boolean {
+    if (closed) return false;
+    const release = acquire(queue.key.workspace, queue.inFlight());
+    if (release === undefined) {
+      waiting.add(queue);
+      return false;
+    }
+    const taken = queue.take();
+    if (taken === undefined) {
+      release();
+      return false;
+    }
+    const ended = attempt(queue, taken).finally(() => {
+      inFlight.delete(ended);
+      release();
+      sendNext(queue);
+    });
+    inFlight.add(ended);
+    return true;
+  }
+
+  async function attempt(queue: WebhookQueue, taken: TakenDelivery): Promise<void> {
+    const outcome = await attemptDelivery(taken, deps, log);
+    const result = outcome.attempt?.result;
+    if (result !== undefined) deps.countAttempt(result);
+    await record(outcome);
+    const changed = changesWebhook(outcome);
+    queue.settle(taken.delivery, { isSuccess: result && isSuccess(result), changed });
+  }
+
+  function sendNext(queue: WebhookQueue): void {
+    const [first] = waiting;
+    if (first !== undefined) {
+      waiting.delete(first);
+      send(first);
+    }
+    send(queue);
+    onSettled(queue);
+  }
+
+  return {
+    send,
+    async close() {
+      closed = true;
+      await Promise.all(inFlight);
+    },
+  };
+}
+
+async function attemptDelivery(
+  { delivery, target }: TakenDelivery,
+  deps: DispatchDeps,
+  log: Logger,
+): Promise<DeliveryOutcome> {
+  const { event } = delivery;
+  const wasFailing = target.isFailing;
+  if (target.isDisabled || event === undefined) return { delivery, wasFailing, attempt: undefined };
+  const startedAt = deps.now();
+  try {
+    const result = await sendEvent(delivery, event, target, startedAt, deps);
+    return { delivery, wasFailing, attempt: { startedAt, result } };
+  } catch (error) {
+    // An event that cannot be written as JSON is tried again like one that cannot be sent.
+    log.error({ err: error, delivery: delivery.id }, "a delivery could not be prepared");
+    const result = { durationMs: 0, error: "The message could not be prepared." };
+    return { delivery, wasFailing, attempt: { startedAt, result } };
+  }
+}
+
+/** Sends an event with the headers that Standard Webhooks 1.0.0 asks for. */
+async function sendEvent(
+  delivery: DueDelivery,
+  event: EventContent,
+  { url, secrets }: WebhookTarget,
+  sentAt: Date,
+  { sender, eventJson, traceAttempt }: DispatchDeps,
+): Promise<SendResult> {
+  const id = writeEventId(event);
+  const timestamp = Math.floor(sentAt.getTime() / 1_000);
+  const body = eventJson(event);
+  const active = activeSecrets(secrets, sentAt).map(({ secret }) => secret);
+  const span = traceAttempt?.({ ...delivery, number: event.number, eventId: id, url });
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "shipments-webhooks/1",
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signWebhook({ id, timestamp, body }, active),
+    ...span?.headers,
+  };
+  const result = await sender.send(url, headers, body);
+  span?.end(result);
+  return result;
+}
