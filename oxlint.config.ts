@@ -146,7 +146,7 @@ const ROOMS: Record<string, Room> = {
   "features/reports": feature(
     "workspaces",
     "events/feed-delay.ts",
-    "shipments/list-index.ts",
+    "shipments/shipment.entity.ts",
     "tariffs/versions/load-version.ts",
   ),
   // And the trace of its attempts.

@@ -1,5 +1,5 @@
 import { readConfig } from "../config/config.ts";
-import { migrateWhenReachable } from "../db/migrate-when-reachable.ts";
+import { migrateWhenReachable } from "../db/migrate.ts";
 import { createOrm, type EntityManager } from "../db/orm.ts";
 import { ENTITIES } from "../server/entities.ts";
 import { acquireEmbeddedPostgres, type Lease } from "../embedded-postgres/embedded-postgres.ts";

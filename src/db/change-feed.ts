@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
-import { setPlannerSettings } from "./planner-settings.ts";
+import { setPlannerSettings } from "./connection-settings.ts";
 import { createClient } from "./primary-client.ts";
+import type { EntityManager } from "./orm.ts";
+import { runStatement } from "./statement.ts";
 
 /** The channel on which processes tell each other that keys or the tariff changed. */
 export const CHANGES_CHANNEL = "shipments_changes";
@@ -101,4 +103,11 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     closed.removeEventListener("abort", stop);
     await client.end().catch(() => undefined);
   }
+}
+
+/**
+ * Tells every process, when the caller's transaction commits, to look for changed keys and tariffs.
+ */
+export async function announceChange(em: EntityManager): Promise<void> {
+  await runStatement(em, "select pg_notify($1, '')", [CHANGES_CHANNEL]);
 }

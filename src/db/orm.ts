@@ -8,10 +8,9 @@ import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
-import { setMigrationTimeouts } from "./migration-timeouts.ts";
+import { setMigrationTimeouts, setPlannerSettings } from "./connection-settings.ts";
 import { createConnectionShares, type ConnectionShares } from "./connection-shares.ts";
 import { guardConnections } from "./guard-connections.ts";
-import { setPlannerSettings } from "./planner-settings.ts";
 import { clientClass } from "./primary-client.ts";
 
 /** Timeouts of a connection, in milliseconds; pg passes the first three on to the server. */

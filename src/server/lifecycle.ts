@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { migrateWhenReachable } from "../db/migrate-when-reachable.ts";
+import { migrateWhenReachable } from "../db/migrate.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import type { Background } from "./background.ts";
 import { listenAs } from "./ports.ts";

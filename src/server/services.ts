@@ -20,8 +20,7 @@ import { updateCustomer } from "../features/customers/update-customer.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
-import { createFindProvider } from "../features/payments/find-provider.ts";
-import type { PaymentDeps } from "../features/payments/payment-deps.ts";
+import { createFindProvider, type PaymentDeps } from "../features/payments/payment-provider.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
@@ -31,7 +30,7 @@ import { advanceShipment } from "../features/shipments/advance-shipment.ts";
 import { batchQuoteShipments } from "../features/shipments/batch-quote-shipments.ts";
 import { cancelShipment } from "../features/shipments/cancel-shipment.ts";
 import { createChangeShipment } from "../features/shipments/change-shipment.ts";
-import { createBookings } from "../features/shipments/create-shipment.ts";
+import { createBookShipment } from "../features/shipments/create-shipment.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { getShipment } from "../features/shipments/get-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
@@ -142,7 +141,7 @@ function shipmentFunctions(
   return {
     quoteShipment: (request) => quoteShipment(request, deps.tariffs),
     batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
-    createShipment: createBookings(deps, deps.events.announce),
+    createShipment: createBookShipment(deps, deps.events.announce),
     getShipment: (request, call) => getShipment(request, call, deps),
     listShipments: (request, call) => listShipments(request, call, deps),
     updateShipment: (request, call) => updateShipment(request, call, deps),

@@ -4,7 +4,7 @@ import type { EntityManager } from "../db/orm.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
-import { purgeStoredResponses } from "../features/idempotency/purge-stored-responses.ts";
+import { purgeStoredResponses } from "../features/idempotency/stored-responses.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
 import { purgeReports } from "../features/reports/purge-reports.ts";
 import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";

@@ -1,8 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { migrate } from "../../src/db/migrate.ts";
-import { migrateWhenReachable } from "../../src/db/migrate-when-reachable.ts";
+import { migrate, migrateWhenReachable } from "../../src/db/migrate.ts";
 import { createOrm, MAX_CONNECTIONS } from "../../src/db/orm.ts";
 import { primaryFinder } from "../../src/db/primary-finder.ts";
 import { startBookingLoad } from "../support/booking-load.ts";

@@ -3,7 +3,7 @@ import type { KeyScope } from "../../domain/roles.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { createKeyCache, type KeyCache, type LoadedKey } from "../credentials/key-cache.ts";
 import { isWorking } from "../credentials/secret-keys.ts";
-import { findLimits } from "../workspaces/find-limits.ts";
+import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 

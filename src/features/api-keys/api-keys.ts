@@ -15,7 +15,7 @@ import {
   overlapSecondsOf,
   pickKey,
 } from "../credentials/secret-keys.ts";
-import { lockWorkspace } from "../workspaces/lock-workspace.ts";
+import { lockWorkspace } from "../workspaces/workspace.entity.ts";
 import { apiKeyMessage, scopeOf } from "./api-key-message.ts";
 import { ApiKey } from "./api-key.entity.ts";
 

@@ -1,5 +1,5 @@
 import { raw, sql } from "@mikro-orm/postgresql";
-import { announceChange } from "../../db/announce-change.ts";
+import { announceChange } from "../../db/change-feed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";

@@ -1,13 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  GetCustomerResponseSchema,
   type GetCustomerRequestValid,
   type GetCustomerResponse,
+  GetCustomerResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { customerMessage } from "./customer-message.ts";
-import { findCustomer } from "./find-customer.ts";
+import { customerMessage } from "./customer-row.ts";
+import { readRecordId } from "../../db/record-id.ts";
+import { runStatement } from "../../db/statement.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { Customer } from "./customer.entity.ts";
 
 /**
  * Gives one customer of the workspace.
@@ -22,3 +25,24 @@ export async function getCustomer(
   const customer = await findCustomer(em.fork(), caller.workspaceId, request.customer);
   return create(GetCustomerResponseSchema, { data: customerMessage(customer) });
 }
+
+/**
+ * A customer of the workspace, with its row locked if `lock` is given.
+ *
+ * @throws Refusal CUSTOMER_NOT_FOUND, the same for an unknown customer and one of another workspace
+ */
+export async function findCustomer(
+  em: EntityManager,
+  workspace: number,
+  named: bigint,
+  lock?: "lock",
+): Promise<Customer> {
+  const id = readRecordId(named) ?? 0;
+  if (lock !== undefined) await runStatement(em, LOCK_CUSTOMER, [workspace, id]);
+  const found = await em.findOne(Customer, { workspace, id });
+  if (found === null) throw refuse("CUSTOMER_NOT_FOUND", "There is no such customer.");
+  return found;
+}
+
+/** `no key update`, so that shipments of the customer can be booked meanwhile. */
+const LOCK_CUSTOMER = "select from customer where workspace_id = $1 and id = $2 for no key update";

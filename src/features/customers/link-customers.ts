@@ -1,5 +1,4 @@
 import type { CustomerRow } from "./customer-row.ts";
-import type { WrittenCustomer } from "./write-customers-sql.ts";
 
 /** The customer of a booking, as the request names it and as the database has it. */
 export interface BookedCustomer {
@@ -15,7 +14,7 @@ export interface BookedCustomer {
 }
 
 /** The customers of bookings. */
-export interface LinkedCustomers {
+interface LinkedCustomers {
   /** In the order of the bookings, each as its booking leaves it. */
   readonly customers: readonly CustomerRow[];
   /** Those that are new or have another id number, to be written with their bookings. */
@@ -57,4 +56,33 @@ function newRow({ newId, name, email }: BookedCustomer): CustomerRow {
 
 function personKey(workspace: number, { name, email }: Pick<CustomerRow, "name" | "email">) {
   return JSON.stringify([workspace, name, foldEmail(email)]);
+}
+
+/** A customer, as `writeCustomersSql` takes it in JSON. */
+export interface WrittenCustomer {
+  readonly workspace: number;
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly emailLower: string;
+  readonly idNumber: string | null;
+  /** RFC 3339; for a new customer. */
+  readonly createdAt: string;
+}
+
+/**
+ * The statement that inserts new customers, and writes the id numbers of those that exist, as a
+ * part of a statement that writes what refers to them. It fails on the unique constraint when
+ * another transaction has committed the same new customer.
+ *
+ * @param parameter the parameter, such as `$2`, that holds a JSON list of `WrittenCustomer`
+ */
+export function writeCustomersSql(parameter: string): string {
+  return `
+    insert into customer (workspace_id, id, name, email, email_lower, id_number, created_at)
+    select workspace, id, name, email, "emailLower", "idNumber", "createdAt"
+    from json_to_recordset(${parameter}) as written (
+      workspace bigint, id bigint, name text, email text, "emailLower" text, "idNumber" text,
+      "createdAt" timestamptz)
+    on conflict (workspace_id, id) do update set id_number = excluded.id_number`;
 }

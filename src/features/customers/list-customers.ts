@@ -1,15 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  ListCustomersResponseSchema,
   type ListCustomersRequestValid,
   type ListCustomersResponse,
+  ListCustomersResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { customerMessage } from "./customer-message.ts";
-import { Customer } from "./customer.entity.ts";
-import { findByName } from "./find-by-name.ts";
+import { customerMessage, type CustomerRow } from "./customer-row.ts";
+import { Customer, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
+import { runStatement } from "../../db/statement.ts";
 
 /**
  * Lists customers of the workspace, newest first, or those with an email in whatever case; or by the
@@ -46,4 +46,44 @@ export async function listCustomers(
 
 function readId([id]: readonly unknown[]): number | undefined {
   return Number.isSafeInteger(id) ? (id as number) : undefined;
+}
+
+/** Which customers to find. */
+interface NameSearch {
+  readonly workspace: number;
+  /** What a name, or the last word of it, begins with, in whatever case. */
+  readonly name: string;
+  /** Only customers with this email, in lower case. */
+  readonly emailLower: string | undefined;
+  /** The last customer of the page before. */
+  readonly after: number | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Finds customers by the beginning of their name or of its last word, in the order of what begins with
+ * it. Each of the two is read in order from an index, and no further than the page reaches.
+ */
+async function findByName(em: EntityManager, search: NameSearch): Promise<CustomerRow[]> {
+  const { workspace, name, emailLower, after, limit } = search;
+  const values: unknown[] = [workspace, name, limit];
+  const ofEmail = emailLower === undefined ? "" : `and email_lower = $${values.push(emailLower)}`;
+  const afterId = after === undefined ? undefined : `$${values.push(after)}`;
+  const range = (key: string) => `workspace_id = $1 ${ofEmail}
+    and ${key} >= lower($2) and ${key} < lower($2) || chr(1114111)
+    ${afterId === undefined ? "" : `and (${key}, id) > ((${keyOf(afterId)}), ${afterId})`}`;
+  const branch = (key: string, condition: string) => `(
+    select id, name, email, id_number, ${key} as key from customer
+    where ${range(key)} ${condition} order by ${key}, id limit $3)`;
+  const sql = `select id::float8, name, email, id_number as "idNumber" from (
+    ${branch(NAME_KEY, "")} union all
+    ${branch(LAST_WORD_KEY, `and ${HAS_WORDS} and not starts_with(${NAME_KEY}, lower($2))`)}
+    ) as found order by key, id limit $3`;
+  return runStatement<CustomerRow>(em, sql, values);
+}
+
+/** What a customer was found by. */
+function keyOf(id: string): string {
+  return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end
+    from customer where workspace_id = $1 and id = ${id}`;
 }

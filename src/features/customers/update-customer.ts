@@ -10,8 +10,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { customerMessage } from "./customer-message.ts";
-import { findCustomer } from "./find-customer.ts";
+import { customerMessage } from "./customer-row.ts";
+import { findCustomer } from "./get-customer.ts";
 import { foldEmail } from "./link-customers.ts";
 
 /**

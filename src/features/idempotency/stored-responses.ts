@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 import {
-  fromBinary,
-  toBinary,
-  toJson,
   type DescMethodUnary,
+  fromBinary,
   type Message,
   type MessageShape,
+  toBinary,
+  toJson,
 } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
-import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
-import { holdsSecret, openResponse, sealResponse, type SealedFor } from "./sealed-response.ts";
+import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
 import { OperatorStoredResponse } from "./operator-stored-response.entity.ts";
 import { StoredResponse } from "./stored-response.entity.ts";
 
@@ -215,4 +215,36 @@ function sealedError(): Refusal {
     "This idempotency key came with another secret key before, and the answer, which holds a secret, is given to that key alone; use a new idempotency key.",
     { subject: "idempotency_key" },
   );
+}
+
+/** How many responses one statement deletes, so that no transaction grows long. */
+const BATCH = 1_000;
+
+/**
+ * Deletes the stored responses that have expired, by the database's clock. Replicas that purge at
+ * the same time share the work.
+ *
+ * @returns how many it deleted
+ */
+export async function purgeStoredResponses(em: EntityManager): Promise<number> {
+  let count = 0;
+  for (const store of Object.values(STORES)) count += await purge(em, store);
+  return count;
+}
+
+async function purge(em: EntityManager, { table, owner }: Store): Promise<number> {
+  let count = 0;
+  let purged: unknown[];
+  do {
+    purged = await runStatement(
+      em,
+      `delete from ${table} where (${owner}, key) in (
+         select ${owner}, key from ${table} where created_at < now() - $1::interval
+         order by created_at limit $2 for update skip locked
+       ) returning 1`,
+      [RETENTION, BATCH],
+    );
+    count += purged.length;
+  } while (purged.length === BATCH);
+  return count;
 }

@@ -10,10 +10,11 @@ import { traceTransaction } from "../../db/trace-transaction.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
 import { recordingChanges } from "../audit/record-change.ts";
 import {
-  replayStoredResponses,
-  storeResponse,
+  keyInUseError,
   type MethodCall,
+  replayStoredResponses,
   type ResponseTo,
+  storeResponse,
 } from "./stored-responses.ts";
 
 /**
@@ -68,4 +69,29 @@ export async function withIdempotencyEach<C extends MethodCall>(
     if ("result" in outcome) storeResponse(tx, methodCall, outcome.result);
   });
   return calls.map((methodCall) => outcomes.get(methodCall)!);
+}
+
+/**
+ * Rejects a call while another call with its idempotency key is in flight in this process. Needed
+ * where calls share a transaction: the database's lock on the key works between transactions only.
+ *
+ * @returns runs the work of a call
+ * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and whatever the work throws
+ */
+export function createRejectIfInFlight(): <T>(
+  call: RepeatableCall,
+  work: () => Promise<T>,
+) => Promise<T> {
+  const inFlight = new Set<string>();
+  return async ({ caller, idempotencyKey }, work) => {
+    if (idempotencyKey === undefined) return work();
+    const key = `${caller.account} ${idempotencyKey}`;
+    if (inFlight.has(key)) throw keyInUseError();
+    inFlight.add(key);
+    try {
+      return await work();
+    } finally {
+      inFlight.delete(key);
+    }
+  };
 }

@@ -5,8 +5,10 @@ import {
   type Payment as PaymentMessage,
 } from "../../../gen/shipments/v1/payment_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
-import type { NewPayment } from "./insert-payment.ts";
 import type { Payment } from "./payment.entity.ts";
+
+/** A payment that is not refunded. */
+export type NewPayment = Pick<Payment, "provider" | "amountMinor" | "currency" | "paidAt">;
 
 /** A payment as callers see it, with its amount in major units. */
 export function paymentMessage(

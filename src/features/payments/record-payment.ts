@@ -1,19 +1,20 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  RecordPaymentResponseSchema,
-  ShipmentService,
   type RecordPaymentRequestValid,
   type RecordPaymentResponse,
+  RecordPaymentResponseSchema,
+  ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger } from "../shipments/apply-trigger.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import type { PaymentDeps } from "./payment-deps.ts";
-import { paymentMessage } from "./payment-message.ts";
-import { insertPayment, type NewPayment } from "./insert-payment.ts";
+import type { PaymentDeps } from "./payment-provider.ts";
+import { type NewPayment, paymentMessage } from "./payment-message.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 
 /**
  * Records that a shipment was paid: a pending one then awaits its pickup; the payment of one that
@@ -69,4 +70,21 @@ function assertTotal(
 
 function mismatch(subject: string, text: string): Violation {
   return { reason: "PAYMENT_MISMATCH", subject, text };
+}
+
+const INSERT = `
+  insert into payment (workspace_id, shipment_reference, provider, amount_minor, currency, paid_at)
+  values ($1, $2, $3, $4, $5, $6)`;
+
+/**
+ * Inserts the payment of a shipment that the transaction has locked. By a statement, since it takes
+ * MikroORM's unit of work longer than all the rest of recording it.
+ */
+async function insertPayment(
+  tx: EntityManager,
+  workspace: number,
+  reference: string,
+  { provider, amountMinor, currency, paidAt }: NewPayment,
+): Promise<void> {
+  await runStatement(tx, INSERT, [workspace, reference, provider, amountMinor, currency, paidAt]);
 }

@@ -6,9 +6,9 @@ import {
   type RecordRefundResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger } from "../shipments/apply-trigger.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
-import type { PaymentDeps } from "./payment-deps.ts";
+import type { PaymentDeps } from "./payment-provider.ts";
 import { paymentMessage } from "./payment-message.ts";
 import { Payment } from "./payment.entity.ts";
 

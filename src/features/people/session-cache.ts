@@ -6,7 +6,7 @@ import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
-import { findLimits } from "../workspaces/find-limits.ts";
+import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 
 /** For how long what a session stands for is remembered, in milliseconds; and how many of them. */
 const REMEMBER_MS = 1_000;

@@ -8,7 +8,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { indexPredicate } from "../shipments/list-index.ts";
+import { indexPredicate } from "../shipments/shipment.entity.ts";
 import {
   BOOKED_DATE,
   BOOKED_FIGURES,

@@ -2,16 +2,14 @@ import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { createRejectIfInFlight } from "../idempotency/reject-if-in-flight.ts";
-import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
-import { shipmentNotFoundError } from "./find-shipment.ts";
-import { lockShipments } from "./lock-shipments.ts";
-import { shipmentEvents } from "./shipment-events.ts";
+import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import { lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
+import { type ChangedShipment, shipmentEvents, updateShipments } from "./write-shipments.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
-import { updateShipments, type ChangedShipment } from "./write-shipments.ts";
+import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
 
 /** A change of one shipment that a call asks for. */
 export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
@@ -124,4 +122,15 @@ function keyOf({ call, request }: ShipmentChange) {
 function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const counted = { ...after, version: before.version + 1 };
   return { workspace: call.caller.workspaceId, ...shipmentEvents(before, counted, call) };
+}
+
+/**
+ * A shipment as a trigger leaves it.
+ *
+ * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger
+ */
+export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
+  const { next, refusal } = transition(trigger, row);
+  if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
+  return { ...row, ...next, updatedAtMs: at.getTime() };
 }

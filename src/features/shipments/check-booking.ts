@@ -1,13 +1,94 @@
+import type {
+  CreateShipmentRequestValid,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Call } from "../../pipeline/call.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import { readRecordId } from "../../db/record-id.ts";
+import type { CustomerRow } from "../customers/customer-row.ts";
+import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
+import { foldEmail } from "../customers/link-customers.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
-import { quote, type CoveredQuote } from "../../domain/pricing/pricing.ts";
+import { type CoveredQuote, quote, type Quote, roundKm } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
-import { assertExpectedPrice } from "./assert-expected-price.ts";
-import type { Booking } from "./booking.ts";
-import { mergeMetadata, type Metadata } from "./merge-metadata.ts";
-import { coverageViolations } from "./price.ts";
-import type { BookingFacts } from "./read-booking-facts.ts";
+import { priceInMajor } from "../../domain/pricing/price-in-major.ts";
+import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
+
+/** A call that asks for a booking. */
+export interface Booking {
+  readonly method: typeof ShipmentService.method.createShipment;
+  readonly request: CreateShipmentRequestValid;
+  readonly call: Call;
+}
+
+/** What the database has that a booking depends on. */
+export interface BookingFacts {
+  /** The tariff version in force; null while there is none. */
+  readonly tariffVersion: number | null;
+  readonly providerConnected: boolean;
+  /** The reference of the shipment that already has the booking's external reference. */
+  readonly takenBy: string | null;
+  /** The customer's row, found by id, else by name and email; null when there is none. */
+  readonly customer: CustomerRow | null;
+  /** An id for a new customer; null when there is a row. */
+  readonly newCustomerId: number | null;
+}
+
+/**
+ * Loads everything that bookings depend on, in their order, in one round trip: round trips are most
+ * of the cost of a booking that is alone in its transaction.
+ */
+export async function loadBookingFacts(
+  tx: EntityManager,
+  bookings: readonly Booking[],
+): Promise<BookingFacts[]> {
+  const wanted = bookings.map(({ request, call }, place) => ({
+    place,
+    workspace: call.caller.workspaceId,
+    externalReference: request.externalReference,
+    customerId: readRecordId(request.customerId),
+    name: request.customerName,
+    email: foldEmail(request.customerEmail),
+  }));
+  return runStatement<BookingFacts>(tx, LOAD_FACTS, [JSON.stringify(wanted)]);
+}
+
+/** A `CustomerRow`. */
+const CUSTOMER_ROW = `json_build_object(
+  'id', customer.id, 'name', customer.name, 'email', customer.email, 'idNumber', id_number)`;
+
+/**
+ * The values come as JSON because PostgreSQL estimates the rows of an array from its value, and so
+ * plans anew each time, which takes longer than the rest. The look-ups are subqueries because each
+ * is then an index look-up, whatever the estimated number of rows. The condition on the place always
+ * holds: with it PostgreSQL expects one row instead of 100, and a plan so cheap that planning anew
+ * never seems worth while; without it, it did for a while after the tables had grown.
+ */
+const LOAD_FACTS = `
+  select "tariffVersion", "providerConnected", "takenBy", customer,
+    case when customer is null then nextval('customer_id_seq') end::float8 as "newCustomerId"
+  from (
+    select place,
+      ${VERSION_IN_FORCE} as "tariffVersion",
+      exists (select from payment_connection where workspace_id = workspace)
+        as "providerConnected",
+      (select reference from shipment
+       where workspace_id = workspace and external_reference = "externalReference") as "takenBy",
+      coalesce(
+        (select ${CUSTOMER_ROW} from customer
+         where workspace_id = workspace and id = "customerId"),
+        (select ${CUSTOMER_ROW} from customer
+         where workspace_id = workspace and customer.name = wanted.name and email_lower = wanted.email)
+      ) as customer
+    from json_to_recordset($1) as wanted
+      (place int, workspace bigint, "externalReference" text, "customerId" bigint, name text, email text)
+    where place between 0 and 1000
+    order by place
+  ) as facts
+  order by place`;
 
 /** A booking that has passed every check, with its price. */
 export interface AcceptedBooking extends Booking {
@@ -66,4 +147,77 @@ function referenceTakenError(shipment: string): Refusal {
     `external_reference belongs to the shipment ${shipment} already.`,
     { subject: "external_reference", facts: { shipment } },
   );
+}
+
+/**
+ * Checks the price of a booking against what its caller expects; what is absent is not checked.
+ *
+ * @throws Refusal PRICE_CHANGED, with the actual price among its facts
+ */
+function assertExpectedPrice(priced: CoveredQuote, request: CreateShipmentRequestValid): void {
+  const price = priceInMajor(priced);
+  const { expectedTotal = price.total, expectedCurrency = price.currency } = request;
+  if (expectedTotal === price.total && expectedCurrency === price.currency) return;
+  throw refuse(
+    "PRICE_CHANGED",
+    `expected_total is ${expectedTotal} ${expectedCurrency}, but the booking would cost ${price.total} ${price.currency}.`,
+    {
+      subject: "expected_total",
+      facts: {
+        distance_km: String(price.distanceKm),
+        distance_fee: String(price.distanceFee),
+        weight_fee: String(price.weightFee),
+        base_fee: String(price.baseFee),
+        subtotal: String(price.subtotal),
+        total: String(price.total),
+        currency: price.currency,
+      },
+    },
+  );
+}
+
+/** The columns of a shipment that hold its price, in minor units. */
+export function priceColumns(priced: CoveredQuote) {
+  return {
+    distanceKm: roundKm(priced.distanceKm),
+    distanceFeeMinor: priced.distanceFeeMinor,
+    weightFeeMinor: priced.weightFeeMinor,
+    baseFeeMinor: priced.baseFeeMinor,
+    subtotalMinor: priced.subtotalMinor,
+    totalMinor: priced.totalMinor,
+    currency: priced.currency,
+  };
+}
+
+/** Why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED; empty when it is covered. */
+export function coverageViolations(result: Quote): Violation[] {
+  if (result.covered) return [];
+  return result.failures.map(({ failure, message }) =>
+    failure === "coverage"
+      ? { reason: "ROUTE_NOT_COVERED", subject: "coverage", text: message }
+      : { reason: "WEIGHT_NOT_SERVED", subject: "weight_kg", text: message },
+  );
+}
+
+/** The caller's own keys and values on a shipment. */
+type Metadata = Readonly<Record<string, string>>;
+
+/**
+ * Merges given metadata into the current: a given value replaces the current one, an empty value
+ * removes its key.
+ *
+ * @throws Refusal FIELD_INVALID when the result has more than `MAX_METADATA_KEYS` keys
+ */
+export function mergeMetadata(current: Metadata, given: Metadata): Metadata {
+  const merged = new Map(Object.entries(current));
+  for (const [key, value] of Object.entries(given)) {
+    if (value === "") merged.delete(key);
+    else merged.set(key, value);
+  }
+  if (merged.size > MAX_METADATA_KEYS) {
+    throw refuse("FIELD_INVALID", `metadata must have at most ${MAX_METADATA_KEYS} keys.`, {
+      subject: "metadata",
+    });
+  }
+  return Object.fromEntries(merged);
 }

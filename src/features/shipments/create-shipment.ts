@@ -1,35 +1,34 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  CreateShipmentResponseSchema,
-  ShipmentService,
   type CreateShipmentRequestValid,
   type CreateShipmentResponse,
+  CreateShipmentResponseSchema,
+  ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { linkCustomers } from "../customers/link-customers.ts";
-import { createRejectIfInFlight } from "../idempotency/reject-if-in-flight.ts";
-import { withIdempotencyEach } from "../idempotency/with-idempotency.ts";
-import type { Booking } from "./booking.ts";
-import { checkBooking } from "./check-booking.ts";
-import { bookedCustomer, bookShipment } from "./book-shipment.ts";
-import { bookingQuery, readBookingFacts } from "./read-booking-facts.ts";
+import { type BookedCustomer, linkCustomers } from "../customers/link-customers.ts";
+import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import {
+  type AcceptedBooking,
+  type Booking,
+  checkBooking,
+  priceColumns,
+  loadBookingFacts,
+} from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
-import { insertShipments } from "./write-shipments.ts";
+import { type ChangedShipment, insertShipments, shipmentEvents } from "./write-shipments.ts";
+import { mintReference } from "../../domain/shipment/shipment-reference.ts";
+import { BOOKED } from "../../domain/shipment/shipment-state.ts";
+import type { CustomerRow } from "../customers/customer-row.ts";
 
 /** How many bookings share one transaction at most. */
 const MAX_GROUP = 64;
 
 /** What bookings need. */
 type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now">;
-
-/** Books a shipment. */
-type CreateShipment = (
-  request: CreateShipmentRequestValid,
-  call: Call,
-) => Promise<CreateShipmentResponse>;
 
 /**
  * Builds the function that books shipments. Bookings that arrive while others are being written
@@ -42,10 +41,10 @@ type CreateShipment = (
  *
  * @param announce is called with a workspace once a booking in it is committed
  */
-export function createBookings(
+export function createBookShipment(
   deps: BookingDeps,
   announce: (workspace: number) => void,
-): CreateShipment {
+): (request: CreateShipmentRequestValid, call: Call) => Promise<CreateShipmentResponse> {
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
   const commitInGroup = deps.createGroup({
@@ -76,7 +75,7 @@ async function bookEach(
   bookings: readonly Booking[],
   { tariffs, now }: BookingDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
-  const facts = await readBookingFacts(tx, bookings.map(bookingQuery));
+  const facts = await loadBookingFacts(tx, bookings);
   const tariff = await tariffs.byVersion(facts[0]!.tariffVersion);
   const checked = bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff));
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
@@ -89,4 +88,51 @@ async function bookEach(
     create(CreateShipmentResponseSchema, { data: shipmentMessage(row) }),
   );
   return checked.map((it) => ("result" in it ? { result: responses.shift()! } : it));
+}
+
+/** The customer that a booking is for. */
+function bookedCustomer({ request, call, facts }: AcceptedBooking): BookedCustomer {
+  return {
+    workspace: call.caller.workspaceId,
+    name: request.customerName,
+    email: request.customerEmail,
+    idNumber: request.customerIdNumber,
+    row: facts.customer,
+    newId: facts.newCustomerId,
+  };
+}
+
+/** The shipment that a booking makes, with its event. */
+function bookShipment(
+  { request, call, tariffVersion, priced, metadata }: AcceptedBooking,
+  customer: CustomerRow,
+  bookedAt: Date,
+): ChangedShipment {
+  const workspace = call.caller.workspaceId;
+  const row = {
+    reference: mintReference(),
+    ...BOOKED,
+    createdBy: call.caller.member?.email ?? null,
+    customer,
+    pickupAddress: request.pickupAddress,
+    pickupLat: request.pickupLat,
+    pickupLng: request.pickupLng,
+    dropoffAddress: request.dropoffAddress,
+    dropoffLat: request.dropoffLat,
+    dropoffLng: request.dropoffLng,
+    weightKg: request.weightKg,
+    ...priceColumns(priced),
+    tariff: tariffVersion,
+    createdAtMs: bookedAt.getTime(),
+    updatedAtMs: bookedAt.getTime(),
+    cancelledAtMs: null,
+    cancelReason: null,
+    cancelNote: null,
+    externalReference: request.externalReference ?? null,
+    metadata,
+    version: 1,
+    eventCount: 0,
+  };
+  const quoted = request.expectedTotal !== undefined;
+  return { workspace, quoted, ...shipmentEvents(undefined, row, call) };
 }

@@ -2,7 +2,7 @@ import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
   CUSTOMER_OF_SHIPMENT,
@@ -27,7 +27,7 @@ export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 /** Builds the look-up; shipments that are asked for at the same time share a statement. */
 export function createFindShipment(em: EntityManager, observeGroups: ObserveGroups): FindShipment {
   const find = batchReads(
-    (keys: readonly ShipmentKey[]) => readShipments(em, keys),
+    (keys: readonly ShipmentKey[]) => loadShipments(em, keys),
     observeGroups("shipment_reads"),
   );
   return async (key) => {
@@ -57,18 +57,61 @@ const FIND = `
     limit 1
   ) as found`;
 
-interface Found {
-  readonly place: number;
-  readonly shipment: string;
-}
-
-async function readShipments(
+/** In the order of the keys; undefined for a shipment that there is not. */
+async function loadShipments(
   em: EntityManager,
   keys: readonly ShipmentKey[],
 ): Promise<(ShipmentRow | undefined)[]> {
+  return inOrder(keys, await select(em, FIND, keys));
+}
+
+interface Found {
+  readonly place: number;
+  readonly shipment: string;
+  /** Whether it was linked, while its lock was waited for, to a customer not seen yet. */
+  readonly stale?: boolean;
+}
+
+function select(em: EntityManager, sql: string, keys: readonly ShipmentKey[]): Promise<Found[]> {
   const asked = keys.map(({ workspace, reference }, place) => ({ place, workspace, reference }));
-  const found = Array.from<ShipmentRow | undefined>({ length: keys.length });
-  const rows = await runStatement<Found>(em, FIND, [JSON.stringify(asked)]);
-  for (const { place, shipment } of rows) found[place] = shipmentRow(shipment);
-  return found;
+  return runStatement(em, sql, [JSON.stringify(asked)]);
+}
+
+function inOrder(keys: readonly ShipmentKey[], found: readonly Found[]) {
+  const rows = Array.from<ShipmentRow | undefined>({ length: keys.length });
+  for (const { place, shipment } of found) rows[place] = shipmentRow(shipment);
+  return rows;
+}
+
+/**
+ * Locked in one order, so that transactions do not wait for each other in a circle. The lock comes
+ * first and the join after it: a plain join would lose a shipment whose customer changed while the
+ * lock was waited for.
+ */
+const LOCK = `
+  with asked as materialized (
+    select * from json_to_recordset($1) as keys (place int, workspace bigint, reference text)
+    order by workspace, reference
+  ), s as materialized (
+    select asked.place, found.* from asked cross join lateral (
+      select * from shipment
+      where workspace_id = asked.workspace and reference = asked.reference
+      limit 1 for update
+    ) as found
+  )
+  select s.place, c.id is null as stale, ${SHIPMENT_COLUMN}
+  from s left join ${CUSTOMER_OF_SHIPMENT}`;
+
+/**
+ * Locks shipments until the transaction ends, and loads them as the change before left them.
+ *
+ * @returns for each key its shipment, undefined when the workspace has none by that reference
+ */
+export async function lockShipments(
+  tx: EntityManager,
+  keys: readonly ShipmentKey[],
+): Promise<(ShipmentRow | undefined)[]> {
+  const found = await select(tx, LOCK, keys);
+  const isStale = found.some(({ stale }) => stale);
+  return inOrder(keys, isStale ? await select(tx, LOCK, keys) : found);
 }

@@ -1,20 +1,19 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  ListShipmentsResponseSchema,
   type ListShipmentsRequestValid,
   type ListShipmentsResponse,
+  ListShipmentsResponseSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { isInstant, readCreationRange } from "../../domain/instant.ts";
-import { endPage, readPage, type Page } from "../../pipeline/page.ts";
+import { endPage, jsonBytes, type Page, readPage } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { runStatement } from "../../db/statement.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
 import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { indexPredicate, listIndexFor } from "./list-index.ts";
+import { indexPredicate, type ListIndex } from "./shipment.entity.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
-import { shipmentBytes } from "./shipment-bytes.ts";
 import { shipmentJson } from "./shipment-json.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
 import {
@@ -122,6 +121,44 @@ function listQuery(
   return { sql, values };
 }
 
+/** The index for a list that is filtered by a state and a customer, or by neither. */
+function listIndexFor(state: StateFilter, customerId: number | undefined): ListIndex {
+  const column =
+    "status" in state ? "status" : "paymentStatus" in state ? "payment_status" : undefined;
+  if (customerId === undefined) {
+    return column === undefined ? "shipment_by_age" : `shipment_by_${column}`;
+  }
+  return column === undefined ? "shipment_by_customer" : `shipment_by_customer_and_${column}`;
+}
+
 function timeText(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** More than everything takes that is not the caller's text: names of fields, numbers and times. */
+const WITHOUT_TEXT = 2 * 1024;
+/** The most bytes of one UTF-16 unit, as JSON writes control characters (`\u0001`). */
+const UNIT_BYTES = 6;
+/** As many shipments of this size as a page may have fit on it, so they are not measured. */
+const SMALL = 24 * 1024;
+
+/** The most bytes that a shipment takes in an answer, in whatever form. */
+export function shipmentBytes(row: ShipmentRow): number {
+  const estimate = WITHOUT_TEXT + UNIT_BYTES * textLength(row);
+  return estimate <= SMALL ? estimate : WITHOUT_TEXT + jsonBytes(shipmentJson(row));
+}
+
+function textLength(row: ShipmentRow): number {
+  const { customer, metadata } = row;
+  let length =
+    row.pickupAddress.length +
+    row.dropoffAddress.length +
+    customer.name.length +
+    customer.email.length +
+    (row.createdBy?.length ?? 0) +
+    (customer.idNumber?.length ?? 0) +
+    (row.cancelNote?.length ?? 0) +
+    (row.externalReference?.length ?? 0);
+  for (const key in metadata) length += key.length + (metadata[key] as string).length;
+  return length;
 }

@@ -5,7 +5,7 @@ import {
   ShipmentStatus as ShipmentStatusMessage,
   type Shipment as ShipmentMessage,
 } from "../../../gen/shipments/v1/shipment_pb.js";
-import { customerMessage } from "../customers/customer-message.ts";
+import { customerMessage } from "../customers/customer-row.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import type {
   CancelReason,

@@ -1,17 +1,42 @@
-import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Customer } from "../customers/customer.entity.ts";
 import {
   CANCEL_REASONS,
+  type CancelReason,
   PAYMENT_STATUSES,
   PAYMENTS_OF,
-  SHIPMENT_STATUSES,
-  type CancelReason,
   type PaymentStatus,
+  SHIPMENT_STATUSES,
   type ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
 import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
-import { indexPredicate, type ListIndex } from "./list-index.ts";
+
+/** The indexes that serve lists, one for each set of columns that a list is filtered by. */
+export type ListIndex =
+  | "shipment_by_age"
+  | "shipment_by_status"
+  | "shipment_by_payment_status"
+  | "shipment_by_customer"
+  | "shipment_by_customer_and_status"
+  | "shipment_by_customer_and_payment_status";
+
+/**
+ * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints,
+ * and all list indexes are in the order of the list, so by its statistics it may take one that
+ * lacks a filtered column and walk past every shipment that the filter leaves out.
+ *
+ * Each list index is therefore partial, with a predicate of its own that is true of every row: that
+ * the reference is not the index's name. PostgreSQL uses a partial index only for queries that
+ * state its predicate, so a query that states one predicate can be read from that index alone. The
+ * name is a literal: a value apart from the statement would not be known when it is planned.
+ *
+ * @returns the `where` of the index, and of a query
+ * @param table `s.` where the query names its table
+ */
+export function indexPredicate(index: ListIndex, table = ""): string {
+  return `${table}reference <> '${index}'`;
+}
 
 /** The pairs of status and payment status that a shipment can have. */
 const STATUSES_AGREE = Object.entries(PAYMENTS_OF)

@@ -1,6 +1,12 @@
-import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import {
+  DEFAULT_LIMITS,
+  LIMIT_CLASSES,
+  type LimitClass,
+  type RateLimits,
+} from "../../domain/rate-limit.ts";
 import { Workspace } from "./workspace.entity.ts";
+import type { EntityManager } from "../../db/orm.ts";
 
 /** A workspace's rate limit for one class of methods; without a row the default applies. */
 export const WorkspaceLimit = defineEntity({
@@ -28,3 +34,14 @@ export const WorkspaceLimit = defineEntity({
 });
 
 export type WorkspaceLimit = InferEntity<typeof WorkspaceLimit>;
+
+/** The rate limits of a workspace for each class of methods: its own, else the default. */
+export async function findLimits(em: EntityManager, workspace: number): Promise<RateLimits> {
+  const own = await em.find(WorkspaceLimit, { workspace });
+  return {
+    ...DEFAULT_LIMITS,
+    ...Object.fromEntries(
+      own.map(({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const),
+    ),
+  };
+}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { purgeStoredResponses } from "../../../src/features/idempotency/purge-stored-responses.ts";
+import { purgeStoredResponses } from "../../../src/features/idempotency/stored-responses.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";

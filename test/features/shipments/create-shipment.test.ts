@@ -10,7 +10,7 @@ import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { createTariffTasks } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
 import { createTariffCache } from "../../../src/features/tariffs/versions/tariff-cache.ts";
-import { createBookings } from "../../../src/features/shipments/create-shipment.ts";
+import { createBookShipment } from "../../../src/features/shipments/create-shipment.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { callOf } from "../../support/call-of.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -334,7 +334,7 @@ test("a booking is priced with the tariff in force, although this replica caches
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, GRPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;
-    const { data } = await createBookings(deps, () => undefined)(valid, callOf(workspaceId));
+    const { data } = await createBookShipment(deps, () => undefined)(valid, callOf(workspaceId));
     return [data?.currency, data?.total];
   };
 

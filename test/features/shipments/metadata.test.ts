@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
-import { mergeMetadata } from "../../../src/features/shipments/merge-metadata.ts";
+import { mergeMetadata } from "../../../src/features/shipments/check-booking.ts";
 import { book, BOOKING } from "../../support/bookings.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { setPlannerSettings } from "../../../db/planner-settings.ts";
+import { setPlannerSettings } from "../../../db/connection-settings.ts";
 import { createClient } from "../../../db/primary-client.ts";
 import { checkTask, replayTask } from "./draft-tasks.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./run-tariff-task.ts";

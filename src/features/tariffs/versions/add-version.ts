@@ -1,4 +1,4 @@
-import { announceChange } from "../../../db/announce-change.ts";
+import { announceChange } from "../../../db/change-feed.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import {

@@ -5,7 +5,7 @@ import {
   type CallOffTariffRequest,
   type CallOffTariffResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { announceChange } from "../../../db/announce-change.ts";
+import { announceChange } from "../../../db/change-feed.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { refuse } from "../../../domain/refusal.ts";
