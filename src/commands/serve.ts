@@ -12,7 +12,7 @@ import { createLog, type Log } from "../server/log.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Tracing } from "../telemetry/tracing.ts";
 import { assertPortsFree } from "../server/ports.ts";
-import { holdYoungGeneration, letYoungGenerationGrow } from "../server/young-generation.ts";
+import { holdYoungGeneration, letYoungGenerationGrow } from "../server/v8-heap.ts";
 
 /** Whether this was loaded from `src/built`, not from the sources. */
 const IS_BUILT = !import.meta.url.endsWith(".ts");

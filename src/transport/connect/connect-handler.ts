@@ -21,10 +21,10 @@ import { connectError, grpcError } from "./connect-error.ts";
 import { fittingMessage } from "./fit-trailers.ts";
 import { createNodeAdapter } from "./node-adapter.ts";
 import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
-import { malformedTimeoutError } from "./malformed-timeout-error.ts";
+import { malformedTimeoutError } from "./deadlines.ts";
 import { isPastDeadline } from "./past-deadline.ts";
 import { unreadableRequest } from "./unreadable-request.ts";
-import { IDLE_STREAM_MS, WIRE } from "./wire.ts";
+import { IDLE_STREAM_MS, WIRE } from "./connect-options.ts";
 
 type AnyRpc = Rpc | StreamRpc;
 

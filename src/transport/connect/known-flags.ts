@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { hasKnownFlags, HEAD_BYTES, lengthOf } from "./frame.ts";
+import { hasKnownFlags, HEAD_BYTES, lengthOf } from "./frames.ts";
 
 /**
  * Passes on the body of a gRPC or gRPC-Web call as long as the flags of its frames are known, since

@@ -6,7 +6,7 @@ import {
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
-import { createHostCheck } from "./host-header.ts";
+import { createHostCheck } from "./request-target.ts";
 import { withKnownFlags } from "./known-flags.ts";
 import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";

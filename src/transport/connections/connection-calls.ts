@@ -1,4 +1,4 @@
-import { CALL_BYTES, type Answer } from "./unread-answers.ts";
+import { CALL_BYTES, type Answer } from "./unread-responses.ts";
 
 /** Bounds on the calls of one connection. */
 export interface CallLimits {

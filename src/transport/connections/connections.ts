@@ -5,7 +5,7 @@ import {
   type CallLimits,
   type ConnectionCalls,
 } from "./connection-calls.ts";
-import { createUnreadAnswers, type Answer, type UnreadLimits } from "./unread-answers.ts";
+import { createUnreadAnswers, type Answer, type UnreadLimits } from "./unread-responses.ts";
 
 /** Bounds on the connections of one server. */
 export interface ConnectionLimits extends CallLimits, UnreadLimits {

@@ -11,10 +11,10 @@ import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
 import { grpcError } from "../connect/connect-error.ts";
-import { IDLE_STREAM_MS, WIRE } from "../connect/wire.ts";
+import { IDLE_STREAM_MS, WIRE } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import { sendInPieces } from "../connections/send-in-pieces.ts";
-import { frame } from "../connect/frame.ts";
+import { sendInPieces } from "../connections/write-response.ts";
+import { frame } from "../connect/frames.ts";
 import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
 

@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import { listen } from "../connections/listen.ts";
 import type { TransportServer } from "../connections/transport-server.ts";
 import type { RpcHandler } from "../connect/node-request.ts";
-import { IDLE_STREAM_MS } from "../connect/wire.ts";
+import { IDLE_STREAM_MS } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {
   CONNECTION_LIMITS,

@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressedFlag } from "@connectrpc/connect/protocol";
-import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frame.ts";
+import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frames.ts";
 import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
 /** The body of a gRPC call, in whatever pieces it comes; one message is expected. */

@@ -7,8 +7,8 @@ import {
 } from "@connectrpc/connect/protocol";
 import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Rpc } from "../../pipeline/rpc.ts";
-import { createHostCheck } from "../connect/host-header.ts";
-import { WIRE } from "../connect/wire.ts";
+import { createHostCheck } from "../connect/request-target.ts";
+import { WIRE } from "../connect/connect-options.ts";
 
 /** How the messages of one unary gRPC call are read and written, as its headers ask. */
 export interface UnaryCodec {

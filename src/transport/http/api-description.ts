@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse } from "../../domain/refusal.ts";
 import type { Document } from "../../pipeline/rpc-response.ts";
-import { documentReply, type AnsweredDocument, type DocumentReply } from "./document-reply.ts";
+import { documentReply, type AnsweredDocument, type DocumentReply } from "./document-response.ts";
 import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 
 /** Answers a request for the OpenAPI document; false when it is for something else. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { createHostCheck } from "../connect/host-header.ts";
+import { createHostCheck } from "../connect/request-target.ts";
 
 /**
  * Tells what is wrong with a request's `Host`, which must come once and be a host (RFC 9112, section

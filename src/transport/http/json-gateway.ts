@@ -8,10 +8,10 @@ import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import { sendInPieces } from "../connections/send-in-pieces.ts";
+import { sendInPieces } from "../connections/write-response.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { prefersPage, sendPage } from "./browser-page.ts";
-import { documentReply } from "./document-reply.ts";
+import { documentReply } from "./document-response.ts";
 import {
   compileJsonRoute,
   decodeRequest,
@@ -22,7 +22,7 @@ import {
 import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
 import { methodNotAllowed } from "./send-refusal.ts";
-import { sendJsonText } from "./send-json.ts";
+import { sendJsonText } from "./responses.ts";
 
 /** Answers one request of the JSON API; `calls` are those of its connection. */
 export type JsonGateway = (

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "@prometheus-io/client";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
-import { sendJson } from "./send-json.ts";
+import { sendJson } from "./responses.ts";
 import { refuseMethod, sendRefusal } from "./send-refusal.ts";
 
 /** Answers what operators and their probes ask for, if that is what the request is. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
-import { sendJson, type ExtraHeaders } from "./send-json.ts";
+import { sendJson, type ExtraHeaders } from "./responses.ts";
 
 /** Answers what is not a call with a refusal in the form of the JSON API. */
 export function sendRefusal(

@@ -7,9 +7,9 @@ import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
 import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
-import { sendJson } from "./send-json.ts";
+import { sendJson } from "./responses.ts";
 import { sendRefusal } from "./send-refusal.ts";
-import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-answers.ts";
+import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 
 /** How people sign in at an identity provider. */
 export interface OidcSignIn {

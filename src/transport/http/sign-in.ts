@@ -10,7 +10,7 @@ import {
 import type { LookUps } from "../../pipeline/credentials/look-ups.ts";
 import { readBody } from "./read-body.ts";
 import { sendRefusal } from "./send-refusal.ts";
-import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-answers.ts";
+import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** How people sign in, whatever keeps their sessions. */
