@@ -130,7 +130,7 @@ const ROOMS: Record<string, Room> = {
   },
   "transport/http": transport("transport/{connect,connections}/*", "json/*", "domain/*"),
   "transport/grpc": transport("transport/{connect,connections}/*", "domain/*"),
-  "transport/connect": transport("domain/*"),
+  "transport/connect": transport("transport/connections/*", "domain/*"),
   "transport/connections": {
     imports: [],
     because: "Connections are bounded without knowing what is said on them.",

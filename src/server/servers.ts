@@ -10,27 +10,25 @@ import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
 import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
-import type { KeyLookups, AnyCall, SessionLookup } from "../pipeline/call.ts";
+import type { KeyLookups, AnyCall, SessionLookup, Tracer } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import { createObserver } from "../pipeline/stages/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/stages/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createTickBatcher } from "../pipeline/stages/tick-batcher.ts";
-import type { Tracer } from "../pipeline/call.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
-import { answerUnknownRpc } from "../transport/connect/unknown-rpc.ts";
+import { answerUnknownRpc } from "../transport/connect/refuse-outside-rpc.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription } from "../transport/http/api-description.ts";
-import { createDashboardFiles } from "../transport/http/dashboard-files.ts";
-import { createDocsFiles } from "../transport/http/docs-files.ts";
+import { createDashboardFiles, createDocsFiles } from "../transport/http/static-files.ts";
+import { createStartPage } from "../transport/http/browser-page.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
-import { createOperationsServer } from "../transport/http/operations-server.ts";
-import { createProbes } from "../transport/http/probes.ts";
+import { createOperationsServer, createProbes } from "../transport/http/probes.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES } from "./account-service.ts";
@@ -127,18 +125,21 @@ export function createServers(options: ServersOptions): Servers {
       serviceNames: [...SERVED, ...WITHOUT_CREDENTIAL].map(nameOf),
       handleRpc: rpcHandler(false),
       gateway: createJsonGateway(rpcs, pipeline),
-      probes: probes(isOpen ? registry : undefined),
-      apiDescription: createApiDescription(API_DESCRIPTION, config.publicUrl),
-      docs: createDocsFiles(DOCS_FOLDER),
-      dashboard: config.dashboard ? createDashboardFiles(DASHBOARD_FOLDER) : undefined,
-      signInPages: createSignInPages({
-        signIn: options.signIn,
-        isHttps,
-        grpcAddress: () => ({ url: config.publicGrpcUrl ?? null, port: grpc.port() }),
-        clientAddress,
-        lookUps: pipeline.lookUps,
-        refuseCall: toRefusal,
-      }),
+      handlers: [
+        createSignInPages({
+          signIn: options.signIn,
+          isHttps,
+          grpcAddress: () => ({ url: config.publicGrpcUrl ?? null, port: grpc.port() }),
+          clientAddress,
+          lookUps: pipeline.lookUps,
+          toRefusal,
+        }),
+        probes(isOpen ? registry : undefined),
+        createApiDescription(API_DESCRIPTION, config.publicUrl),
+        createDocsFiles(DOCS_FOLDER),
+        ...(config.dashboard ? [createDashboardFiles(DASHBOARD_FOLDER)] : []),
+        createStartPage(config.dashboard === true),
+      ],
     }),
     grpc,
     operations: createOperationsServer(probes(registry)),

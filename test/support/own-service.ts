@@ -24,7 +24,7 @@ import { createPipeline } from "../../src/pipeline/stages/pipeline.ts";
 import { listRpcs } from "../../src/pipeline/rpc.ts";
 import { createTickBatcher } from "../../src/pipeline/stages/tick-batcher.ts";
 import { createRpcHandler } from "../../src/transport/connect/connect-handler.ts";
-import { answerUnknownRpc } from "../../src/transport/connect/unknown-rpc.ts";
+import { answerUnknownRpc } from "../../src/transport/connect/refuse-outside-rpc.ts";
 import type { ConnectionLimits } from "../../src/transport/connections/connections.ts";
 import { createGrpcFastPath } from "../../src/transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../../src/transport/grpc/grpc-server.ts";
@@ -100,9 +100,7 @@ export async function startOwnService(options: {
     serviceNames: [desc.typeName],
     handleRpc: rpcHandler(false),
     gateway: createJsonGateway(rpcs, pipeline),
-    probes: () => false,
-    apiDescription: () => false,
-    signInPages: () => false,
+    handlers: [],
     limits,
   });
   const grpcServer = createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline), limits);

@@ -1,8 +1,7 @@
-import { Gauge, type Registry } from "@prometheus-io/client";
+import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { Caller, ReceivedCall } from "../call.ts";
-import { addCounter, addHistogram } from "./metric-series.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
 import { readTraceparent } from "../call-headers.ts";
 
@@ -128,28 +127,22 @@ function createCounters(
   registry: Registry,
 ): (method: string, code: Code | 0, seconds: number) => void {
   const labelNames = ["method", "code"] as const;
-  const requests = addCounter(registry, {
+  const requests = new Counter({
     name: "shipments_requests_total",
     help: "Calls answered, by method and gRPC code.",
     labelNames,
+    registers: [registry],
   });
-  const durations = addHistogram(registry, {
+  const durations = new Histogram({
     name: "shipments_request_duration_seconds",
     help: "Time from a call's first line to its answer, by method and gRPC code.",
     labelNames,
     buckets: DURATION_BUCKETS,
+    registers: [registry],
   });
-  const known = new Map<string, Map<Code | 0, (seconds: number) => void>>();
   return (method, code, seconds) => {
-    const ofMethod = known.getOrInsertComputed(method, () => new Map());
-    const count = ofMethod.getOrInsertComputed(code, () => {
-      const countRequest = requests(method, nameOf(code));
-      const observeDuration = durations(method, nameOf(code));
-      return (taken: number) => {
-        countRequest();
-        observeDuration(taken);
-      };
-    });
-    count(seconds);
+    const labels = { method, code: nameOf(code) };
+    requests.inc(labels);
+    durations.observe(labels, seconds);
   };
 }

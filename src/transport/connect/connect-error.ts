@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Violation, Refusal } from "../../domain/refusal.ts";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -9,7 +8,7 @@ import {
 } from "../../../gen/google/rpc/error_details_pb.js";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
-import { fitTrailers } from "./fit-trailers.ts";
+import { summarize, type Violation, type Refusal } from "../../domain/refusal.ts";
 
 /** The domain of every `ErrorInfo.reason` this service sends. */
 const ERROR_DOMAIN = "shipments.v1";
@@ -44,7 +43,7 @@ export function connectError(
 
 /** The same for gRPC, where errors travel in trailers: as much as clients take. */
 export function grpcError(refusal: Refusal): ConnectError {
-  return connectError(refusal, fitTrailers(refusal));
+  return connectError(refusal, truncateGrpcError(refusal));
 }
 
 type NamedViolation = Violation & { readonly subject: string };
@@ -67,4 +66,54 @@ function describeViolations(code: Code, named: readonly NamedViolation[]): Detai
     desc: PreconditionFailureSchema,
     value: create(PreconditionFailureSchema, { violations }),
   };
+}
+
+/**
+ * How much of the trailers may tell a refusal, in bytes as they are sent. Clients in Java and on gRPC's
+ * C-core take 8 KiB of headers or trailers, counted before compression with 32 bytes for each (RFC 9113,
+ * section 6.5.2); the other trailers, and headers that come in the same block, take about a seventh.
+ */
+const MAX_REFUSAL_BYTES = 7_000;
+/** How much of these `grpc-message` may take. */
+const MAX_MESSAGE_BYTES = 1_500;
+/** What the details hold besides violations: three type URLs, and an `ErrorInfo` with its few facts. */
+const OTHER_DETAIL_BYTES = 400;
+/** What frames the texts of a violation: a tag and a length for it and for each of them. */
+const FRAME_BYTES = 12;
+const ELLIPSIS = "…";
+
+/** The part of a refusal that fits into trailers: its message, and its first violations. */
+export function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "violations"> {
+  const [first] = refusal.violations;
+  const message = summarize(truncateMessage(first!.text), refusal.violationCount);
+  // The details are in base64, four bytes for three, and have the message too.
+  const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
+  let leftBytes = detailBytes - Buffer.byteLength(message) - OTHER_DETAIL_BYTES;
+  const violations: Violation[] = [];
+  for (const violation of refusal.violations) {
+    const { reason, subject = "", text } = violation;
+    leftBytes -= Buffer.byteLength(reason + subject + text) + FRAME_BYTES;
+    if (leftBytes < 0) break;
+    violations.push(violation);
+  }
+  return { message, violations };
+}
+
+/** A message, cut where it would be too long for `grpc-message`. */
+export function truncateMessage(text: string): string {
+  const message = text.toWellFormed();
+  if (encodedBytes(message) <= MAX_MESSAGE_BYTES) return message;
+  let bytes = encodedBytes(ELLIPSIS);
+  let end = 0;
+  for (const character of message) {
+    bytes += encodedBytes(character);
+    if (bytes > MAX_MESSAGE_BYTES) break;
+    end += character.length;
+  }
+  return message.slice(0, end) + ELLIPSIS;
+}
+
+/** The length of a text, percent-encoded as in `grpc-message`. */
+function encodedBytes(text: string): number {
+  return encodeURIComponent(text).length;
 }

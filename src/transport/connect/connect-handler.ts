@@ -17,14 +17,18 @@ import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc, StreamRpc } from "../../pipeline/rpc.ts";
-import { connectError, grpcError } from "./connect-error.ts";
-import { fittingMessage } from "./fit-trailers.ts";
+import { connectError, grpcError, truncateMessage } from "./connect-error.ts";
+import { splitUrl } from "./request-target.ts";
 import { createNodeAdapter } from "./node-adapter.ts";
-import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
-import { malformedTimeoutError } from "./deadlines.ts";
-import { isPastDeadline } from "./past-deadline.ts";
+import {
+  IDLE_STREAM_MS,
+  CONNECT_OPTIONS,
+  type NodeRequest,
+  type NodeResponse,
+  type RpcHandler,
+} from "./connect-options.ts";
+import { malformedTimeoutError, isPastDeadline } from "./deadlines.ts";
 import { unreadableRequest } from "./unreadable-request.ts";
-import { IDLE_STREAM_MS, WIRE } from "./connect-options.ts";
 
 type AnyRpc = Rpc | StreamRpc;
 
@@ -55,7 +59,7 @@ export function createRpcHandler(options: {
   const calls = new WeakMap<NodeRequest, ReceivedCall>();
   const router = createConnectRouter({
     grpc: options.grpc,
-    ...WIRE,
+    ...CONNECT_OPTIONS,
     shutdownSignal: options.shutdownSignal,
     requestGate: beginCall,
   });
@@ -71,7 +75,7 @@ export function createRpcHandler(options: {
 
   return (request, response) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
-    call.path = request.url?.replace(/\?.*/s, "");
+    [call.path] = splitUrl(request);
     calls.set(request, call);
     response.setHeader("x-request-id", call.headers.requestId);
     // gRPC's answers are kept by nobody.
@@ -191,7 +195,7 @@ function rephrase(
   const unreadable = error.details.length > 0 ? undefined : unreadableRequest(error, maxBytes);
   const refusal = unreadable && (malformedTimeoutError(context) ?? unreadable);
   if (refusal !== undefined) Object.assign(error, errorOf(refusal, context));
-  else Object.assign(error, { rawMessage: fittingMessage(error.rawMessage) });
+  else Object.assign(error, { rawMessage: truncateMessage(error.rawMessage) });
   call.code = error.code;
 }
 

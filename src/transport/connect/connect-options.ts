@@ -1,8 +1,12 @@
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import {
+  compressionBrotli,
+  compressionGzip,
+  type connectNodeAdapter,
+} from "@connectrpc/connect-node";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 
 /** How messages travel, in bytes, whoever frames them. */
-export const WIRE = {
+export const CONNECT_OPTIONS = {
   /** In the order of preference; a caller's own order goes first. */
   acceptCompression: [compressionGzip, compressionBrotli],
   /** Of an RPC that does not say otherwise. */
@@ -18,3 +22,11 @@ export const WIRE = {
 
 /** How long a unary call's stream may lie idle, in milliseconds, before it is reset. */
 export const IDLE_STREAM_MS = 30_000;
+
+/** Answers a request that may be an RPC, on either HTTP version. */
+export type RpcHandler = ReturnType<typeof connectNodeAdapter>;
+
+/** A request of Node's HTTP/1.1 or HTTP/2 server. */
+export type NodeRequest = Parameters<RpcHandler>[0];
+/** Its answer. */
+export type NodeResponse = Parameters<RpcHandler>[1];

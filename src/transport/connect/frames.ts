@@ -1,3 +1,5 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+
 /** A frame's head: a byte of flags and the message's length in four, big-endian. */
 export const HEAD_BYTES = 5;
 
@@ -22,4 +24,35 @@ export function hasKnownFlags(flags: number): boolean {
 /** How long the message is whose frame begins with this head, in bytes. */
 export function lengthOf(head: Buffer): number {
   return head.readUInt32BE(1);
+}
+
+/**
+ * Passes on the body of a gRPC or gRPC-Web call as long as the flags of its frames are known, since
+ * Connect overlooks others.
+ *
+ * @throws ConnectError as Connect does for what it cannot read
+ */
+export async function* withKnownFlags(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const head = Buffer.alloc(HEAD_BYTES);
+  let headBytes = 0;
+  /** How much of the message is still to come. */
+  let messageBytes = 0;
+  for await (const piece of body) {
+    for (let at = 0; at < piece.length;) {
+      if (messageBytes > 0) {
+        const taken = Math.min(messageBytes, piece.length - at);
+        messageBytes -= taken;
+        at += taken;
+        continue;
+      }
+      head[headBytes++] = piece[at++] as number;
+      if (headBytes < HEAD_BYTES) continue;
+      if (!hasKnownFlags(head[0] as number)) {
+        throw new ConnectError("a frame has unknown flags", Code.InvalidArgument);
+      }
+      messageBytes = lengthOf(head);
+      headBytes = 0;
+    }
+    yield piece;
+  }
 }

@@ -7,7 +7,7 @@ import {
 import { clip } from "../../domain/clip.ts";
 import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
-import { isPastDeadline } from "./past-deadline.ts";
+import { isPastDeadline } from "./deadlines.ts";
 
 /** How often a watched status is looked at again, in milliseconds. */
 const WATCH_INTERVAL_MS = 250;

@@ -5,14 +5,12 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import { refuse } from "../../domain/refusal.ts";
-import { closeStreamAfterGrace } from "./close-stream-after-grace.ts";
-import { createHostCheck } from "./request-target.ts";
-import { withKnownFlags } from "./known-flags.ts";
-import type { NodeRequest, NodeResponse, RpcHandler } from "./node-request.ts";
+import { closeStreamAfterGrace, PIECE_BYTES } from "../connections/write-response.ts";
+import { isHost, splitUrl } from "./request-target.ts";
+import { withKnownFlags } from "./frames.ts";
+import type { NodeRequest, NodeResponse, RpcHandler } from "./connect-options.ts";
 import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
-import { dropTimeoutBeyondTimers } from "./timeout-beyond-timers.ts";
-
-const isHost = createHostCheck();
+import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 
 /**
  * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.
@@ -30,7 +28,7 @@ export function createNodeAdapter(
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     discardAfterAnswer(request, response);
-    const handler = handlers.get(pathOf(request));
+    const handler = handlers.get(splitUrl(request)[0]);
     if (handler === undefined) return fallback(request, response);
     // Rejects when the caller goes away in the middle: there is nobody left to tell.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
@@ -74,9 +72,6 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
     return undefined;
   }
 }
-
-/** How much of an answer is written at a time, in bytes. */
-const PIECE_BYTES = 64 * 1024;
 
 /**
  * Cuts what is large into pieces, since Node tells of a write only when it is sent whole: otherwise a
@@ -126,9 +121,4 @@ function refuseProtocol(
     const text = "The content type is none of gRPC, gRPC-Web or Connect.";
     refuseOutsideRpc(request, response, refuse("BODY_NOT_JSON", text, { subject: "body" }));
   }
-}
-
-function pathOf({ url = "" }: NodeRequest): string {
-  const mark = url.indexOf("?");
-  return mark === -1 ? url : url.slice(0, mark);
 }

@@ -14,7 +14,7 @@ import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/r
 import { refuse, unavailable } from "../../domain/refusal.ts";
 import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
-import { isPastDeadline } from "./past-deadline.ts";
+import { isPastDeadline } from "./deadlines.ts";
 
 /** The versions of reflection, which differ only in their names. Many tools ask for the older. */
 export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];

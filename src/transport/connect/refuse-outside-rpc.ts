@@ -1,9 +1,9 @@
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Refusal } from "../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { grpcError } from "./connect-error.ts";
-import type { NodeRequest, NodeResponse } from "./node-request.ts";
+import type { NodeRequest, NodeResponse, RpcHandler } from "./connect-options.ts";
 
 /**
  * Refuses a request that leads into no RPC, so that no protocol of an RPC speaks for it: in gRPC's
@@ -47,3 +47,7 @@ function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusa
     response.end();
   }
 }
+
+/** Answers a request for an RPC that there is not. */
+export const answerUnknownRpc: RpcHandler = (request, response) =>
+  refuseOutsideRpc(request, response, refuse("NO_SUCH_METHOD", "There is no such RPC."));

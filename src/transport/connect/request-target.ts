@@ -1,14 +1,42 @@
+import type { IncomingMessage } from "node:http";
+
+/** A request's target, without and behind its question mark. */
+export function splitUrl({
+  url = "",
+}: {
+  readonly url?: string | undefined;
+}): [path: string, query: string] {
+  const mark = url.indexOf("?");
+  return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
+}
+
 /** A host, and perhaps a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** Whether a `Host` or `:authority` is one. Remembers the last that is, since few differ. */
-export function createHostCheck(): (host: string | undefined) => boolean {
-  let known: string | undefined;
-  return (host) => {
-    if (host === undefined) return false;
-    if (host === known) return true;
-    if (!HOST.test(host) || !URL.canParse(`http://${host}`)) return false;
-    known = host;
-    return true;
-  };
+/** Whether a `Host` or `:authority` is one. */
+export function isHost(host: string | undefined): boolean {
+  return host !== undefined && HOST.test(host) && URL.canParse(`http://${host}`);
+}
+
+/**
+ * What is wrong with a request's `Host`, which must come once and be a host (RFC 9112, section 3.2);
+ * undefined when nothing is. HTTP/1.0 does without it.
+ */
+export function hostError(request: IncomingMessage): string | undefined {
+  const { host } = request.headers;
+  if (host === undefined) {
+    return request.httpVersion === "1.1" ? "The Host header is missing." : undefined;
+  }
+  if (!isHost(host)) return "The Host header is not a host.";
+  return isOnce(request.rawHeaders) ? undefined : "The Host header comes twice.";
+}
+
+/** `rawHeaders` are names and values in turn. */
+function isOnce(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts === 1;
 }

@@ -1,4 +1,4 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 
 /** A server of the service, on one port. */
 export interface TransportServer {
@@ -11,4 +11,19 @@ export interface TransportServer {
   close(graceMs: number): Promise<void>;
   /** How many connections are open. */
   openConnections(): number;
+}
+
+/**
+ * Starts to listen; a port of 0 is any free one.
+ *
+ * @throws the server's error when the address cannot be had
+ */
+export function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
 }

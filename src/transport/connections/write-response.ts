@@ -1,8 +1,9 @@
 import type { Writable } from "node:stream";
 import type { ConnectionCalls } from "./connection-calls.ts";
+import type { Http2Stream } from "node:http2";
 
 /** How much of an answer is written at a time, in bytes. */
-const PIECE_BYTES = 64 * 1024;
+export const PIECE_BYTES = 64 * 1024;
 
 /**
  * Ends an answer with these bytes, piece by piece when they are many, since Node tells of a write only
@@ -19,4 +20,13 @@ export function sendInPieces(
     calls.sent(answer, PIECE_BYTES);
     sendInPieces(answer, bytes.subarray(PIECE_BYTES), calls);
   });
+}
+
+/** How long a caller that was answered early may go on sending over HTTP/2, in milliseconds. */
+const GRACE_MS = 1_000;
+
+/** Closes the stream of a caller that was answered early, unless it has soon ended by itself. */
+export function closeStreamAfterGrace(stream: Http2Stream): void {
+  const cut = setTimeout(() => stream.close(), GRACE_MS);
+  stream.once("close", () => clearTimeout(cut));
 }

@@ -9,11 +9,10 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
-import { closeStreamAfterGrace } from "../connect/close-stream-after-grace.ts";
+import { closeStreamAfterGrace, sendInPieces } from "../connections/write-response.ts";
 import { grpcError } from "../connect/connect-error.ts";
-import { IDLE_STREAM_MS, WIRE } from "../connect/connect-options.ts";
+import { IDLE_STREAM_MS, CONNECT_OPTIONS } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import { sendInPieces } from "../connections/write-response.ts";
 import { frame } from "../connect/frames.ts";
 import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
@@ -160,7 +159,7 @@ function documentFrame(codec: UnaryCodec, answer: DocumentResponse): Promise<Buf
 type CompressingCodec = UnaryCodec & { readonly compression: Compression };
 
 function isCompressed(codec: UnaryCodec, { length }: Uint8Array): codec is CompressingCodec {
-  return codec.compression !== null && length >= WIRE.compressMinBytes;
+  return codec.compression !== null && length >= CONNECT_OPTIONS.compressMinBytes;
 }
 
 async function compressedFrame(codec: CompressingCodec, bytes: Uint8Array): Promise<Buffer> {

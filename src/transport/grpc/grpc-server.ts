@@ -7,10 +7,8 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { listen } from "../connections/listen.ts";
-import type { TransportServer } from "../connections/transport-server.ts";
-import type { RpcHandler } from "../connect/node-request.ts";
-import { IDLE_STREAM_MS } from "../connect/connect-options.ts";
+import { listen, type TransportServer } from "../connections/transport-server.ts";
+import { IDLE_STREAM_MS, type RpcHandler } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import {
   CONNECTION_LIMITS,

@@ -7,8 +7,8 @@ import {
 } from "@connectrpc/connect/protocol";
 import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Rpc } from "../../pipeline/rpc.ts";
-import { createHostCheck } from "../connect/request-target.ts";
-import { WIRE } from "../connect/connect-options.ts";
+import { isHost } from "../connect/request-target.ts";
+import { CONNECT_OPTIONS } from "../connect/connect-options.ts";
 
 /** How the messages of one unary gRPC call are read and written, as its headers ask. */
 export interface UnaryCodec {
@@ -34,7 +34,6 @@ export type ReadUnaryHeaders = (headers: IncomingHttpHeaders) => UnaryCodec | un
  */
 export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadUnaryHeaders {
   const codecs = new Map(rpcs.map((rpc) => [`/${rpc.name}`, codecOf(rpc)]));
-  const isHost = createHostCheck();
   return (headers) => {
     const codec = codecs.get(headers[":path"] ?? "");
     if (codec === undefined || !isForFastPath(headers) || !isHost(headers[":authority"])) {
@@ -71,12 +70,13 @@ function readTimeout(value: HeaderValue): number | "malformed" | undefined {
 function chooseCompression(accepted: HeaderValue): Compression | null {
   if (accepted === undefined) return null;
   const name = "grpc-accept-encoding";
-  return compressionNegotiate(WIRE.acceptCompression, null, String(accepted), name).response;
+  return compressionNegotiate(CONNECT_OPTIONS.acceptCompression, null, String(accepted), name)
+    .response;
 }
 
 function codecOf(rpc: Rpc): Codec {
   const { getI, getO } = createMethodSerializationLookup(rpc.method, undefined, undefined, {
-    ...WIRE,
+    ...CONNECT_OPTIONS,
     readMaxBytes: rpc.maxRequestBytes,
   });
   const { parse } = getI(true);

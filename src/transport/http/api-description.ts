@@ -1,17 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { splitUrl } from "../connect/request-target.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Document } from "../../pipeline/rpc-response.ts";
-import { documentReply, type AnsweredDocument, type DocumentReply } from "./document-response.ts";
-import { refuseMethod, sendRefusal } from "./send-refusal.ts";
-
-/** Answers a request for the OpenAPI document; false when it is for something else. */
-export type ApiDescription = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-) => boolean;
+import { encodeDocument, type DocumentForms, type EncodedDocument } from "./document-response.ts";
+import { forReading, sendRefusal, type HttpHandler } from "./responses.ts";
 
 const PATH = "/openapi.json";
 
@@ -28,17 +22,17 @@ const MAX_ADDRESSES = 8;
  * which address the server is, for tools that keep the document: `publicUrl`, or the host that it was
  * asked for at. The file is read when it is first asked for, and then kept in memory.
  */
-export function createApiDescription(file: string, publicUrl: string | undefined): ApiDescription {
+export function createApiDescription(file: string, publicUrl: string | undefined): HttpHandler {
   let template: Promise<string> | undefined;
-  const kept = new Map<string, AnsweredDocument>();
+  const kept = new Map<string, DocumentForms>();
 
-  async function reply(request: IncomingMessage): Promise<DocumentReply> {
+  async function reply(request: IncomingMessage): Promise<EncodedDocument> {
     const address = publicUrl ?? ownAddress(request);
     const description =
       kept.get(address) ?? describe(await (template ??= readFile(file, "utf8")), address);
     if (kept.size < MAX_ADDRESSES) kept.set(address, description);
-    if (kept.has(address)) return documentReply(description, request.headers);
-    return documentReply(description, { ...request.headers, "accept-encoding": "identity" });
+    if (kept.has(address)) return encodeDocument(description, request.headers);
+    return encodeDocument(description, { ...request.headers, "accept-encoding": "identity" });
   }
 
   async function send(
@@ -54,17 +48,14 @@ export function createApiDescription(file: string, publicUrl: string | undefined
   }
 
   return (request, response, requestId) => {
-    if ((request.url ?? "").replace(/\?.*/s, "") !== PATH) return false;
-    if (request.method === "GET" || request.method === "HEAD") {
+    if (splitUrl(request)[0] !== PATH) return false;
+    return forReading(request, response, requestId, () => {
       send(request, response, requestId).catch(() => {
         template = undefined;
         const text = "The service cannot read its own description; report this.";
         sendRefusal(response, requestId, refuse("INTERNAL", text));
       });
-    } else {
-      refuseMethod(response, requestId, "GET, HEAD");
-    }
-    return true;
+    });
   };
 }
 
@@ -73,7 +64,7 @@ function ownAddress({ headers: { host } }: IncomingMessage): string {
   return host === undefined ? "/" : `http://${host.toLowerCase()}`;
 }
 
-function describe(template: string, address: string): AnsweredDocument {
+function describe(template: string, address: string): DocumentForms {
   const body = Buffer.from(template.replace(OWN_ADDRESS, () => JSON.stringify(address)));
   const etag = createHash("sha256").update(body).digest("base64url").slice(0, 22);
   const document: Document = {

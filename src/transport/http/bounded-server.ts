@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, STATUS_CODES, ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
@@ -11,12 +12,9 @@ import {
   type ConnectionLimits,
   type Connections,
 } from "../connections/connections.ts";
-import { listen } from "../connections/listen.ts";
-import type { TransportServer } from "../connections/transport-server.ts";
-import { createAnswerClass } from "./answer-class.ts";
-import { createHostFault } from "./host-fault.ts";
-import { requestIdOf } from "./request-id.ts";
-import { sendRefusal } from "./send-refusal.ts";
+import { listen, type TransportServer } from "../connections/transport-server.ts";
+import { hostError } from "../connect/request-target.ts";
+import { sendRefusal } from "./responses.ts";
 
 /** Answers a request; its target is a path, whatever form it was sent in. */
 export type Serve = (
@@ -57,16 +55,18 @@ export function createBoundedServer(
   serve: Serve,
   { limits, isHttps = false }: BoundedServerOptions = {},
 ): TransportServer {
-  const hostFault = createHostFault();
   let closing = false;
 
   const handle: Serve = (request, response, calls) => {
     // Tells kept-alive connections to go elsewhere once this process drains.
     if (closing) response.setHeader("connection", "close");
-    const fault = hostFault(request);
-    if (fault !== undefined) {
-      const refusal = refuse("REQUEST_MALFORMED", fault);
-      return sendRefusal(response, requestIdOf(request), refusal, ["connection", "close"]);
+    const error = hostError(request);
+    if (error !== undefined) {
+      const refusal = refuse("REQUEST_MALFORMED", error);
+      return sendRefusal(response, readCallHeaders(request.rawHeaders).requestId, refusal, [
+        "connection",
+        "close",
+      ]);
     }
     request.url = originForm(request.url ?? "");
     serve(request, response, calls);
@@ -159,4 +159,34 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
       `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
+}
+
+/** Browsers take the type of an answer as it is told them, and run nothing that only looks like a script. */
+const NOSNIFF = ["x-content-type-options", "nosniff"];
+
+/** For a year, browsers that were here by https come by nothing else (RFC 6797). */
+const HSTS = ["strict-transport-security", "max-age=31536000"];
+
+type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
+
+/**
+ * Builds the class of a server's answers, which adds to each what browsers are to keep to. It stands below
+ * all that answer, so that nobody forgets it.
+ *
+ * @param isHttps whether browsers reach the server over https
+ */
+export function createAnswerClass(isHttps: boolean): typeof ServerResponse {
+  const always = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
+  return class Answer<R extends IncomingMessage> extends ServerResponse<R> {
+    override writeHead(status: number, ...rest: unknown[]): this {
+      const given = rest.at(-1);
+      // Beside headers in a list, those that were set one by one would cost a quote some microseconds.
+      if (Array.isArray(given)) {
+        (super.writeHead as WriteHead)(status, [...(given as string[]), ...always]);
+        return this;
+      }
+      for (let i = 0; i < always.length; i += 2) this.setHeader(always[i]!, always[i + 1]!);
+      return super.writeHead(status, ...(rest as []));
+    }
+  };
 }

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
+import { prefersPage } from "./negotiation.ts";
+import type { HttpHandler } from "./responses.ts";
 
 const STYLE =
   ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}";
@@ -68,32 +70,17 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/**
- * Whether the request comes from a browser's address bar: a GET or HEAD that prefers text/html to
- * JSON by its Accept header (RFC 9110, section 12.5.1). Ranges with an asterisk count for neither,
- * as programs send them.
- */
-export function prefersPage({ method, headers }: IncomingMessage): boolean {
-  if (method !== "GET" && method !== "HEAD") return false;
-  const accept = headers.accept ?? "";
-  return weightOf("text/html", accept) > weightOf("application/json", accept);
+/** Builds the page at `/` for browsers: what runs here, and perhaps that its dashboard is not built. */
+export function createStartPage(isUnbuilt: boolean): HttpHandler {
+  const name = isUnbuilt ? "unbuilt" : "start";
+  return (request, response, requestId) => {
+    if (request.url !== "/" || !prefersPage(request)) return false;
+    sendPage(response, name, requestId);
+    return true;
+  };
 }
 
-/** The weight of a media type or coding in an Accept header, from 0 to 1; 0 when it is not named. */
-export function weightOf(type: string, accept: string): number {
-  for (const range of accept.toLowerCase().split(",")) {
-    const [name, ...parameters] = range.split(";").map((part) => part.trim());
-    if (name !== type) continue;
-    const weight = parameters.find((parameter) => parameter.startsWith("q="));
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
-  }
-  return 0;
-}
-
-/**
- * Sends a page that says what runs here: `start` at `/`, where `unbuilt` says that there would be a
- * dashboard, and `nothing`, with 404, at other paths.
- */
+/** Sends one of the pages. Does nothing if an answer has begun or the caller has gone. */
 export function sendPage(
   response: ServerResponse,
   name: keyof typeof PAGES,

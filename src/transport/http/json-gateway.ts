@@ -10,8 +10,10 @@ import type { Rpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { sendInPieces } from "../connections/write-response.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
-import { prefersPage, sendPage } from "./browser-page.ts";
-import { documentReply } from "./document-response.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { sendPage } from "./browser-page.ts";
+import { prefersPage } from "./negotiation.ts";
+import { encodeDocument } from "./document-response.ts";
 import {
   compileJsonRoute,
   decodeRequest,
@@ -21,8 +23,7 @@ import {
 } from "./json-route.ts";
 import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
-import { methodNotAllowed } from "./send-refusal.ts";
-import { sendJsonText } from "./responses.ts";
+import { methodNotAllowed, sendJsonText } from "./responses.ts";
 
 /** Answers one request of the JSON API; `calls` are those of its connection. */
 export type JsonGateway = (
@@ -47,7 +48,7 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
   return (request, response, calls) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
     response.on("close", () => pipeline.finish(call, sentStatus(response)));
-    const [path, query] = splitUrl(request.url ?? "");
+    const [path, query] = splitUrl(request);
     const method = request.method ?? "";
     call.path = path;
     const found = match(method, path);
@@ -146,7 +147,7 @@ async function sendDocument(
   status: number,
   headers: HeaderList,
 ): Promise<void> {
-  const reply = await documentReply(answer, response.req.headers);
+  const reply = await encodeDocument(answer, response.req.headers);
   const { body } = reply;
   const all = ["x-request-id", call.headers.requestId, ...headers, ...reply.headers];
   if (body !== undefined) all.push("content-length", String(body.length));
@@ -166,9 +167,4 @@ function headerList(headers: Readonly<Record<string, string>>): string[] {
 
 function sentStatus(response: ServerResponse): number {
   return response.headersSent ? response.statusCode : 0;
-}
-
-function splitUrl(url: string): [path: string, query: string] {
-  const mark = url.indexOf("?");
-  return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }

@@ -1,15 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Registry } from "@prometheus-io/client";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
-import { sendJson } from "./responses.ts";
-import { refuseMethod, sendRefusal } from "./send-refusal.ts";
-
-/** Answers what operators and their probes ask for, if that is what the request is. */
-export type Probes = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-) => boolean;
+import { forReading, sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { readCallHeaders } from "../../pipeline/call-headers.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { TransportServer } from "../connections/transport-server.ts";
+import { createBoundedServer } from "./bounded-server.ts";
 
 /** How the library writes what is not a number, which the format spells NaN. */
 const MISSPELT_NAN = / Nan$/gm;
@@ -24,7 +21,7 @@ export function createProbes(options: {
   /** Undefined where metrics are not to be seen. */
   readonly registry: Registry | undefined;
   readonly toRefusal: Pipeline["toRefusal"];
-}): Probes {
+}): HttpHandler {
   const { unreadyBecause, registry, toRefusal } = options;
   const pages: Readonly<Record<string, Page>> = {
     "/healthz": (response, requestId) => sendJson(response, 200, requestId, { status: "alive" }),
@@ -36,15 +33,10 @@ export function createProbes(options: {
     ...(registry && { "/metrics": metricsPage(registry, toRefusal) }),
   };
   return (request, response, requestId) => {
-    const path = (request.url ?? "").replace(/\?.*/s, "");
+    const [path] = splitUrl(request);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (page === undefined) return false;
-    if (request.method === "GET" || request.method === "HEAD") {
-      page(response, requestId);
-    } else {
-      refuseMethod(response, requestId, "GET, HEAD");
-    }
-    return true;
+    return forReading(request, response, requestId, () => page(response, requestId));
   };
 }
 
@@ -65,4 +57,14 @@ function metricsPage(registry: Registry, toRefusal: Pipeline["toRefusal"]): Page
       sendRefusal(response, requestId, toRefusal(error, requestId)),
     );
   };
+}
+
+/** Opens the HTTP/1.1 server that answers operators and their probes alone; it does not listen yet. */
+export function createOperationsServer(probes: HttpHandler): TransportServer {
+  return createBoundedServer((request, response) => {
+    const requestId = readCallHeaders(request.rawHeaders).requestId;
+    if (probes(request, response, requestId)) return;
+    const text = "There is nothing at this path; there are /metrics, /healthz and /readyz.";
+    sendRefusal(response, requestId, refuse("NO_SUCH_METHOD", text));
+  });
 }

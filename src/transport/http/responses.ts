@@ -1,4 +1,14 @@
-import type { ServerResponse } from "node:http";
+import type { ServerResponse, IncomingMessage } from "node:http";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
+import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
+
+/** Answers a request that is no call, if it is for that; returns true if it handled the request. */
+export type HttpHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+) => boolean;
 
 /** Headers beyond those every answer has: names and values in turn. */
 export type ExtraHeaders = readonly string[];
@@ -38,4 +48,34 @@ export function sendJsonText(
   ]);
   // Text of one byte a character is the same in both encodings, and Latin-1 is written faster.
   response.end(text, bytes === text.length ? "latin1" : "utf8");
+}
+
+/** Answers what is not a call with a refusal in the form of the JSON API. */
+export function sendRefusal(
+  response: ServerResponse,
+  requestId: string,
+  refusal: Refusal,
+  extraHeaders: ExtraHeaders = [],
+): void {
+  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
+  const headers = [...extraHeaders, ...Object.entries(refusalHeaders(refusal)).flat()];
+  sendJson(response, httpStatus, requestId, errorBody(refusal, requestId), headers);
+}
+
+/** Calls `read` for GET and HEAD, and refuses other methods. */
+export function forReading(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  read: () => void,
+): true {
+  const allow = "GET, HEAD";
+  if (method === "GET" || method === "HEAD") read();
+  else sendRefusal(response, requestId, methodNotAllowed(allow), ["allow", allow]);
+  return true;
+}
+
+/** The refusal of a method that a path does not take. */
+export function methodNotAllowed(allow: string): Refusal {
+  return refuse("METHOD_NOT_ALLOWED", `This path does not take that method; it takes ${allow}.`);
 }

@@ -6,9 +6,10 @@ import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
-import { escapeHtml, page, PAGE_HEADERS, prefersPage } from "./browser-page.ts";
-import { sendJson } from "./responses.ts";
-import { sendRefusal } from "./send-refusal.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { escapeHtml, page, PAGE_HEADERS } from "./browser-page.ts";
+import { prefersPage } from "./negotiation.ts";
+import { sendJson, sendRefusal } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 
 /** How people sign in at an identity provider. */
@@ -69,7 +70,7 @@ interface OidcPagesOptions {
   /** Counts what was refused, with that of links. */
   readonly attempts: FailedAttempts;
   readonly lookUps: Pick<LookUps, "trust">;
-  readonly refuseCall: (error: unknown, requestId: string) => Refusal;
+  readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }
 
 /**
@@ -81,7 +82,7 @@ interface OidcPagesOptions {
 export function createOidcPages(
   options: OidcPagesOptions,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { oidc, isHttps, refuseCall } = options;
+  const { oidc, isHttps, toRefusal } = options;
   const inTurn = createTurns(MAX_AT_ONCE);
   const pages: Readonly<Record<string, (visit: Visit) => void | Promise<void>>> = {
     "/sign-in/options": ({ response, headers }) =>
@@ -100,21 +101,16 @@ export function createOidcPages(
     try {
       await pages[path]!(visit);
     } catch (error) {
-      showRefusal(visit, refuseCall(error, visit.headers.requestId), isHttps);
+      showRefusal(visit, toRefusal(error, visit.headers.requestId), isHttps);
     }
   };
   return (request, response) => {
-    const [path, query] = splitAtQuery(request.url ?? "");
+    const [path, query] = splitUrl(request);
     if (request.method !== "GET" || !Object.hasOwn(pages, path)) return false;
     const headers = readCallHeaders(request.rawHeaders);
     void answer({ request, response, query, headers }, path);
     return true;
   };
-}
-
-function splitAtQuery(url: string): [path: string, query: string] {
-  const at = url.indexOf("?");
-  return at === -1 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
 }
 
 async function begin(oidc: OidcSignIn, isHttps: boolean, visit: Visit): Promise<void> {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
@@ -9,7 +9,8 @@ import {
 } from "../../pipeline/credentials/failed-attempts.ts";
 import type { LookUps } from "../../pipeline/credentials/look-ups.ts";
 import { readBody } from "./read-body.ts";
-import { sendRefusal } from "./send-refusal.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { sendRefusal, type HttpHandler } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
@@ -27,9 +28,6 @@ export interface SignIn {
   readonly oidc: OidcSignIn | undefined;
 }
 
-/** Answers what browsers send to sign in and out, if that is what the request is. */
-export type SignInPages = (request: IncomingMessage, response: ServerResponse) => boolean;
-
 /** A form is small, so that nothing has to be reserved for it. */
 const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
@@ -42,7 +40,7 @@ const ATTEMPTS = { rate: 1, burst: 20 };
  * work does not tell why. `createOidcPages` has the answers for signing in at a provider.
  *
  * @param isHttps whether browsers reach the service over https
- * @param refuseCall the refusal that an error stands for
+ * @param toRefusal the refusal that an error stands for
  */
 export function createSignInPages(options: {
   readonly signIn: SignIn;
@@ -50,9 +48,9 @@ export function createSignInPages(options: {
   readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
   readonly lookUps: LookUps;
-  readonly refuseCall: (error: unknown, requestId: string) => Refusal;
-}): SignInPages {
-  const { isHttps, refuseCall } = options;
+  readonly toRefusal: (error: unknown, requestId: string) => Refusal;
+}): HttpHandler {
+  const { isHttps, toRefusal } = options;
   const attempts = createFailedAttempts(
     () => performance.now(),
     ATTEMPTS,
@@ -66,11 +64,11 @@ export function createSignInPages(options: {
   const oidcPages = createOidcPages({ ...deps, oidc: options.signIn.oidc });
   return (request, response) => {
     if (oidcPages(request, response)) return true;
-    const path = (request.url ?? "").replace(/\?.*/s, "");
+    const [path] = splitUrl(request);
     if (request.method !== "POST" || !Object.hasOwn(forms, path)) return false;
     const headers = readCallHeaders(request.rawHeaders);
     const failed = (error: unknown) =>
-      sendRefusal(response, headers.requestId, refuseCall(error, headers.requestId));
+      sendRefusal(response, headers.requestId, toRefusal(error, headers.requestId));
     const answer = async (body: Buffer) => {
       const form = readForm(request, headers, body, options);
       const { session, leadsTo } = await forms[path]!(form);

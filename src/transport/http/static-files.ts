@@ -2,17 +2,12 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
-import { weightOf } from "./browser-page.ts";
-
-/** Answers a request for a page or a file that was built; false when it is for something else. */
-export type StaticFiles = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-) => boolean;
+import { splitUrl } from "../connect/request-target.ts";
+import { matchesTag, prefersPage, weightOf } from "./negotiation.ts";
+import type { HttpHandler } from "./responses.ts";
 
 /** The file that answers a request. */
-export interface ChosenFile {
+interface ChosenFile {
   /** Its path within the folder, from `/`. */
   readonly file: string;
   /** The status of the answer, 200 by default. */
@@ -22,7 +17,7 @@ export interface ChosenFile {
 }
 
 /** Names the files for a path, which has no query, the best first; none when it is for something else. */
-export type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
+type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
 
 /** The page loads what this server has, and no other site may show it in a frame. */
 const POLICY = [
@@ -53,13 +48,14 @@ const CODINGS = [
 ] as const;
 
 /** Where a build puts the files whose names hold a hash of their content. */
-export const ASSETS = "/assets/";
+const ASSETS = "/assets/";
 
 /** A file in each of its forms: `identity`, and the content codings it was compressed by. */
 interface File {
   readonly forms: ReadonlyMap<string, Buffer>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly etag: string;
+  /** Of its content, in double quotes. */
+  readonly tag: string;
 }
 
 /**
@@ -68,11 +64,11 @@ interface File {
  * asked for and then kept in memory; as long as it has no `index.html`, nothing is served. Of the files
  * that are chosen the first that there is answers.
  */
-export function createStaticFiles(folder: string, choose: ChooseFile): StaticFiles {
+function createStaticFiles(folder: string, choose: ChooseFile): HttpHandler {
   let files: ReadonlyMap<string, File> | undefined;
   return (request, response, requestId) => {
     if (request.method !== "GET" && request.method !== "HEAD") return false;
-    const choices = choose((request.url ?? "").replace(/\?.*/s, ""), request);
+    const choices = choose(splitUrl(request)[0], request);
     if (choices.length === 0) return false;
     files ??= readFiles(folder);
     const chosen = choices.find((it) => files?.has(it.file));
@@ -101,22 +97,22 @@ function readFile(folder: string, path: string): File {
     if (existsSync(compressed)) forms.set(coding, readFileSync(compressed));
   }
   const isAsset = path.startsWith(ASSETS);
-  // Weak, as it is the same for every content coding (RFC 9110, section 8.8.3.3).
-  const etag = `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+  const tag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
   const headers = {
     "content-type": CONTENT_TYPES[extname(path)] ?? "application/octet-stream",
     "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
-    etag,
+    // Weak, as it is the same for every content coding (RFC 9110, section 8.8.3.3).
+    etag: `W/${tag}`,
     "content-security-policy": POLICY,
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
   };
-  return { forms, headers, etag };
+  return { forms, headers, tag };
 }
 
 function sendFile(
-  { forms, headers, etag }: File,
+  { forms, headers, tag }: File,
   { status = 200, byAccept = false }: ChosenFile,
   target: {
     readonly request: IncomingMessage;
@@ -130,7 +126,7 @@ function sendFile(
     vary: byAccept ? "Accept, Accept-Encoding" : "Accept-Encoding",
     "x-request-id": requestId,
   };
-  if (status === 200 && matches(request.headers["if-none-match"], etag)) {
+  if (status === 200 && matchesTag(request.headers["if-none-match"], tag)) {
     response.writeHead(304, common).end();
     return;
   }
@@ -152,12 +148,40 @@ function codingFor({ headers }: IncomingMessage, forms: File["forms"]): string {
   return best?.[0] ?? "identity";
 }
 
-/** Compares weakly, as If-None-Match is compared (RFC 9110, section 13.1.2). */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const opaque = etag.replace(/^W\//, "");
-  return ifNoneMatch.split(",").some((one) => {
-    const tag = one.trim();
-    return tag === "*" || tag.replace(/^W\//, "") === opaque;
+/** Paths of the JSON API, whose 404 is its own: `/v1/`, `/admin/v1/` and the like. */
+const API_PATH = /^\/([a-z]+\/)?v\d+\//;
+
+/**
+ * Serves the dashboard out of the folder it was built into: files below `/assets/`; every other path
+ * that a browser asks for as a page is given `index.html`, which then shows the page of that path.
+ */
+export function createDashboardFiles(folder: string): HttpHandler {
+  return createStaticFiles(folder, (path, request) => {
+    if (path.startsWith(ASSETS)) return [{ file: path }];
+    if (API_PATH.test(path) || !prefersPage(request)) return [];
+    return [{ file: "/index.html", byAccept: true }];
   });
+}
+
+const ROOT = "/docs";
+const PAGE = /^\/[a-z][a-z0-9-]*$/;
+const NOT_FOUND: ChosenFile = { file: "/404.html", status: 404, byAccept: true };
+
+/**
+ * Serves the documents out of the folder they were built into: `/docs` is `index.html` and
+ * `/docs/clients` is `clients.html`, for programs as well as for browsers. At a path below `/docs`
+ * that is no document, browsers get `404.html` with that status.
+ */
+export function createDocsFiles(folder: string): HttpHandler {
+  return createStaticFiles(folder, (path, request) => {
+    if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return [];
+    const document = documentAt(path.slice(ROOT.length).replace(/\/$/, ""));
+    return [...document, ...(prefersPage(request) ? [NOT_FOUND] : [])];
+  });
+}
+
+function documentAt(path: string): readonly ChosenFile[] {
+  if (path === "") return [{ file: "/index.html" }];
+  if (path.startsWith(ASSETS)) return [{ file: path }];
+  return PAGE.test(path) ? [{ file: `${path}.html` }] : [];
 }

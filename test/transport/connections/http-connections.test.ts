@@ -23,9 +23,7 @@ async function start(limits: Partial<ConnectionLimits>, answer: Answer): Promise
     serviceNames: [],
     handleRpc: () => undefined,
     gateway: (request, response) => answer(response, request),
-    probes: () => false,
-    apiDescription: () => false,
-    signInPages: () => false,
+    handlers: [],
     limits: { sweepMs: 20, ...limits },
   });
   return (await server.listen("127.0.0.1", 0)).port;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDashboardFiles } from "../../../src/transport/http/dashboard-files.ts";
+import { createDashboardFiles } from "../../../src/transport/http/static-files.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 

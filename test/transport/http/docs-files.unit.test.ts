@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDocsFiles } from "../../../src/transport/http/docs-files.ts";
+import { createDocsFiles } from "../../../src/transport/http/static-files.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 

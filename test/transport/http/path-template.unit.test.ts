@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsePathTemplate, type Segment } from "../../../src/transport/http/path-template.ts";
+import { parsePathTemplate, type Segment } from "../../../src/transport/http/routes.ts";
 
 const literal = (text: string): Segment => ({ kind: "literal", text });
 const variable = (field: string): Segment => ({ kind: "variable", field });
