@@ -12,10 +12,8 @@ import { transientDatabaseMessage } from "../db/database-error.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { KeyLookups, AnyCall, SessionLookup, Tracer } from "../pipeline/call.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
-import { createObserver } from "../pipeline/stages/observe.ts";
 import { createPipeline, type Pipeline } from "../pipeline/stages/pipeline.ts";
 import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
-import { createTickBatcher } from "../pipeline/stages/tick-batcher.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -91,8 +89,6 @@ export function createServers(options: ServersOptions): Servers {
   const { closedBecause, unreadyBecause, isLeaving, shutdownSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
-  const tickBatcher = createTickBatcher();
-  const observer = createObserver(log, registry, tickBatcher);
   const pipeline = createPipeline({
     ...options,
     clientAddress,
@@ -100,8 +96,6 @@ export function createServers(options: ServersOptions): Servers {
     closedBecause,
     transientMessage: transientDatabaseMessage,
     onBehalfOf,
-    observer,
-    tickBatcher,
   });
   const isOpen = config.operationsPort === undefined;
   const { toRefusal } = pipeline;
@@ -143,7 +137,7 @@ export function createServers(options: ServersOptions): Servers {
     }),
     grpc,
     operations: createOperationsServer(probes(registry)),
-    inFlight: observer.inFlight,
+    inFlight: pipeline.inFlight,
     reservedBytes: pipeline.reservedBytes,
   };
 }

@@ -19,10 +19,8 @@ import { HttpRuleSchema } from "../../gen/google/api/http_pb.js";
 import { max_request_bytes } from "../../gen/shipments/v1/options_pb.js";
 import type { RpcResponse } from "../../src/pipeline/rpc-response.ts";
 import { createMemoryLimiter } from "../../src/pipeline/bounds/rate-limiter.ts";
-import { createObserver } from "../../src/pipeline/stages/observe.ts";
 import { createPipeline } from "../../src/pipeline/stages/pipeline.ts";
 import { listRpcs } from "../../src/pipeline/rpc.ts";
-import { createTickBatcher } from "../../src/pipeline/stages/tick-batcher.ts";
 import { createRpcHandler } from "../../src/transport/connect/connect-handler.ts";
 import { answerUnknownRpc } from "../../src/transport/connect/refuse-outside-rpc.ts";
 import type { ConnectionLimits } from "../../src/transport/connections/connections.ts";
@@ -62,7 +60,6 @@ export async function startOwnService(options: {
   const send = (parcel: Message) => options.run(parcel as Parcel, makeParcel);
   const rpcs = listRpcs(desc, { send } as object);
   const log = pino({ level: "silent" });
-  const tickBatcher = createTickBatcher();
   const { caller } = callOf(1);
   const recall = (key: string) => (key === OWN_KEY ? caller : undefined);
   const pipeline = createPipeline({
@@ -81,9 +78,8 @@ export async function startOwnService(options: {
     onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => performance.now()),
-    observer: createObserver(log, new Registry(), tickBatcher),
-    tickBatcher,
     log,
+    registry: new Registry(),
   });
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({

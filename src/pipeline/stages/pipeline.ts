@@ -1,3 +1,4 @@
+import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import { createAdmit, type Admit } from "./admit.ts";
 import type { ClientAddress } from "../client-address.ts";
@@ -19,14 +20,14 @@ import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
 import type { Limiter } from "../bounds/rate-limiter.ts";
 import { createLookUps, type LookUps } from "../credentials/look-ups.ts";
 import { createMemoryBudget } from "../bounds/memory-budget.ts";
-import type { Observer } from "./observe.ts";
+import { createObserver } from "./observe.ts";
 import { createInFlightLimit } from "../bounds/in-flight-limit.ts";
 import type { Refusal } from "../../domain/refusal.ts";
 import { createRefuseCall, createToRefusal, type RefuseCall } from "../refusals/to-refusal.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
 import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
-import type { TickBatcher } from "./tick-batcher.ts";
+import { createTickBatcher, type TickBatcher } from "./tick-batcher.ts";
 import { compileValidateRequest, type ValidateRequest } from "../request/validate-request.ts";
 
 /**
@@ -71,6 +72,8 @@ export interface Pipeline {
    * @param httpStatus 0 when there was no answer
    */
   finish(call: ReceivedCall, httpStatus: number): void;
+  /** How many calls have begun and not ended. */
+  inFlight(): number;
   /** How much memory large requests and large answers have taken, in bytes. */
   reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
@@ -104,18 +107,19 @@ interface PipelineOptions {
   readonly limiter: Limiter;
   /** Called for each call that is refused for its limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
-  readonly observer: Observer;
   /** Undefined while tracing is off. */
   readonly tracer?: Tracer | undefined;
   /** Counts what workspaces use; called once for each call that was admitted and has ended. */
   readonly countUsage: (call: AnyCall) => void;
-  readonly tickBatcher: TickBatcher;
   readonly log: Logger;
+  readonly registry: Registry;
 }
 
 /** Builds the pipeline that the given RPCs are called through. */
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { observer, tracer, tickBatcher, countUsage } = options;
+  const { tracer, countUsage, log } = options;
+  const tickBatcher = createTickBatcher();
+  const observer = createObserver(log, options.registry, tickBatcher);
   const methods = [...options.rpcs, ...options.streams];
   const validatorOf = compileValidators(methods);
   const inFlightLimit = createInFlightLimit();
@@ -123,8 +127,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const authenticate = createAuthenticate({ ...options, lookUps });
   const admit = createAdmit({ ...options, authenticate, inFlightLimit });
   const execute = createExecute({ ...options, validatorOf, inFlightLimit });
-  const toRefusal = createToRefusal(options.transientMessage, options.log);
-  const refuseCall = createRefuseCall(toRefusal, methods, options.log);
+  const toRefusal = createToRefusal(options.transientMessage, log);
+  const refuseCall = createRefuseCall(toRefusal, methods, log);
   const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");
   const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
   return {
@@ -156,6 +160,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       if (call.span !== undefined) endSpan(call, call.span, httpStatus, tickBatcher);
       if (call.admitted !== undefined) countUsage(call.admitted);
     },
+    inFlight: observer.inFlight,
     reservedBytes: () => ({
       requests: requests.reservedBytes(),
       answers: answers.reservedBytes(),

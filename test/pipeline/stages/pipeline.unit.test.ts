@@ -10,10 +10,8 @@ import {
 import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
 import { receiveCall } from "../../../src/pipeline/call.ts";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
-import { createObserver } from "../../../src/pipeline/stages/observe.ts";
 import { createPipeline } from "../../../src/pipeline/stages/pipeline.ts";
 import type { Rpc } from "../../../src/pipeline/rpc.ts";
-import { createTickBatcher } from "../../../src/pipeline/stages/tick-batcher.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callOf } from "../../support/call-of.ts";
 
@@ -37,7 +35,6 @@ function startPipeline(run: Rpc["run"]) {
   const callerOf = (apiKey: string) => callOf(Number(apiKey)).caller;
   const lookUp = { recall: callerOf, find: async (apiKey: string) => callerOf(apiKey) };
   const log = pino({ level: "silent" });
-  const tickBatcher = createTickBatcher();
   const pipeline = createPipeline({
     rpcs: [rpc],
     streams: [],
@@ -50,10 +47,9 @@ function startPipeline(run: Rpc["run"]) {
     onBehalfOf: (_, work) => work(),
     onRateLimited: () => undefined,
     limiter: createMemoryLimiter(() => 0),
-    observer: createObserver(log, new Registry(), tickBatcher),
     countUsage: () => undefined,
-    tickBatcher,
     log,
+    registry: new Registry(),
   });
   const admit = async (workspaceId: number) =>
     pipeline.admit(rpc, receiveCall(readCallHeaders(["X-Api-Key", `${workspaceId}`]), {}));
