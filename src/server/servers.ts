@@ -85,7 +85,7 @@ interface ServersOptions {
  * the public ones show neither metrics nor the services of operators and accounts.
  */
 export function createServers(options: ServersOptions): Servers {
-  const { rpcs, streams, log, registry, config } = options;
+  const { rpcs, streams, registry, config } = options;
   const { closedBecause, unreadyBecause, isLeaving, shutdownSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
