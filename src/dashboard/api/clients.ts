@@ -43,17 +43,6 @@ function createTransport(workspace: string | undefined): Transport {
   });
 }
 
-const transports = new Map<string | undefined, Transport>();
-
-function transportFor(workspace: string | undefined): Transport {
-  let transport = transports.get(workspace);
-  if (transport === undefined) {
-    transport = createTransport(workspace);
-    transports.set(workspace, transport);
-  }
-  return transport;
-}
-
 /**
  * A client of a service, for the workspace that the page is about:
  *
@@ -66,5 +55,5 @@ export function useClient<T extends DescService>(service: T): Client<T> {
 
 /** A client of a service, outside of components. */
 export function clientFor<T extends DescService>(service: T, workspace?: string): Client<T> {
-  return createClient(service, transportFor(workspace));
+  return createClient(service, createTransport(workspace));
 }

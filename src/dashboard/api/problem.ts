@@ -3,7 +3,6 @@ import {
   BadRequestSchema,
   ErrorInfoSchema,
   PreconditionFailureSchema,
-  RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
 
 /** What went wrong with a call, ready to be shown. */
@@ -20,8 +19,6 @@ export interface Problem {
   /** Particulars that belong to the reason. */
   readonly facts: Readonly<Record<string, string>>;
   readonly code: Code;
-  /** When to try again, in seconds. */
-  readonly retryAfterSeconds: number | undefined;
 }
 
 /** What a message ends with when there is more to say, which the fields say. */
@@ -31,7 +28,6 @@ const MORE_ERRORS = / \(and \d+ more errors?\)$/;
 export function problemOf(thrown: unknown): Problem {
   const error = ConnectError.from(thrown);
   const [info] = error.findDetails(ErrorInfoSchema);
-  const [retry] = error.findDetails(RetryInfoSchema);
   const fields = fieldsOf(error);
   const [about = ""] = Object.keys(fields);
   return {
@@ -42,7 +38,6 @@ export function problemOf(thrown: unknown): Problem {
     reason: info?.reason,
     facts: info?.metadata ?? {},
     code: error.code,
-    retryAfterSeconds: retry?.retryDelay && Number(retry.retryDelay.seconds),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CallOptions } from "@connectrpc/connect";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import { type Problem, problemOf } from "./problem.ts";
 
 /** Something that the reader can have done, and what became of it. */
@@ -29,12 +29,6 @@ export function useAction<A extends readonly unknown[]>(
   const latest = useRef(work);
   latest.current = work;
   const running = useRef(false);
-  const mounted = useRef(true);
-  useEffect(() => {
-    mounted.current = true;
-    return () => void (mounted.current = false);
-  }, []);
-
   const run = useCallback(async (...args: A) => {
     if (running.current) return;
     running.current = true;
@@ -43,10 +37,10 @@ export function useAction<A extends readonly unknown[]>(
     try {
       await latest.current(...args);
     } catch (error) {
-      if (mounted.current) setProblem(problemOf(error));
+      setProblem(problemOf(error));
     } finally {
       running.current = false;
-      if (mounted.current) setRunning(false);
+      setRunning(false);
     }
   }, []);
   const reset = useCallback(() => setProblem(undefined), []);

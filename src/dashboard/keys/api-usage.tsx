@@ -1,4 +1,3 @@
-import type { RateLimit } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { Usage, UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -9,12 +8,11 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
 
 /** Methods that are limited together. */
-interface CallClass {
-  readonly name: "quote" | "read" | "write";
-  readonly title: string;
-  readonly limit: RateLimit | undefined;
-  readonly hours: readonly UsageHour[];
-}
+const CLASSES = [
+  ["quote", "Quotes"],
+  ["read", "Reads"],
+  ["write", "Changes"],
+] as const;
 
 /** How much the workspace called in the last 24 hours, beside how much it may. */
 export function ApiUsage() {
@@ -28,13 +26,7 @@ export function ApiUsage() {
 }
 
 function Shown({ usage }: { readonly usage: Usage }) {
-  const { quote, read, write, hours } = usage;
-  const classes: readonly CallClass[] = [
-    { name: "quote", title: "Quotes", limit: quote, hours },
-    { name: "read", title: "Reads", limit: read, hours },
-    { name: "write", title: "Changes", limit: write, hours },
-  ];
-  const total = hours.map((hour) => pointOf(hour, Number(hour.quote + hour.read + hour.write)));
+  const { hours } = usage;
   return (
     <div class="form">
       <table class="sum" aria-label="Limits and use">
@@ -47,13 +39,30 @@ function Shown({ usage }: { readonly usage: Usage }) {
           </tr>
         </thead>
         <tbody>
-          {classes.map((callClass) => (
-            <ClassRow key={callClass.name} callClass={callClass} />
-          ))}
+          {CLASSES.map(([name, title]) => {
+            const limit = usage[name];
+            const calls = hours.map((hour) => Number(hour[name]));
+            return (
+              <tr key={name}>
+                <th scope="row">{title}</th>
+                <td>
+                  {limit && (
+                    <>
+                      {numberText(limit.rate)} a second
+                      <br />
+                      <span class="minor">{numberText(limit.burst)} at once</span>
+                    </>
+                  )}
+                </td>
+                <td>{numberText(calls.at(-1) ?? 0)}</td>
+                <td>{numberText(calls.reduce((sum, count) => sum + count, 0))}</td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
       <h3>Calls by hour</h3>
-      <BarChart label="Calls by hour" points={total} />
+      <BarChart label="Calls by hour" points={hours.map(pointOf)} />
       <p class="hint">
         Limits hold for the whole workspace: a second’s calls, and how many may come at once after a
         rest. Calls refused for a limit are not counted. People on these pages count too.
@@ -62,35 +71,8 @@ function Shown({ usage }: { readonly usage: Usage }) {
   );
 }
 
-function ClassRow({ callClass }: { readonly callClass: CallClass }) {
-  const { name, title, limit, hours } = callClass;
-  return (
-    <tr>
-      <th scope="row">{title}</th>
-      <td>
-        {limit && (
-          <>
-            {numberText(limit.rate)} a second
-            <br />
-            <span class="minor">{numberText(limit.burst)} at once</span>
-          </>
-        )}
-      </td>
-      <td>{numberText(lastOf(hours, name))}</td>
-      <td>{numberText(sumOf(hours, name))}</td>
-    </tr>
-  );
-}
-
-function lastOf(hours: readonly UsageHour[], name: CallClass["name"]): number {
-  return Number(hours.at(-1)?.[name] ?? 0);
-}
-
-function sumOf(hours: readonly UsageHour[], name: CallClass["name"]): number {
-  return hours.reduce((sum, hour) => sum + Number(hour[name]), 0);
-}
-
-function pointOf({ startsAt }: UsageHour, value: number): Point {
+function pointOf({ startsAt, quote, read, write }: UsageHour): Point {
+  const value = Number(quote + read + write);
   const label = startsAt === undefined ? "" : hourText(dateOf(startsAt));
   return { label, value, text: numberText(value) };
 }

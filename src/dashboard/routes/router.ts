@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { withQuery } from "./paths.ts";
 import { createStore, useStore } from "../api/store.ts";
 
 /** Where the browser is: the path and the query of its address. */
@@ -64,11 +65,6 @@ export function changeQuery(
   changes: Readonly<Record<string, string | undefined>>,
   going?: Going,
 ): void {
-  const query = new URLSearchParams(location.search);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || value === "") query.delete(name);
-    else query.set(name, value);
-  }
-  const text = query.toString();
-  navigate(text === "" ? location.pathname : `${location.pathname}?${text}`, going);
+  const query = Object.fromEntries(new URLSearchParams(location.search));
+  navigate(withQuery(location.pathname, { ...query, ...changes }), going);
 }

@@ -123,17 +123,15 @@ function AtProvider() {
 function useLinkToken(): string | undefined {
   const [token, setToken] = useState(readToken);
   useEffect(() => {
-    const read = () => setToken((before) => readToken() ?? before);
-    const hide = () => {
-      if (readToken() !== undefined) history.replaceState(null, "", location.pathname);
+    const take = () => {
+      const given = readToken();
+      if (given === undefined) return;
+      setToken(given);
+      history.replaceState(null, "", location.pathname);
     };
-    hide();
-    const onChange = () => {
-      read();
-      hide();
-    };
-    addEventListener("hashchange", onChange);
-    return () => removeEventListener("hashchange", onChange);
+    take();
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
   }, []);
   return token;
 }

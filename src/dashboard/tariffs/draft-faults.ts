@@ -38,7 +38,6 @@ export function problemOfFaults(fees: SortedFaults["fees"]): Problem | undefined
     reason: undefined,
     facts: {},
     code: Code.FailedPrecondition,
-    retryAfterSeconds: undefined,
   };
 }
 

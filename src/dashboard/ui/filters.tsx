@@ -1,4 +1,4 @@
-import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { changeQuery, usePlace } from "../routes/router.ts";
@@ -6,6 +6,7 @@ import { type Choices, SelectField, TextField, textOf } from "./fields.tsx";
 import { recordIdOf } from "./format.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
+import { Button } from "./button.tsx";
 
 /** A field that narrows a list down. */
 export interface Filter {
@@ -46,7 +47,7 @@ function valueOf({ of, choices }: Filter, value: string): string | undefined {
   if (value === "" || choices === undefined) return value;
   const word = value.toLowerCase();
   const chosen = choices.find(
-    ([one, label]) => one === value || label.toLowerCase().replaceAll(" ", "_") === word,
+    ([choice, label]) => choice === value || label.toLowerCase().replaceAll(" ", "_") === word,
   );
   return chosen?.[0];
 }
@@ -70,6 +71,10 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
   const given = names.map((name) => query.get(name) ?? "");
   const values = filterValues(query, fields);
   const count = given.filter((text) => text !== "").length;
+  const wrong = names
+    .map((name, i) => [fields[name]!, given[i]!, values[name]] as const)
+    .filter(([, text, value]) => text !== "" && value === undefined)
+    .map(([filter, text]) => leftOut(filter, text));
   // On a narrow screen the fields are hidden until they are asked for.
   const [isOpen, setOpen] = useState(false);
   // What the fields hold when the address has it from them.
@@ -77,15 +82,15 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
   if (shown.current.text !== given.join("\n")) {
     shown.current = { text: given.join("\n"), round: shown.current.round + 1 };
   }
+  const ask = (texts: readonly string[]) =>
+    changeQuery({ ...Object.fromEntries(names.map((name, i) => [name, texts[i]])), ...FIRST_PAGE });
   const apply = (form: HTMLFormElement) => {
     const data = new FormData(form);
     const typed = names.map((name) => textOf(data, name));
     if (typed.every((text, i) => text === given[i])) return;
     shown.current.text = typed.join("\n");
-    changeQuery({ ...Object.fromEntries(names.map((name, i) => [name, typed[i]])), ...FIRST_PAGE });
+    ask(typed);
   };
-  const clear = () =>
-    changeQuery({ ...Object.fromEntries(names.map((name) => [name, ""])), ...FIRST_PAGE });
   return (
     <>
       {/* Made anew when the address changes otherwise, such as by "back", to show what it says; not when
@@ -111,31 +116,19 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
         </button>
         {Object.entries(fields).map(([name, filter]) => filterField(name, filter, values[name]))}
         {count > 0 && (
-          <button type="button" class="button quiet" onClick={clear}>
+          <Button quiet onClick={() => ask([])}>
             Clear
-          </button>
+          </Button>
         )}
       </form>
-      <LeftOut fields={fields} />
+      {wrong.length > 0 && (
+        <div class="problem attention" role="status">
+          {wrong.map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+        </div>
+      )}
     </>
-  );
-}
-
-/** Says which filters of the address cannot be. */
-function LeftOut({ fields }: { readonly fields: FilterFields }) {
-  const { query } = usePlace();
-  const values = filterValues(query, fields);
-  const wrong = Object.entries(fields).flatMap(([name, filter]) => {
-    const value = query.get(name);
-    return value && values[name] === undefined ? [leftOut(filter, value)] : [];
-  });
-  if (wrong.length === 0) return null;
-  return (
-    <div class="problem attention" role="status">
-      {wrong.map((text) => (
-        <p key={text}>{text}</p>
-      ))}
-    </div>
   );
 }
 

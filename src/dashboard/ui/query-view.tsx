@@ -4,6 +4,7 @@ import type { Query } from "../api/use-query.ts";
 import { changeQuery } from "../routes/router.ts";
 import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 import "./query-view.css";
+import { Button } from "./button.tsx";
 
 /** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
 export function QueryView<T>(props: {
@@ -57,9 +58,7 @@ function NoSuchPage() {
   return (
     <div class="problem" role="alert">
       <p>The list has no such page with these filters.</p>
-      <button type="button" class="button" onClick={() => changeQuery(FIRST_PAGE)}>
-        Show the first page
-      </button>
+      <Button onClick={() => changeQuery(FIRST_PAGE)}>Show the first page</Button>
     </div>
   );
 }
@@ -81,11 +80,7 @@ export function ProblemNote(props: {
       {(texts.length === 0 ? [message] : [...new Set(texts)]).map((text) => (
         <p key={text}>{text}</p>
       ))}
-      {props.retry && (
-        <button type="button" class="button" onClick={props.retry}>
-          Try again
-        </button>
-      )}
+      {props.retry && <Button onClick={props.retry}>Try again</Button>}
     </div>
   );
 }
