@@ -3,7 +3,6 @@ import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Button } from "../ui/button.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { ApiCalls } from "./api-calls.tsx";
@@ -12,12 +11,13 @@ import {
   API_KEY_COLUMNS,
   apiKeyFields,
   apiKeyOf,
+  createDialog,
+  type KeyOwner,
   KeyTable,
   keyTitle,
   LastUse,
-  openCreateDialog,
-  type KeyOwner,
 } from "./key-table.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 
 /** The keys of a workspace, how to call with them, and how much it calls. */
 export function ApiKeysPage() {
@@ -26,9 +26,9 @@ export function ApiKeysPage() {
   const list = useQuery((signal) => client.listApiKeys({}, { signal }), [client]);
   const owner = useKeyOwner(list.reload);
   const create = (
-    <Button primary onClick={() => openCreateDialog(owner)}>
+    <DialogButton primary dialog={createDialog(owner)}>
       Create a key
-    </Button>
+    </DialogButton>
   );
   return (
     <Page title="API" actions={isAdmin && create}>

@@ -2,8 +2,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import type { ComponentChildren, VNode } from "preact";
 import { type ApiKey, ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
-import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, OverlapField, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -12,8 +11,16 @@ import { Time } from "../ui/values.tsx";
 /** A key of a workspace or of an operator. */
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
+/** Whoever is given a new secret. */
+interface SecretOwner {
+  /** What to do with a new secret. */
+  readonly secretText: ComponentChildren;
+  /** Called when a key was changed. */
+  readonly changed: () => void;
+}
+
 /** Keys of a workspace or an operator: the calls that change them, and what is said of them. */
-export interface KeyOwner<K extends Key> {
+export interface KeyOwner<K extends Key> extends SecretOwner {
   /** Creates a key with what the fields hold; returns its secret. */
   readonly create: (form: FormData, idempotencyOptions: CallOptions) => Promise<string>;
   readonly fields: (key?: K) => ComponentChildren;
@@ -24,12 +31,8 @@ export interface KeyOwner<K extends Key> {
   readonly revoke: (key: string) => Promise<unknown>;
   /** What happens when a key is revoked, after the key itself. */
   readonly revokeText: (key: K) => ComponentChildren;
-  /** What to do with a new secret. */
-  readonly secretText: ComponentChildren;
   /** What a button of a row is called for those who do not see the row. */
   readonly labelOf: (act: string, title: string) => string;
-  /** Called when a key was changed. */
-  readonly changed: () => void;
 }
 
 /** How a new key takes the place of others. */
@@ -64,16 +67,16 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
     selfEvident: true,
     align: "end",
     cell: (key) => {
-      const button = (act: string, open: () => void) => (
-        <Button label={owner.labelOf(act, keyTitle(key))} onClick={open}>
+      const button = (act: string, dialog: VNode) => (
+        <DialogButton label={owner.labelOf(act, keyTitle(key))} dialog={dialog}>
           {act}
-        </Button>
+        </DialogButton>
       );
       return (
         <span class="row-actions">
-          {update && button("Edit", () => openEditDialog(owner, key, update))}
-          {rotate && button("Rotate", () => openRotateDialog(owner, rotate(key)))}
-          {button("Revoke", () => openRevokeDialog(owner, key))}
+          {update && button("Edit", editDialog(owner, key, update))}
+          {rotate && button("Rotate", rotateDialog(owner, rotate(key)))}
+          {button("Revoke", revokeDialog(owner, key))}
         </span>
       );
     },
@@ -81,72 +84,64 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
 }
 
 /** Asks what a new key is for, and then shows its secret. */
-export function openCreateDialog<K extends Key>(owner: KeyOwner<K>): void {
-  openDialog(
-    <Dialog
-      title="Create a key"
-      submit="Create the key"
-      run={async (form, options) => showSecret(owner, await owner.create(form, options))}
-    >
+export function createDialog<K extends Key>(owner: KeyOwner<K>): VNode {
+  const create = async (form: FormData, idempotencyOptions: CallOptions) =>
+    secretDialog(owner, await owner.create(form, idempotencyOptions));
+  return (
+    <Dialog title="Create a key" submit="Create the key" run={create}>
       {owner.fields()}
-    </Dialog>,
+    </Dialog>
   );
 }
 
-function openEditDialog<K extends Key>(
+function editDialog<K extends Key>(
   owner: KeyOwner<K>,
   key: K,
   update: NonNullable<KeyOwner<K>["update"]>,
-): void {
+): VNode {
   const save = async (form: FormData) => {
     await update(key.id, form);
     toast("The key is changed.");
     owner.changed();
   };
-  openDialog(
+  return (
     <Dialog title={`Edit ${keyTitle(key)}`} submit="Save" run={save}>
       {owner.fields(key)}
-    </Dialog>,
+    </Dialog>
   );
 }
 
 /** Asks when the keys end whose place a new one takes, and then shows its secret. */
-export function openRotateDialog<K extends Key>(
-  owner: Pick<KeyOwner<K>, "changed" | "secretText">,
+export function rotateDialog(
+  owner: SecretOwner,
   { title, tone = "primary", text, label, hint, overlapSeconds, rotate }: Rotation,
-): void {
-  openDialog(
-    <Dialog
-      title={title}
-      tone={tone}
-      submit="Make a new key"
-      run={async (form, options) =>
-        showSecret(owner, await rotate(numberOf(form, "overlap_seconds") ?? 0, options))
-      }
-    >
+): VNode {
+  const replace = async (form: FormData, idempotencyOptions: CallOptions) => {
+    const seconds = numberOf(form, "overlap_seconds") ?? 0;
+    return secretDialog(owner, await rotate(seconds, idempotencyOptions));
+  };
+  return (
+    <Dialog title={title} tone={tone} submit="Make a new key" run={replace}>
       <p>{text}</p>
       <OverlapField label={label} hint={hint} value={overlapSeconds} />
-    </Dialog>,
+    </Dialog>
   );
 }
 
-function openRevokeDialog<K extends Key>(owner: KeyOwner<K>, key: K): void {
+function revokeDialog<K extends Key>(owner: KeyOwner<K>, key: K): VNode {
   const revoke = async () => {
     await owner.revoke(key.id);
     toast("The key is revoked.");
     owner.changed();
   };
-  openDialog(
+  return (
     <Dialog title={`Revoke ${keyTitle(key)}`} tone="danger" submit="Revoke the key" run={revoke}>
       <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>
-    </Dialog>,
+    </Dialog>
   );
 }
 
-function showSecret<K extends Key>(
-  { changed, secretText }: Pick<KeyOwner<K>, "changed" | "secretText">,
-  secret: string,
-): VNode {
+function secretDialog({ changed, secretText }: SecretOwner, secret: string): VNode {
   changed();
   return (
     <SecretDialog title="The new key" what="key" secret={secret}>

@@ -1,15 +1,14 @@
 import {
+  type Operator,
   OperatorKind,
   OperatorRole,
-  type Operator,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { openRotateDialog } from "../keys/key-table.tsx";
-import { Button } from "../ui/button.tsx";
-import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { rotateDialog } from "../keys/key-table.tsx";
+import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
 import { isSelf } from "./operator-badge.tsx";
@@ -26,16 +25,15 @@ export function OperatorActions(props: ActionProps) {
   const { operator } = props;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
-  const rotate = useRotate(props);
   if (operator.revokedAt !== undefined || !(isOwner || isOwn)) return null;
   return (
     <>
-      {isOwner && <Button onClick={() => openDialog(<RevokeDialog {...props} />)}>Revoke</Button>}
-      {isOwner && <Button onClick={rotate}>Rotate the key</Button>}
+      {isOwner && <DialogButton dialog={<RevokeDialog {...props} />}>Revoke</DialogButton>}
+      {isOwner && <DialogButton dialog={<RotateDialog {...props} />}>Rotate the key</DialogButton>}
       {operator.kind === OperatorKind.PERSON && (
-        <Button onClick={() => openDialog(<LinkDialog {...props} />)}>Sign-in link</Button>
+        <DialogButton dialog={<LinkDialog {...props} />}>Sign-in link</DialogButton>
       )}
-      {isOwner && <Button onClick={() => openDialog(<EditDialog {...props} />)}>Edit</Button>}
+      {isOwner && <DialogButton dialog={<EditDialog {...props} />}>Edit</DialogButton>}
     </>
   );
 }
@@ -101,24 +99,23 @@ function LinkDialog({ operator: { id, name, email }, changed }: ActionProps) {
   );
 }
 
-/** Opens the dialog by which one key takes the place of all that an operator has. */
-function useRotate({ operator: { id, name }, changed }: ActionProps): () => void {
+/** Puts one key in the place of all that an operator has. */
+function RotateDialog({ operator: { id, name }, changed }: ActionProps) {
   const operators = useClient(OperatorService);
-  return () =>
-    openRotateDialog(
-      { changed, secretText: OPERATOR_KEY_TEXT },
-      {
-        title: `Rotate the key of ${name}`,
-        text: `A new key takes the place of all that ${name} has.`,
-        label: "The other keys end",
-        hint: "They work until then, so that programs can change over.",
-        overlapSeconds: 0,
-        rotate: async (overlapSeconds, options) => {
-          const request = { operator: id, overlapSeconds };
-          return (await operators.rotateOperatorKey(request, options)).operatorKey;
-        },
+  return rotateDialog(
+    { changed, secretText: OPERATOR_KEY_TEXT },
+    {
+      title: `Rotate the key of ${name}`,
+      text: `A new key takes the place of all that ${name} has.`,
+      label: "The other keys end",
+      hint: "They work until then, so that programs can change over.",
+      overlapSeconds: 0,
+      rotate: async (overlapSeconds, options) => {
+        const request = { operator: id, overlapSeconds };
+        return (await operators.rotateOperatorKey(request, options)).operatorKey;
       },
-    );
+    },
+  );
 }
 
 function RevokeDialog(props: ActionProps) {

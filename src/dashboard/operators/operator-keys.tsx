@@ -1,25 +1,25 @@
 import {
-  OperatorRole,
   type Operator,
   type OperatorKey,
+  OperatorRole,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import {
+  createDialog,
   KEY_USE_COLUMNS,
+  type KeyOwner,
   KeyTable,
   keyTitle,
-  openCreateDialog,
-  type KeyOwner,
 } from "../keys/key-table.tsx";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
 import { TextField, textOf } from "../ui/fields.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { isSelf } from "./operator-badge.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 
 /** What to do with the new key of an operator. */
 export const OPERATOR_KEY_TEXT = (
@@ -40,7 +40,7 @@ export function OperatorKeys(props: {
   const isOwn = isSelf(operator, useAccount().email);
   const mayChange = operator.revokedAt === undefined && (isOwner || isOwn);
   const owner = useKeyOwner(operator.id, props.changed);
-  const create = <Button onClick={() => openCreateDialog(owner)}>Create a key</Button>;
+  const create = <DialogButton dialog={createDialog(owner)}>Create a key</DialogButton>;
   return (
     <Section title="Keys" actions={mayChange && create}>
       {operator.keys.length === 0 ? (

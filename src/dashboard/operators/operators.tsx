@@ -10,7 +10,7 @@ import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
 import { Page, Tabs } from "../ui/page.tsx";
@@ -19,7 +19,6 @@ import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
-import { Button } from "../ui/button.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
 import { OperatorRoleField } from "./operator-actions.tsx";
@@ -37,9 +36,9 @@ export function OperatorsPage() {
     [operators, includeRevoked, pageToken],
   );
   const create = (
-    <Button primary onClick={() => openDialog(<CreateDialog />)}>
+    <DialogButton primary dialog={<CreateDialog />}>
       Create an operator
-    </Button>
+    </DialogButton>
   );
   return (
     <Page title="Operators" actions={mayChange && create}>

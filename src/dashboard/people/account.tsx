@@ -8,7 +8,7 @@ import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Dialog, openDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Form } from "../ui/form.tsx";
 import { TextField, textOf } from "../ui/fields.tsx";
@@ -114,12 +114,12 @@ function actionsColumn(ended: () => void): Column<Session> {
     align: "end",
     selfEvident: true,
     cell: (session) => (
-      <Button
+      <DialogButton
         label={`Sign out: ${browserText(session.userAgent)}`}
-        onClick={() => openDialog(<EndDialog session={session} ended={ended} />)}
+        dialog={<EndDialog session={session} ended={ended} />}
       >
         Sign out
-      </Button>
+      </DialogButton>
     ),
   };
 }

@@ -7,7 +7,7 @@ import { loadAccount } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, openDialog, SecretDialog } from "../ui/dialog.tsx";
 import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { Page } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
@@ -15,7 +15,7 @@ import { Time } from "../ui/values.tsx";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { Button, ActionButton } from "../ui/button.tsx";
+import { ActionButton } from "../ui/button.tsx";
 import { ListView } from "../ui/list-view.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
@@ -38,9 +38,9 @@ export function MembersPage() {
   const members = useClient(MemberService);
   const list = useQuery((signal) => members.listMembers({}, { signal }), [members]);
   const invite = (
-    <Button primary onClick={() => openDialog(<InviteDialog changed={list.reload} />)}>
+    <DialogButton primary dialog={<InviteDialog changed={list.reload} />}>
       Invite somebody
-    </Button>
+    </DialogButton>
   );
   const columns = columnsFor(me);
   return (
@@ -106,15 +106,12 @@ function MemberActions(props: MemberProps) {
       <ActionButton action={renew} label={`New link: ${email}`}>
         New link
       </ActionButton>
-      <Button
-        label={`Change role: ${email}`}
-        onClick={() => openDialog(<ChangeDialog {...props} />)}
-      >
+      <DialogButton label={`Change role: ${email}`} dialog={<ChangeDialog {...props} />}>
         Change role
-      </Button>
-      <Button label={`Remove: ${email}`} onClick={() => openDialog(<RemoveDialog {...props} />)}>
+      </DialogButton>
+      <DialogButton label={`Remove: ${email}`} dialog={<RemoveDialog {...props} />}>
         Remove
-      </Button>
+      </DialogButton>
     </span>
   );
 }

@@ -1,21 +1,21 @@
 /**
  * How a page is written.
  *
- * 1. Its address goes into `paths.ts`, and an entry into `pages.ts`, with its place in the navigation
- *    if it has one. Every view has an address: what a reader filters, opens or pages to goes into the
+ * 1. Its address goes into `paths.ts`, the page into `pages.ts`, and its place in the navigation, if it
+ *    has one, into `layout.tsx`. Every view has an address: what a reader filters, opens or pages to goes into the
  *    query by `changeQuery` and is read by `usePlace().query`. Links are `<a href={paths.x({...})}>`.
- * 2. The page is a component in `pages/`, in a file of its own; parameters of the path are its props.
- *    It renders `<Page title="...">` (parts/page.tsx), which holds the heading and what can be done.
+ * 2. The page is a component in the folder of its feature; parameters of the path are its props. It
+ *    renders `<Page title="...">`, which holds the heading and what can be done.
  * 3. It loads by `useQuery` and `useClient(SomeService)`, and shows the result by
  *    `<QueryView query={query}>{(data) => ...}</QueryView>`, which has the states of waiting and failing.
- *    Lists are a `<Table>` with a `<Pager>`, and with `<Filters>` above; when they are empty, `<Empty>`
- *    says what to do next. `useLive(query.reload)` keeps up with what others do.
- * 4. Changes are a `useAction` in a `<Form>` or a `<FormDialog>`. Fields are named as the fields of
- *    the request, and then the service's refusals appear at them by themselves. Whatever cannot be
- *    taken back is asked for in a dialog first. `toast()` says that it is done.
+ *    Lists are a `<ListView>` below `<Filters>`, with an `<Empty>` that says what to do next; a page about
+ *    one record is a `<DetailPage>`. `useLive(query.reload)` keeps up with what others do.
+ * 4. Changes are made in a `<Dialog>`, which `openDialog` opens, or by a `useAction` in a `<Form>` of the
+ *    page. Fields are named as the fields of the request, and then the service's refusals appear at them
+ *    by themselves. Whatever cannot be taken back is asked for first. `toast()` says that it is done.
  * 5. What a role may not do is not shown: `hasRole(useWorkspace(), "admin")` asks. The service refuses it
  *    anyway.
- * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>` or one of parts/states.tsx.
+ * 6. Amounts are `<Money>`, times `<Time>`, states `<Badge>`.
  * 7. Maps are `<CoverageMap>`, or `<LazyMap>` with layers of one's own. Single keys are `useKeys`.
  * 8. Colours and sizes come from the variables of `theme.css`, which the documents share. The stylesheet
  *    of a part stands beside it and is imported by it. Inline `style` attributes, event handlers as

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Action } from "../api/use-action.ts";
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly primary?: boolean;
   /** What it is called for those who do not see what is around it. */
   readonly label?: string;

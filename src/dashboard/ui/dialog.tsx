@@ -3,7 +3,7 @@ import { Fragment, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
-import { Button } from "./button.tsx";
+import { Button, type ButtonProps } from "./button.tsx";
 import { Code } from "./copy-button.tsx";
 import { Form, type SubmitAction } from "./form.tsx";
 import { Toasts } from "./toast.tsx";
@@ -28,11 +28,7 @@ export function openDialog(dialog: VNode): void {
 }
 
 /** A button that opens a dialog. */
-export function DialogButton(props: {
-  readonly dialog: VNode;
-  readonly primary?: boolean;
-  readonly children: ComponentChildren;
-}) {
+export function DialogButton(props: ButtonProps & { readonly dialog: VNode }) {
   const { dialog, ...button } = props;
   return <Button {...button} onClick={() => openDialog(dialog)} />;
 }

@@ -71,24 +71,17 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
   const given = names.map((name) => query.get(name) ?? "");
   const values = filterValues(query, fields);
   const count = given.filter((text) => text !== "").length;
-  const wrong = names
-    .map((name, i) => [fields[name]!, given[i]!, values[name]] as const)
-    .filter(([, text, value]) => text !== "" && value === undefined)
-    .map(([filter, text]) => leftOut(filter, text));
+  const wrong = names.filter((name, i) => given[i] !== "" && values[name] === undefined);
   // On a narrow screen the fields are hidden until they are asked for.
   const [isOpen, setOpen] = useState(false);
-  // What the fields hold when the address has it from them.
-  const shown = useRef({ text: given.join("\n"), round: 0 });
-  if (shown.current.text !== given.join("\n")) {
-    shown.current = { text: given.join("\n"), round: shown.current.round + 1 };
-  }
+  const shown = useShown(given.join("\n"));
   const ask = (texts: readonly string[]) =>
     changeQuery({ ...Object.fromEntries(names.map((name, i) => [name, texts[i]])), ...FIRST_PAGE });
   const apply = (form: HTMLFormElement) => {
     const data = new FormData(form);
     const typed = names.map((name) => textOf(data, name));
     if (typed.every((text, i) => text === given[i])) return;
-    shown.current.text = typed.join("\n");
+    shown.text = typed.join("\n");
     ask(typed);
   };
   return (
@@ -96,7 +89,7 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
       {/* Made anew when the address changes otherwise, such as by "back", to show what it says; not when
           a field changes it, which would take the focus away. */}
       <form
-        key={shown.current.round}
+        key={shown.round}
         class="filters"
         role="search"
         aria-label="Filters"
@@ -123,13 +116,20 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
       </form>
       {wrong.length > 0 && (
         <div class="problem attention" role="status">
-          {wrong.map((text) => (
-            <p key={text}>{text}</p>
+          {wrong.map((name) => (
+            <p key={name}>{leftOut(fields[name]!, query.get(name)!)}</p>
           ))}
         </div>
       )}
     </>
   );
+}
+
+/** What fields hold; `round` counts how often it was changed by others than who sets `text`. */
+function useShown(text: string): { text: string; readonly round: number } {
+  const shown = useRef({ text, round: 0 });
+  if (shown.current.text !== text) shown.current = { text, round: shown.current.round + 1 };
+  return shown.current;
 }
 
 function filterField(name: string, filter: Filter, value: string | undefined): ComponentChildren {

@@ -2,15 +2,14 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
-  WorkspaceAdminService,
   type AdminWorkspace,
   type NewRateLimitSchema,
+  WorkspaceAdminService,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { toast } from "../ui/toast.tsx";
 
@@ -25,13 +24,13 @@ export function WorkspaceActions(props: ActionProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return (
     <>
-      <Button onClick={() => openDialog(<SuspendDialog {...props} />)}>
+      <DialogButton dialog={<SuspendDialog {...props} />}>
         {props.workspace.suspendedAt === undefined ? "Suspend" : "Resume"}
-      </Button>
-      <Button onClick={() => openDialog(<RenameDialog {...props} />)}>Rename</Button>
-      <Button primary onClick={() => openDialog(<InviteDialog {...props} />)}>
+      </DialogButton>
+      <DialogButton dialog={<RenameDialog {...props} />}>Rename</DialogButton>
+      <DialogButton primary dialog={<InviteDialog {...props} />}>
         Invite a member
-      </Button>
+      </DialogButton>
     </>
   );
 }
@@ -39,16 +38,16 @@ export function WorkspaceActions(props: ActionProps) {
 /** Changes how often a workspace may call. */
 export function LimitsButton(props: ActionProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
-  return <Button onClick={() => openDialog(<LimitsDialog {...props} />)}>Change limits</Button>;
+  return <DialogButton dialog={<LimitsDialog {...props} />}>Change limits</DialogButton>;
 }
 
 /** Connects or disconnects the payment provider. */
 export function PaymentsButton(props: ActionProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return (
-    <Button onClick={() => openDialog(<PaymentsDialog {...props} />)}>
+    <DialogButton dialog={<PaymentsDialog {...props} />}>
       {props.workspace.paymentProvider === undefined ? "Connect payments" : "Disconnect payments"}
-    </Button>
+    </DialogButton>
   );
 }
 

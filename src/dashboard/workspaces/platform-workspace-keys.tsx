@@ -8,15 +8,15 @@ import {
   API_KEY_COLUMNS,
   apiKeyFields,
   apiKeyOf,
+  createDialog,
+  type KeyOwner,
   KeyTable,
   LastUse,
-  openCreateDialog,
-  openRotateDialog,
-  type KeyOwner,
+  rotateDialog,
 } from "../keys/key-table.tsx";
-import { Button } from "../ui/button.tsx";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 
 /** The keys of a workspace, as operators see and change them. */
 export function PlatformWorkspaceKeys(props: {
@@ -35,21 +35,20 @@ export function PlatformWorkspaceKeys(props: {
     list.reload();
     props.changed();
   });
-  const rotateAll = () =>
-    openRotateDialog(owner, {
-      title: "Rotate all keys",
-      tone: "danger",
-      text: "One new key takes the place of all keys that the workspace has.",
-      label: "The other keys end",
-      hint: "They work until then, so that every program can change over.",
-      overlapSeconds: 86_400,
-      rotate: async (overlapSeconds, options) =>
-        (await workspaces.rotateWorkspaceApiKeys({ workspace, overlapSeconds }, options)).apiKey,
-    });
+  const rotateAll = rotateDialog(owner, {
+    title: "Rotate all keys",
+    tone: "danger",
+    text: "One new key takes the place of all keys that the workspace has.",
+    label: "The other keys end",
+    hint: "They work until then, so that every program can change over.",
+    overlapSeconds: 86_400,
+    rotate: async (overlapSeconds, options) =>
+      (await workspaces.rotateWorkspaceApiKeys({ workspace, overlapSeconds }, options)).apiKey,
+  });
   const buttons = (
     <>
-      <Button onClick={rotateAll}>Rotate all</Button>
-      <Button onClick={() => openCreateDialog(owner)}>Create a key</Button>
+      <DialogButton dialog={rotateAll}>Rotate all</DialogButton>
+      <DialogButton dialog={createDialog(owner)}>Create a key</DialogButton>
     </>
   );
   return (

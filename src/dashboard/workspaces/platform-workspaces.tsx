@@ -7,7 +7,7 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
-import { Dialog, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { CheckField, TextField, textOf } from "../ui/fields.tsx";
@@ -16,7 +16,6 @@ import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
-import { Button } from "../ui/button.tsx";
 import { ListView } from "../ui/list-view.tsx";
 import { Badge } from "../ui/badge.tsx";
 
@@ -44,9 +43,9 @@ export function PlatformWorkspacesPage() {
     [workspaces, query.toString()],
   );
   const create = (
-    <Button primary onClick={() => openDialog(<CreateDialog />)}>
+    <DialogButton primary dialog={<CreateDialog />}>
       Create a workspace
-    </Button>
+    </DialogButton>
   );
   return (
     <Page title="Workspaces" actions={mayChange && create}>
