@@ -1,20 +1,13 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestWorkspace } from "../support/service.ts";
+import { expect, test } from "vitest";
 import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
 
 /** What the browser says of itself. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 describeDashboard("the account", (dashboard) => {
-  let workspace: TestWorkspace;
-
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-  });
-
   async function open(email: string, userAgent?: string): Promise<TestPage> {
     const page = await dashboard.newPage(userAgent === undefined ? {} : { userAgent });
-    await signInTo(page, dashboard, workspace, { email });
+    await signInTo(page, dashboard, undefined, { email });
     await page.getByRole("button", { name: "Ada Lovelace" }).click();
     await page.getByRole("link", { name: "Account" }).click();
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
@@ -41,7 +34,7 @@ describeDashboard("the account", (dashboard) => {
   test("another session is signed out, and comes back to where it was by a new link", async () => {
     const page = await open("twice@example.org");
     const other = await open("twice@example.org", FIREFOX);
-    await other.goto(`/w/${workspace.id}/settings/webhooks`);
+    await other.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
     await other.getByText("No webhooks yet").waitFor();
     await page.reload();
     await rows(page).filter({ hasText: "Firefox on Linux" }).waitFor();
@@ -54,8 +47,8 @@ describeDashboard("the account", (dashboard) => {
 
     await other.reload();
     await other.getByText("You sign in by a link").waitFor();
-    await signInTo(other, dashboard, workspace, { email: "twice@example.org" });
-    await other.waitForURL(`**/w/${workspace.id}/settings/webhooks`);
+    await signInTo(other, dashboard, undefined, { email: "twice@example.org" });
+    await other.waitForURL(`**/w/${dashboard.workspace.id}/settings/webhooks`);
     await other.getByText("No webhooks yet").waitFor();
   });
 
@@ -65,7 +58,7 @@ describeDashboard("the account", (dashboard) => {
     await page.getByText("You sign in by a link").waitFor();
     await page.goto("/account");
     await page.getByText("You sign in by a link").waitFor();
-    await signInTo(page, dashboard, workspace, { email: "here@example.org" });
+    await signInTo(page, dashboard, undefined, { email: "here@example.org" });
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Overview" }).waitFor();
   });

@@ -1,20 +1,13 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
-import type { TestWorkspace } from "../support/service.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
 
 describeDashboard("Settings → API", (dashboard) => {
-  let workspace: TestWorkspace;
-
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-  });
-
-  async function open(role = "admin", own = workspace): Promise<TestPage> {
-    const page = await dashboard.newPage({ permissions: ["clipboard-read", "clipboard-write"] });
-    await signInTo(page, dashboard, own, { email: `${role}@example.org`, role });
-    await page.goto(`/w/${own.id}/settings/api`);
+  async function open(role = "admin", workspace = dashboard.workspace): Promise<TestPage> {
+    const member = { workspace, email: `${role}@example.org`, role };
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await openAsMember(dashboard, "/settings/api", member, { permissions });
     await page.getByRole("table", { name: "Keys" }).waitFor();
     return page;
   }
@@ -132,7 +125,7 @@ describeDashboard("Settings → API", (dashboard) => {
     expect(url).toBe(`${dashboard.service.httpUrl}/v1/shipments/quote`);
     const { pathname } = new URL(url!);
     const body = /-d '(.*)'/s.exec(command)![1];
-    const { apiKey } = workspace;
+    const { apiKey } = dashboard.workspace;
     const answer = await dashboard.service.request(pathname, { apiKey, body });
     expect([answer.status, answer.body.total]).toEqual([200, 12.69]);
   });

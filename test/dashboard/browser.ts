@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import type { OperatorRole } from "../../src/domain/roles.ts";
 import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
 
 /** Where Debian puts its browser. */
@@ -13,6 +14,8 @@ export const CHROMIUM = "/usr/bin/chromium";
 /** A real service with its dashboard, and browsers that look at it. */
 export interface TestDashboard {
   readonly service: TestService;
+  /** A workspace for whatever does not need one of its own. */
+  readonly workspace: TestWorkspace;
   /** Opens a page in a browser of its own, which has no cookies yet; it is closed with the test file. */
   newPage(options?: BrowserContextOptions): Promise<TestPage>;
 }
@@ -32,10 +35,12 @@ export function describeDashboard(name: string, tests: (dashboard: TestDashboard
   const title = hasBrowser ? name : `${name} (skipped: there is no ${CHROMIUM})`;
   describe.skipIf(!hasBrowser)(title, () => {
     let service: TestService;
+    let workspace: TestWorkspace;
     let browser: Browser;
     const pages: TestPage[] = [];
     beforeAll(async () => {
       service = await startService({ dashboard: true });
+      workspace = await service.addWorkspace();
       // A sandbox of its own is refused to root.
       browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     });
@@ -47,6 +52,9 @@ export function describeDashboard(name: string, tests: (dashboard: TestDashboard
     tests({
       get service() {
         return service;
+      },
+      get workspace() {
+        return workspace;
       },
       async newPage(options) {
         const page = await openPage(browser, service, options);
@@ -85,12 +93,18 @@ async function openPage(
   return Object.assign(page, { faults });
 }
 
+interface Member {
+  readonly email?: string;
+  readonly role?: string;
+  readonly name?: string;
+}
+
 /** Invites somebody into the workspace and has them sign in by the link; they are an admin by default. */
 export async function signInTo(
   page: Page,
-  { service }: TestDashboard,
-  workspace: TestWorkspace,
-  member: { readonly email?: string; readonly role?: string; readonly name?: string } = {},
+  { service, workspace: shared }: TestDashboard,
+  workspace = shared,
+  member: Member = {},
 ): Promise<void> {
   await page.goto(await linkFor(service, workspace, member));
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -103,13 +117,46 @@ export async function signInTo(
 export async function linkFor(
   service: TestService,
   { id, apiKey }: TestWorkspace,
-  member: { readonly email?: string; readonly role?: string; readonly name?: string } = {},
+  member: Member = {},
 ): Promise<string> {
   // A person of their own for each workspace: somebody in two of them starts in the other.
   const email = `ada.${id}@example.org`;
   const invitation = { email, role: "admin", name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
+}
+
+/** Opens a page of a workspace in a browser of its own, as somebody new in it: an admin by default. */
+export async function openAsMember(
+  dashboard: TestDashboard,
+  path: string,
+  {
+    workspace = dashboard.workspace,
+    ...member
+  }: Member & { readonly workspace?: TestWorkspace } = {},
+  options?: BrowserContextOptions,
+): Promise<TestPage> {
+  const page = await dashboard.newPage(options);
+  await signInTo(page, dashboard, workspace, member);
+  await page.goto(`/w/${workspace.id}${path}`);
+  return page;
+}
+
+/** Opens a page of the platform in a browser of its own, as somebody new with this role. */
+export async function openAsOperator(
+  dashboard: TestDashboard,
+  path: string,
+  role: OperatorRole = "operator",
+): Promise<TestPage> {
+  const page = await dashboard.newPage();
+  await signInAsOperator(page, dashboard, role);
+  await page.goto(path);
+  return page;
+}
+
+/** Presses a button of the dialog. */
+export function pressInDialog(page: Page, name: string): Promise<void> {
+  return page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
 }
 
 /**
@@ -120,11 +167,11 @@ export async function linkFor(
 export async function signInAsOperator(
   page: Page,
   { service }: TestDashboard,
-  operator: { readonly role?: "viewer" | "operator" | "owner"; readonly name?: string } = {},
+  role: OperatorRole = "owner",
 ): Promise<string> {
   const { key: apiKey } = await service.addOperator();
   const email = `grace.${randomUUID()}@example.org`;
-  const body = { name: "Grace Hopper", kind: "person", role: "owner", email, ...operator };
+  const body = { name: "Grace Hopper", kind: "person", role, email };
   const made = await service.request("/admin/v1/operators", { apiKey, body });
   const path = `/admin/v1/operators/${made.body.data.id}/sign_in_link`;
   const link = await service.request(path, { apiKey, body: {} });

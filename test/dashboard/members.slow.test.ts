@@ -1,18 +1,19 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestWorkspace } from "../support/service.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import { expect, test } from "vitest";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  pressInDialog,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("Settings → Members", (dashboard) => {
-  let workspace: TestWorkspace;
-
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-  });
-
-  async function open(email: string, role: string, own = workspace): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, own, { email, role });
-    await page.goto(`/w/${own.id}/settings/members`);
+  async function open(
+    email: string,
+    role: string,
+    workspace = dashboard.workspace,
+  ): Promise<TestPage> {
+    const page = await openAsMember(dashboard, "/settings/members", { workspace, email, role });
     await rows(page).filter({ hasText: email }).waitFor();
     return page;
   }
@@ -43,7 +44,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.getByRole("button", { name: "Grace Hopper" }).waitFor();
-    await other.goto(`/w/${workspace.id}/settings/members`);
+    await other.goto(`/w/${dashboard.workspace.id}/settings/members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
     const buttons = ["Invite somebody", "New link", "Change role", "Remove"];
     for (const name of buttons) expect(await other.getByRole("button", { name }).count()).toBe(0);
@@ -57,7 +58,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await page.getByRole("button", { name: "Change role: alan@example.org" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 2 });
     await expectWellShown(page, "members-change");
-    await page.getByRole("dialog").getByRole("button", { name: "Change the role" }).click();
+    await pressInDialog(page, "Change the role");
     await rows(page).filter({ hasText: "alan@example.org" }).getByText("Admin").waitFor();
     await expect
       .poll(async () => {
@@ -73,7 +74,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     const page = await open("ada@example.org", "admin", own);
     await page.getByRole("button", { name: "Change role" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 0 });
-    await page.getByRole("dialog").getByRole("button", { name: "Change the role" }).click();
+    await pressInDialog(page, "Change the role");
     await page.getByRole("dialog").getByText("last admin").waitFor();
     await expectWellShown(page, "members-last-admin");
     await page.keyboard.press("Escape");

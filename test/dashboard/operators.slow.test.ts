@@ -3,6 +3,8 @@ import type { TestOperator } from "../support/service.ts";
 import {
   describeDashboard,
   expectWellShown,
+  openAsOperator,
+  pressInDialog,
   signInAsOperator,
   signInTo,
   type TestPage,
@@ -15,28 +17,18 @@ describeDashboard("the platform's operators", (dashboard) => {
     machine = await dashboard.service.addOperator("viewer");
   });
 
-  async function signedIn(role: "viewer" | "owner", path: string): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role });
-    await page.goto(path);
-    return page;
-  }
-
   const dialog = (page: TestPage) => page.getByRole("dialog");
-  const press = (page: TestPage, name: string) =>
-    dialog(page).getByRole("button", { name, exact: true }).click();
-
   const self = (apiKey: string) => dashboard.service.request("/admin/v1/self", { apiKey });
 
   test("a machine is created with a key that works, and is rotated and revoked", async () => {
-    const page = await signedIn("owner", "/platform/operators");
+    const page = await openAsOperator(dashboard, "/platform/operators", "owner");
     await page.getByRole("button", { name: "Create an operator" }).click();
     await dialog(page).getByLabel("Kind").selectOption("Machine: calls with a key");
     await dialog(page).getByLabel("Name").fill("Deploy robot");
     await dialog(page)
       .getByLabel("Role")
       .selectOption("Operator: changes everything but operators");
-    await press(page, "Create the operator");
+    await pressInDialog(page, "Create the operator");
     const first = await dialog(page).locator("pre").innerText();
     await expectWellShown(page, "operator-key");
     const created = await self(first);
@@ -45,40 +37,40 @@ describeDashboard("the platform's operators", (dashboard) => {
       "machine",
       "operator",
     ]);
-    await press(page, "Done");
+    await pressInDialog(page, "Done");
     await page.getByRole("heading", { name: "Deploy robot", level: 1 }).waitFor();
     expect(await page.getByRole("button", { name: "Sign-in link" }).count()).toBe(0);
 
     for (const email of ["robots@example.org", ""]) {
       await page.getByRole("button", { name: "Edit" }).click();
       await dialog(page).getByLabel("Email").fill(email);
-      await press(page, "Save");
+      await pressInDialog(page, "Save");
       await dialog(page).waitFor({ state: "hidden" });
       expect((await self(first)).body.data.email).toBe(email || null);
     }
 
     await page.getByRole("button", { name: "Create a key" }).click();
     await dialog(page).getByLabel("Name").fill("Laptop");
-    await press(page, "Create the key");
+    await pressInDialog(page, "Create the key");
     const laptop = await dialog(page).locator("pre").innerText();
-    await press(page, "Done");
+    await pressInDialog(page, "Done");
     await page.getByRole("button", { name: "Rotate Laptop" }).click();
     await expectWellShown(page, "operator-key-rotate");
-    await press(page, "Make a new key");
+    await pressInDialog(page, "Make a new key");
     const rotated = await dialog(page).locator("pre").innerText();
-    await press(page, "Done");
+    await pressInDialog(page, "Done");
     await expect.poll(async () => (await self(laptop)).status).toBe(401);
     for (const key of [first, rotated]) expect((await self(key)).status).toBe(200);
     await page.getByRole("button", { name: "Revoke Laptop" }).click();
-    await press(page, "Revoke the key");
+    await pressInDialog(page, "Revoke the key");
     await page.getByRole("button", { name: "Revoke Laptop" }).waitFor({ state: "hidden" });
     expect((await self(first)).status).toBe(200);
 
     await page.getByRole("button", { name: "Rotate the key" }).click();
     await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
-    await press(page, "Make a new key");
+    await pressInDialog(page, "Make a new key");
     const second = await dialog(page).locator("pre").innerText();
-    await press(page, "Done");
+    await pressInDialog(page, "Done");
     const keys = page.getByRole("table", { name: "Keys" }).locator("tbody tr");
     await expect.poll(() => keys.count()).toBe(2);
     await expectWellShown(page, "operator");
@@ -99,7 +91,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("button", { name: "Revoke", exact: true }).click();
     await dialog(page).getByText("This cannot be undone").waitFor();
     await expectWellShown(page, "operator-revoke");
-    await press(page, "Revoke the operator");
+    await pressInDialog(page, "Revoke the operator");
     await page.getByText("No key works.").waitFor();
     await expect.poll(async () => (await self(second)).status).toBe(401);
 
@@ -114,27 +106,27 @@ describeDashboard("the platform's operators", (dashboard) => {
   });
 
   test("a person needs an email, is edited, and signs in by a link", async () => {
-    const page = await signedIn("owner", "/platform/operators");
+    const page = await openAsOperator(dashboard, "/platform/operators", "owner");
     await page.getByRole("button", { name: "Create an operator" }).click();
     await dialog(page).getByLabel("Name").fill("Alan Turing");
-    await press(page, "Create the operator");
+    await pressInDialog(page, "Create the operator");
     await dialog(page).locator(".field-error").waitFor();
     expect(await dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("email");
     await expectWellShown(page, "operator-create");
     await dialog(page).getByLabel("Email").fill("alan@example.org");
-    await press(page, "Create the operator");
-    await press(page, "Done");
+    await pressInDialog(page, "Create the operator");
+    await pressInDialog(page, "Done");
     await page.getByRole("button", { name: "Edit" }).click();
     await dialog(page).getByLabel("Name").fill("Alan M. Turing");
     await dialog(page)
       .getByLabel("Role")
       .selectOption("Operator: changes everything but operators");
     await expectWellShown(page, "operator-edit");
-    await press(page, "Save");
+    await pressInDialog(page, "Save");
     await page.getByRole("heading", { name: "Alan M. Turing", level: 1 }).waitFor();
 
     await page.getByRole("button", { name: "Sign-in link" }).click();
-    await press(page, "Make a link");
+    await pressInDialog(page, "Make a link");
     const link = await dialog(page).locator("pre").innerText();
     const other = await dashboard.newPage();
     await other.goto(link);
@@ -162,13 +154,13 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.goto(`/platform/operators/${id}`);
     await page.getByText("You", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Revoke", exact: true }).click();
-    await press(page, "Revoke the operator");
+    await pressInDialog(page, "Revoke the operator");
     await dialog(page).getByText("The operator is the last owner").waitFor();
     await expectWellShown(page, "operator-last-owner");
   });
 
   test("a viewer is offered no changes, only those of their own keys, and a link to sign in by", async () => {
-    const page = await signedIn("viewer", "/platform/operators");
+    const page = await openAsOperator(dashboard, "/platform/operators", "viewer");
     await page.getByText("Owners create and change operators").waitFor();
     expect(await page.getByRole("button", { name: /create/i }).count()).toBe(0);
     await page.goto(`/platform/operators/${machine.id}`);
@@ -186,7 +178,7 @@ describeDashboard("the platform's operators", (dashboard) => {
   });
 
   test("an operator that there is not is said, with a way back", async () => {
-    const page = await signedIn("viewer", "/platform/operators/999999");
+    const page = await openAsOperator(dashboard, "/platform/operators/999999", "viewer");
     await page.getByText("There is no such operator").waitFor();
     await page.getByRole("link", { name: "Show all operators" }).click();
     await page.getByRole("table", { name: "Operators" }).waitFor();
@@ -194,7 +186,7 @@ describeDashboard("the platform's operators", (dashboard) => {
 
   test("somebody who is no operator sees that, and none of the platform", async () => {
     const page = await dashboard.newPage();
-    await signInTo(page, dashboard, await dashboard.service.addWorkspace());
+    await signInTo(page, dashboard);
     await page.goto("/platform/operators");
     await page.getByText("You are no operator of the platform").waitFor();
     await expectWellShown(page, "no-operator");

@@ -5,7 +5,7 @@ import { CANCELLED, insertBooked, insertQuotes, PAID } from "../support/insert-b
 import { startReceiver } from "../support/receiver.ts";
 import type { TestOperator } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
-import { describeDashboard, expectWellShown, signInAsOperator, type TestPage } from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
 
 describeDashboard("what the platform reports", (dashboard) => {
   let owner: TestOperator;
@@ -19,12 +19,7 @@ describeDashboard("what the platform reports", (dashboard) => {
 
   afterAll(() => sql.end());
 
-  async function openAs(role: "viewer" | "owner", path: string): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role });
-    await page.goto(path);
-    return page;
-  }
+  const open = (path: string) => openAsOperator(dashboard, path, "viewer");
 
   async function addNamed(name: string): Promise<number> {
     const { body } = await dashboard.service.request("/admin/v1/workspaces", {
@@ -45,7 +40,7 @@ describeDashboard("what the platform reports", (dashboard) => {
         apiKey: owner.key,
         body: { name: "After" },
       });
-      const page = await openAs("viewer", `/platform/audit?workspace=${id}`);
+      const page = await open(`/platform/audit?workspace=${id}`);
       await expect.poll(() => rows(page).count()).toBe(2);
       const [renamed] = await rows(page).all();
       expect(await renamed!.getByRole("cell").allTextContents()).toEqual([
@@ -77,7 +72,7 @@ describeDashboard("what the platform reports", (dashboard) => {
 
     test("leads from a change to its workspace and its operator", async () => {
       const id = await addNamed("Linked");
-      const page = await openAs("viewer", `/platform/audit?workspace=${id}`);
+      const page = await open(`/platform/audit?workspace=${id}`);
       await rows(page).getByRole("link", { name: "Test owner" }).click();
       await page.waitForURL(`**/platform/operators/${owner.id}`);
       await page.goBack();
@@ -93,7 +88,7 @@ describeDashboard("what the platform reports", (dashboard) => {
          select now(), 'command_line', 'ops', 'PublishTariff', 'tariff_version/' || i, '[]'
          from generate_series(1, 60) as i`,
       );
-      const page = await openAs("viewer", "/platform/audit?action=PublishTariff");
+      const page = await open("/platform/audit?action=PublishTariff");
       await expect.poll(() => rows(page).count()).toBe(50);
       await page.getByRole("button", { name: "Next" }).click();
       await expect.poll(() => rows(page).count()).toBeLessThan(50);
@@ -104,7 +99,7 @@ describeDashboard("what the platform reports", (dashboard) => {
 
   describe("health", () => {
     test("says how each part is, in words, and keeps up with what happens", async () => {
-      const page = await openAs("viewer", "/platform/health");
+      const page = await open("/platform/health");
       await page.getByText("1 of 1 up").waitFor();
       await page.getByText("Version 1 in force").waitFor();
       await page.getByText("Nothing waits").waitFor();
@@ -129,7 +124,7 @@ describeDashboard("what the platform reports", (dashboard) => {
     });
 
     test("is not taken for known while the service cannot be reached", async () => {
-      const page = await openAs("viewer", "/platform/health");
+      const page = await open("/platform/health");
       await page.getByText("Answers").waitFor();
       await page.context().setOffline(true);
       await page.getByText("Not known now", { exact: true }).waitFor();
@@ -152,7 +147,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await holder.connect();
       await holder.query("begin; create table holder ()");
       await book(dashboard.service, apiKey);
-      const page = await openAs("viewer", "/platform/health");
+      const page = await open("/platform/health");
       await page.getByText("Version 2 from Jan 1, 2099").waitFor();
       await page.getByText(/^[12] waiting$/).waitFor();
       await page.getByText("The oldest since").waitFor();
@@ -173,7 +168,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await insertBooked(sql, busy, "2026-03-03T12:00:00Z", { count: 1, ...CANCELLED });
       await insertBooked(sql, calm, "2026-03-03T12:00:00Z", { count: 1 });
       await insertQuotes(sql, busy, "2026-03-03T12:00:00Z", 10);
-      const page = await openAs("viewer", "/platform?from=2026-03-01&to=2026-03-07");
+      const page = await open("/platform?from=2026-03-01&to=2026-03-07");
       const table = page.getByRole("table", { name: "Busiest workspaces" });
       await table.waitFor();
       const cells = await table
@@ -203,7 +198,7 @@ describeDashboard("what the platform reports", (dashboard) => {
     });
 
     test("of days without bookings says so", async () => {
-      const page = await openAs("viewer", "/platform?from=2025-03-01&to=2025-03-07");
+      const page = await open("/platform?from=2025-03-01&to=2025-03-07");
       await page.getByText("Nothing was booked on these days").waitFor();
       await expectWellShown(page, "platform-overview-none");
     });

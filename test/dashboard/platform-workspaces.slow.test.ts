@@ -1,7 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { COVERED_ROUTE } from "../support/bookings.ts";
 import type { TestOperator } from "../support/service.ts";
-import { describeDashboard, expectWellShown, signInAsOperator, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsOperator,
+  pressInDialog,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("the platform's workspaces", (dashboard) => {
   let owner: TestOperator;
@@ -26,31 +32,25 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     dashboard.service.request(`/admin/v1${path}`, { apiKey: owner.key });
 
   const dialog = (page: TestPage) => page.getByRole("dialog");
-  const press = (page: TestPage, name: string) =>
-    dialog(page).getByRole("button", { name, exact: true }).click();
-
   async function openWorkspace(id: number): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role: "operator" });
-    await page.goto(`/platform/workspaces/${id}`);
+    const page = await openAsOperator(dashboard, `/platform/workspaces/${id}`);
     await page.getByRole("heading", { name: "API keys" }).waitFor();
     return page;
   }
 
   test("a workspace is created with a key that is shown once and works", async () => {
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role: "operator" });
+    const page = await openAsOperator(dashboard, "/platform");
     await page.getByRole("link", { name: "Workspaces", exact: true }).click();
     await page.getByRole("button", { name: "Create a workspace" }).click();
-    await press(page, "Create the workspace");
+    await pressInDialog(page, "Create the workspace");
     await dialog(page).locator(".field-error").waitFor();
     await dialog(page).getByLabel("Name").fill("Acme Couriers");
     await expectWellShown(page, "platform-workspace-create");
-    await press(page, "Create the workspace");
+    await pressInDialog(page, "Create the workspace");
     const key = await dialog(page).locator("pre").innerText();
     await expectWellShown(page, "platform-workspace-key");
     expect((await quote(key)).status).toBe(200);
-    await press(page, "Done");
+    await pressInDialog(page, "Done");
     await page.getByRole("heading", { name: "Acme Couriers", level: 1 }).waitFor();
     await page.getByText("CreateWorkspace").waitFor();
     expect(await page.content()).not.toContain(key);
@@ -64,9 +64,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       apiKey: owner.key,
       body: {},
     });
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role: "viewer" });
-    await page.goto("/platform/workspaces");
+    const page = await openAsOperator(dashboard, "/platform/workspaces", "viewer");
     const rows = page.getByRole("table", { name: "Workspaces" }).locator("tbody tr");
     await page.getByLabel("Name contains").fill("quick");
     await page.keyboard.press("Enter");
@@ -93,9 +91,11 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     const names = Array.from({ length: 51 }, (_, i) => `Many ${String(i).padStart(2, "0")}`);
     // One by one: on a busy machine so many at once wait too long for the connections of one account.
     for (const name of names) await addNamed(name);
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role: "viewer" });
-    await page.goto("/platform/workspaces?name_contains=Many");
+    const page = await openAsOperator(
+      dashboard,
+      "/platform/workspaces?name_contains=Many",
+      "viewer",
+    );
     const rows = page.getByRole("table", { name: "Workspaces" }).locator("tbody tr");
     await expect.poll(() => rows.count()).toBe(50);
     await page.getByRole("button", { name: "Next" }).click();
@@ -110,11 +110,11 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await page.getByRole("button", { name: "Suspend" }).click();
       await dialog(page).getByText("are refused within a second").waitFor();
       await expectWellShown(page, "platform-workspace-suspend");
-      await press(page, "Suspend the workspace");
+      await pressInDialog(page, "Suspend the workspace");
       await page.getByText("SuspendWorkspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(403);
       await page.getByRole("button", { name: "Resume" }).click();
-      await press(page, "Resume the workspace");
+      await pressInDialog(page, "Resume the workspace");
       await page.getByText("ResumeWorkspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(200);
     });
@@ -124,10 +124,10 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Rename" }).click();
       await dialog(page).getByLabel("Name").fill(" ");
-      await press(page, "Rename");
+      await pressInDialog(page, "Rename");
       await dialog(page).locator(".field-error").waitFor();
       await dialog(page).getByLabel("Name").fill("New name");
-      await press(page, "Rename");
+      await pressInDialog(page, "Rename");
       await page.getByRole("heading", { name: "New name", level: 1 }).waitFor();
       const change = page.getByRole("row").filter({ hasText: "RenameWorkspace" });
       await change.getByText("name: Old name → became New name").waitFor();
@@ -138,11 +138,11 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const { id } = await addNamed("Payments");
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Disconnect payments" }).click();
-      await press(page, "Disconnect payments");
+      await pressInDialog(page, "Disconnect payments");
       await page.getByText("Not connected: nothing can be booked").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBeNull();
       await page.getByRole("button", { name: "Connect payments" }).click();
-      await press(page, "Connect manual payments");
+      await pressInDialog(page, "Connect manual payments");
       await page.getByRole("button", { name: "Disconnect payments" }).waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBe("manual");
     });
@@ -152,7 +152,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Change limits" }).click();
       await dialog(page).getByLabel("Quotes a second").fill("none");
-      await press(page, "Change the limits");
+      await pressInDialog(page, "Change the limits");
       await dialog(page).locator(".field-error").waitFor();
       expect(await dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe(
         "quote.rate",
@@ -160,7 +160,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await expectWellShown(page, "platform-workspace-limits");
       await dialog(page).getByLabel("Quotes a second").fill("7");
       await dialog(page).getByLabel("Quotes at once").fill("");
-      await press(page, "Change the limits");
+      await pressInDialog(page, "Change the limits");
       await page.getByText("7 a second, 14 at once after a rest").waitFor();
       const { limits } = (await admin(`/workspaces/${id}`)).body.data;
       expect(limits.quote).toEqual({ rate: 7, burst: 14 });
@@ -172,24 +172,24 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const keys = page.getByRole("table", { name: "API keys" }).locator("tbody tr");
       await page.getByRole("button", { name: "Create a key" }).click();
       await dialog(page).getByLabel("Name").fill("Web shop");
-      await press(page, "Create the key");
+      await pressInDialog(page, "Create the key");
       const second = await dialog(page).locator("pre").innerText();
-      await press(page, "Done");
+      await pressInDialog(page, "Done");
       await expect.poll(() => keys.count()).toBe(2);
       expect((await quote(second)).status).toBe(200);
 
       await page.getByRole("button", { name: "Rotate all" }).click();
       await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
-      await press(page, "Make a new key");
+      await pressInDialog(page, "Make a new key");
       const third = await dialog(page).locator("pre").innerText();
-      await press(page, "Done");
+      await pressInDialog(page, "Done");
       await expect.poll(() => keys.count()).toBe(3);
       expect(await keys.getByText("Ends in").count()).toBe(2);
       await expectWellShown(page, "platform-workspace-keys");
       for (const key of [apiKey, second, third]) expect((await quote(key)).status).toBe(200);
 
       await page.getByRole("button", { name: "Revoke Web shop" }).click();
-      await press(page, "Revoke the key");
+      await pressInDialog(page, "Revoke the key");
       await expect.poll(() => keys.count()).toBe(2);
       await expect.poll(async () => (await quote(second)).status).toBe(401);
       expect((await quote(third)).status).toBe(200);
@@ -200,13 +200,13 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Invite a member" }).click();
       await dialog(page).getByLabel("Email").fill("nobody");
-      await press(page, "Make a link");
+      await pressInDialog(page, "Make a link");
       await dialog(page).locator(".field-error").waitFor();
       await dialog(page).getByLabel("Email").fill("alan@example.org");
       await expectWellShown(page, "platform-workspace-invite");
-      await press(page, "Make a link");
+      await pressInDialog(page, "Make a link");
       const link = await dialog(page).locator("pre").innerText();
-      await press(page, "Done");
+      await pressInDialog(page, "Done");
 
       const member = await dashboard.newPage();
       await member.goto(link);
@@ -216,8 +216,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     });
 
     test("that there is not is said, with a way back", async () => {
-      const page = await dashboard.newPage();
-      await signInAsOperator(page, dashboard, { role: "viewer" });
+      const page = await openAsOperator(dashboard, "/platform", "viewer");
       for (const id of ["999999", "none"]) {
         await page.goto(`/platform/workspaces/${id}`);
         await page.getByText("There is no such workspace").waitFor();
@@ -229,9 +228,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
 
   test("a viewer sees everything and is offered no changes", async () => {
     const { id } = await addNamed("Looked at");
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, { role: "viewer" });
-    await page.goto("/platform/workspaces");
+    const page = await openAsOperator(dashboard, "/platform/workspaces", "viewer");
     await page.getByRole("table", { name: "Workspaces" }).waitFor();
     expect(
       await page

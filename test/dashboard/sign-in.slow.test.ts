@@ -1,13 +1,13 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestWorkspace } from "../support/service.ts";
-import { describeDashboard, expectWellShown, linkFor, signInTo } from "./browser.ts";
+import { expect, test } from "vitest";
+import { describeDashboard, expectWellShown, linkFor, signInTo, type TestPage } from "./browser.ts";
 
 describeDashboard("signing in", (dashboard) => {
-  let workspace: TestWorkspace;
-
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-  });
+  /** A page on which somebody has signed in. */
+  async function signedIn(): Promise<TestPage> {
+    const page = await dashboard.newPage();
+    await signInTo(page, dashboard);
+    return page;
+  }
 
   test("nobody sees anything but how to sign in, at any address", async () => {
     const page = await dashboard.newPage();
@@ -41,12 +41,12 @@ describeDashboard("signing in", (dashboard) => {
 
   test("a link signs in once, after a click, and does not stay in the history", async () => {
     const page = await dashboard.newPage();
-    const link = await linkFor(dashboard.service, workspace);
+    const link = await linkFor(dashboard.service, dashboard.workspace);
     await page.goto(link);
     await expectWellShown(page, "sign-in-by-link");
     expect(new URL(page.url()).hash).toBe("");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.waitForURL(`**/w/${workspace.id}/shipments`);
+    await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments`);
 
     const other = await dashboard.newPage();
     await other.goto(link);
@@ -58,52 +58,50 @@ describeDashboard("signing in", (dashboard) => {
 
   test("who signs in comes back to where they were, with the filters", async () => {
     const page = await dashboard.newPage();
-    await page.goto(`/w/${workspace.id}/shipments?status=1`);
+    await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
     await page.getByText("You sign in by a link").waitFor();
-    await signInTo(page, dashboard, workspace);
-    await page.waitForURL(`**/w/${workspace.id}/shipments?status=1`);
+    await signInTo(page, dashboard);
+    await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments?status=1`);
     expect(await page.getByLabel("Status").inputValue()).toBe("1");
   });
 
   test("a session that ends elsewhere leads to signing in, and then back", async () => {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace);
+    const page = await signedIn();
     await page.getByText("No shipments yet").waitFor();
     await page.context().clearCookies();
     await page.getByLabel("Payment").selectOption("Paid");
     await page.getByText("You sign in by a link").waitFor();
-    await signInTo(page, dashboard, workspace);
-    await page.waitForURL(`**/w/${workspace.id}/shipments?payment_status=2`);
+    await signInTo(page, dashboard);
+    await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments?payment_status=2`);
   });
 
   test("a link that opens in another tab leads to the page that was asked for, in both tabs", async () => {
     const page = await dashboard.newPage();
-    await page.goto(`/w/${workspace.id}/shipments?status=1`);
+    await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
     await page.getByText("You sign in by a link").waitFor();
     expect(await page.getByText("Your session has ended").count()).toBe(0);
     const other = await page.context().newPage();
-    await signInTo(other, dashboard, workspace);
-    await other.waitForURL(`**/w/${workspace.id}/shipments?status=1`);
+    await signInTo(other, dashboard);
+    await other.waitForURL(`**/w/${dashboard.workspace.id}/shipments?status=1`);
     await page.getByLabel("Status").waitFor();
     expect(await page.getByLabel("Status").inputValue()).toBe("1");
   });
 
   test.each([
     ["another site", () => "//example.org/w/1"],
-    ["a workspace of others", () => `/w/${workspace.id + 1}/shipments`],
+    ["a workspace of others", () => `/w/${dashboard.workspace.id + 1}/shipments`],
     ["the platform, which is not theirs", () => "/platform"],
   ])("nobody is led to %s after signing in", async (_, address) => {
     const page = await dashboard.newPage();
     await page.goto("/sign-in");
     const kept = JSON.stringify({ address: address(), keptAt: Date.now() });
     await page.evaluate(`localStorage.setItem("return-address", ${JSON.stringify(kept)})`);
-    await signInTo(page, dashboard, workspace);
-    await page.waitForURL(`**/w/${workspace.id}/shipments`);
+    await signInTo(page, dashboard);
+    await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments`);
   });
 
   test("a session that ends is said, and what was typed is there again for the same person alone", async () => {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace);
+    const page = await signedIn();
     const fields = [
       ["Pickup address", "1 Times Square"],
       ["Weight in kg", "2.5"],
@@ -113,7 +111,7 @@ describeDashboard("signing in", (dashboard) => {
     ] as const;
     const field = (label: string) => page.getByLabel(label, { exact: true });
     const type = async () => {
-      await page.goto(`/w/${workspace.id}/book`);
+      await page.goto(`/w/${dashboard.workspace.id}/book`);
       for (let i = 0; i < 2; i++) await page.getByRole("button", { name: "Add a note" }).click();
       for (const [label, text] of fields) await field(label).fill(text);
     };
@@ -126,7 +124,7 @@ describeDashboard("signing in", (dashboard) => {
     await loseSession();
     await page.getByText("what you typed there is kept in this tab").waitFor();
     await expectWellShown(page, "sign-in-ended");
-    await signInTo(await page.context().newPage(), dashboard, workspace);
+    await signInTo(await page.context().newPage(), dashboard);
     await page.getByText("What you typed is here again.").waitFor();
     for (const [label, text] of fields) {
       await expect.poll(() => field(label).inputValue()).toBe(text);
@@ -134,7 +132,7 @@ describeDashboard("signing in", (dashboard) => {
 
     await loseSession();
     const stranger = { email: "kay@example.org", name: "Kay" };
-    await signInTo(await page.context().newPage(), dashboard, workspace, stranger);
+    await signInTo(await page.context().newPage(), dashboard, undefined, stranger);
     await field("Name").waitFor();
     expect(await field("Name").inputValue()).toBe("");
 
@@ -149,8 +147,7 @@ describeDashboard("signing in", (dashboard) => {
   });
 
   test("signing out ends the session", async () => {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace);
+    const page = await signedIn();
     await page.getByRole("button", { name: "Ada Lovelace" }).click();
     await expectWellShown(page, "person-menu");
     await page.getByRole("button", { name: "Sign out" }).click();
@@ -161,13 +158,12 @@ describeDashboard("signing in", (dashboard) => {
   });
 
   test("a service that cannot say who has signed in is asked again", async () => {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace);
+    const page = await signedIn();
     const calls = "**/shipments.account.v1.AccountService/GetAccount";
     await page.route(calls, (route) =>
       route.fulfill({ status: 500, json: { code: "internal", message: "Something failed." } }),
     );
-    await page.goto(`/w/${workspace.id}/shipments`);
+    await page.goto(`/w/${dashboard.workspace.id}/shipments`);
     await page.getByText("Something failed.").waitFor();
     await page.unroute(calls);
     await page.getByRole("button", { name: "Try again" }).click();
@@ -187,8 +183,7 @@ describeDashboard("signing in", (dashboard) => {
   });
 
   test("a workspace that one is no member of is not shown", async () => {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace);
+    const page = await signedIn();
     await page.goto("/w/999/shipments");
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
     await expectWellShown(page, "not-found");

@@ -2,8 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
 import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, type TestPage } from "./browser.ts";
-import { openAsOperator } from "./operator.ts";
+import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
 
 /** What the sample's zones are called. */
 const COUNTIES = ["Bronx", "Kings", "New York", "Queens", "Richmond"];

@@ -2,8 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { publishDocument } from "../support/publish-document.ts";
 import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, zonesOf } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, type TestPage } from "./browser.ts";
-import { openAsOperator } from "./operator.ts";
+import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
 
 /** How many versions there are: one page and a bit. */
 const VERSIONS = 13;

@@ -3,25 +3,16 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { BOOKING } from "../support/bookings.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember } from "./browser.ts";
 
 /** How many shipments were booked on the days before today, one each six hours. */
 const MANY = 60;
 
 describeDashboard("a workspace", (dashboard) => {
-  let workspace: TestWorkspace;
+  beforeAll(() => addMany(dashboard.service.databaseUrl, dashboard.workspace));
 
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-    await addMany(dashboard.service.databaseUrl, workspace);
-  });
-
-  async function open(path: string, own = workspace, role = "admin"): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, own, { email: `${role}@example.org`, role });
-    await page.goto(`/w/${own.id}${path}`);
-    return page;
-  }
+  const open = (path: string, workspace = dashboard.workspace, role = "admin") =>
+    openAsMember(dashboard, path, { workspace, email: `${role}@example.org`, role });
 
   describe("the overview", () => {
     test("sums up the bookings of the days in the address", async () => {
@@ -38,7 +29,7 @@ describeDashboard("a workspace", (dashboard) => {
       const chart = page.getByRole("table", { name: "Bookings by day" });
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
 
-      await page.goto(`/w/${workspace.id}?from=2026-01-01&to=2026-01-02`);
+      await page.goto(`/w/${dashboard.workspace.id}?from=2026-01-01&to=2026-01-02`);
       await expect
         .poll(() => chart.getByRole("rowheader").allTextContents())
         .toEqual(["Jan 1, 2026", "Jan 2, 2026"]);
@@ -75,7 +66,7 @@ describeDashboard("a workspace", (dashboard) => {
   });
 
   test("Settings → Payments says who is paid, and leads to what waits for money", async () => {
-    const page = await open("/settings/payments", workspace, "viewer");
+    const page = await open("/settings/payments", undefined, "viewer");
     await page.getByText("manual").waitFor();
     await expectWellShown(page, "payments");
     await page.getByRole("link", { name: "Shipments that wait for their payment" }).click();
@@ -89,11 +80,11 @@ describeDashboard("a workspace", (dashboard) => {
   });
 
   test("Settings → Workspace says its name, id and limits", async () => {
-    const page = await open("/settings/workspace", workspace, "viewer");
+    const page = await open("/settings/workspace", undefined, "viewer");
     await page.getByText("10,000 a second, 20,000 at once").waitFor();
     const facts = await page.locator("dl").first().innerText();
     expect(facts.split("\n").map((text) => text.trim())).toEqual(
-      expect.arrayContaining(["Test", String(workspace.id), "manual", "Possible"]),
+      expect.arrayContaining(["Test", String(dashboard.workspace.id), "manual", "Possible"]),
     );
     await expectWellShown(page, "workspace");
   });
