@@ -2,28 +2,29 @@ import { Code } from "@connectrpc/connect";
 import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
 
-/** A fault of a zone. */
-export interface ZoneFault extends Pick<TariffFault, "path" | "text"> {
-  /** The zone's place in the document; undefined for a fault of the document as a whole. */
+/** What is wrong with a draft, and where. */
+export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
+  /** The zone's place in the document; undefined for a fault of something else than one zone. */
   readonly index: number | undefined;
 }
 
-/** The faults of a draft by where they are shown. */
-export interface SortedFaults {
-  readonly zones: readonly ZoneFault[];
-  /** Of the fees and tiers. */
-  readonly fees: readonly Pick<TariffFault, "path" | "text">[];
-}
+/** The faults of a draft by where they are shown: with the zones, or with the fees and tiers. */
+export type SortedFaults = Readonly<Record<"zones" | "fees", readonly DraftFault[]>>;
 
 /** Sorts faults by their paths, such as `zones[3].geometry`. */
 export function sortFaults(faults: readonly TariffFault[]): SortedFaults {
+  const located = faults.map(({ path, text }) => {
+    const index = /^zones\[(\d+)\]/.exec(path)?.[1];
+    return { path, text, index: index === undefined ? undefined : Number(index) };
+  });
   return {
-    fees: faults.filter((fault) => !isOfZones(fault)),
-    zones: faults.filter(isOfZones).map(({ path, text }) => {
-      const index = /^zones\[(\d+)\]/.exec(path)?.[1];
-      return { path, text, index: index === undefined ? undefined : Number(index) };
-    }),
+    fees: located.filter((fault) => !isOfZones(fault)),
+    zones: located.filter(isOfZones),
   };
+}
+
+function isOfZones({ path }: DraftFault): boolean {
+  return /^zones\b/.test(path);
 }
 
 /** Faults of fees as a form shows refusals: each at the field that has its path as name. */
@@ -56,8 +57,4 @@ function withoutFees(text: string): string {
 /** A fault's text on its own: `must be ...` becomes `Must be ....` */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-function isOfZones({ path }: TariffFault): boolean {
-  return /^zones\b/.test(path);
 }

@@ -16,6 +16,7 @@ import { useFormProblem } from "../ui/form.tsx";
 import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
+import { comparisonPath } from "./tariff-view.tsx";
 
 /** Calls off a version that is scheduled, after asking; nothing for who may not. */
 export function CallOff(props: { readonly version: TariffVersion; readonly done: () => void }) {
@@ -216,7 +217,7 @@ function ReplacedNote(props: {
   const href =
     props.version === undefined
       ? paths.tariffVersion({ version: current })
-      : paths.tariffComparison({}, { from_version: current, to_version: String(props.version) });
+      : comparisonPath(Number(current), props.version);
   return (
     <p>
       <a href={href} target="_blank" rel="noreferrer">

@@ -1,5 +1,4 @@
 import type {
-  CompareTariffVersionsResponse,
   FeeDifference,
   ZoneDifferences,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
@@ -11,7 +10,7 @@ import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
+import { TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
 
@@ -53,40 +52,33 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
   );
   return (
     <QueryView query={query}>
-      {(differences) => (
+      {({ fees, zones }) => (
         <div class="columns">
           <div>
             <Section title="Zones over each other">
-              <BothMaps from={from} to={to} />
+              <TariffMap
+                label={`Zones of versions ${from} and ${to}`}
+                below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
+                layer={{ name: `Version ${to}`, tone: "after", path: versionZonesPath(to) }}
+              />
             </Section>
           </div>
           <div>
-            <Fees differences={differences} />
-            {differences.zones && <Zones zones={differences.zones} />}
+            <Section title="Fees that differ">
+              {fees.length === 0 ? (
+                <p class="minor">None: fees and tiers are the same.</p>
+              ) : (
+                <Table
+                  label="Fees that differ"
+                  columns={COLUMNS}
+                  rows={fees}
+                  keyOf={({ path }) => path}
+                />
+              )}
+            </Section>
+            {zones && <Zones zones={zones} />}
           </div>
         </div>
-      )}
-    </QueryView>
-  );
-}
-
-function BothMaps({ from, to }: { readonly from: number; readonly to: number }) {
-  const before = useZones(versionZonesPath(from));
-  const after = useZones(versionZonesPath(to));
-  return (
-    <QueryView query={before}>
-      {(first) => (
-        <QueryView query={after}>
-          {(second) => (
-            <TariffMap
-              label={`Zones of versions ${from} and ${to}`}
-              layers={[
-                { name: `Version ${from}`, tone: "before", document: first },
-                { name: `Version ${to}`, tone: "after", document: second },
-              ]}
-            />
-          )}
-        </QueryView>
       )}
     </QueryView>
   );
@@ -97,19 +89,6 @@ const COLUMNS: readonly Column<FeeDifference>[] = [
   { header: "Before", cell: ({ before }) => before ?? "—" },
   { header: "After", cell: ({ after }) => after ?? "—" },
 ];
-
-function Fees(props: { readonly differences: CompareTariffVersionsResponse }) {
-  const { fees } = props.differences;
-  return (
-    <Section title="Fees that differ">
-      {fees.length === 0 ? (
-        <p class="minor">None: fees and tiers are the same.</p>
-      ) : (
-        <Table label="Fees that differ" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
-      )}
-    </Section>
-  );
-}
 
 function Zones({ zones }: { readonly zones: ZoneDifferences }) {
   return (

@@ -113,6 +113,8 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
 function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inForce: number }) {
   const { totalInForce: before, totalOfDraft: after, currencyOfDraft: currency } = replay;
   const isComparable = replay.currencyInForce === currency;
+  const money = (amount: number) =>
+    isComparable ? <Money amount={amount} currency={currency} /> : undefined;
   return (
     <DescriptionList
       items={[
@@ -120,24 +122,23 @@ function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inF
         ["Served by both", numberText(replay.servedByBoth)],
         ["Newly covered", numberText(replay.newlyCovered)],
         ["Newly refused", numberText(replay.newlyRefused)],
-        [`By version ${inForce}`, isComparable && <Money amount={before} currency={currency} />],
-        ["By the draft", isComparable && <Money amount={after} currency={currency} />],
+        [`By version ${inForce}`, money(before)],
+        ["By the draft", money(after)],
         [
           "Change",
-          isComparable && (
+          isComparable ? (
             <>
               {signedMoney(after - before, currency)}
-              {before > 0 && ` (${signedPercent((after / before - 1) * 100)})`}
+              {before > 0 && ` (${signed((after / before - 1) * 100, 1)} %)`}
             </>
-          ),
+          ) : undefined,
         ],
-      ].filter((item): item is [string, string] => item[1] !== false)}
+      ]}
     />
   );
 }
 
-function pointOf(bucket: PriceChangeBucket): Point {
-  const { abovePercent, upToPercent, routes } = bucket;
+function pointOf({ abovePercent, upToPercent, routes }: PriceChangeBucket): Point {
   const text = numberText(routes);
   return { label: bucketLabel(abovePercent, upToPercent), value: routes, text };
 }
@@ -150,13 +151,9 @@ function bucketLabel(above: number | undefined, upTo: number | undefined): strin
   return `${signed(above)} to ${signed(upTo)} %`;
 }
 
-function signed(value: number): string {
-  return new Intl.NumberFormat(undefined, { signDisplay: "exceptZero" }).format(value);
-}
-
-function signedPercent(value: number): string {
-  const format = { signDisplay: "exceptZero", maximumFractionDigits: 1 } as const;
-  return `${new Intl.NumberFormat(undefined, format).format(value)} %`;
+function signed(value: number, maximumFractionDigits = 3): string {
+  const format = { signDisplay: "exceptZero", maximumFractionDigits } as const;
+  return new Intl.NumberFormat(undefined, format).format(value);
 }
 
 function signedMoney(amount: number, currency: string): string {

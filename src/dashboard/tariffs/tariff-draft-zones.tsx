@@ -7,17 +7,18 @@ import { Empty, Section } from "../ui/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
-import { QueryView, Progress } from "../ui/query-view.tsx";
-import { sentence, type ZoneFault } from "./draft-faults.ts";
+import { Progress } from "../ui/query-view.tsx";
+import { sentence, type DraftFault } from "./draft-faults.ts";
 import {
+  Download,
   markZone,
+  type TariffLayer,
   TariffMap,
   useMarkedIndex,
-  useZones,
   versionZonesPath,
 } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
-import type { ListedZone, ZoneDocument } from "./zone-document.ts";
+import type { ListedZone } from "./zone-document.ts";
 
 /** Zones of more bytes are shown when they are asked for: they take a while, and memory. */
 const SHOWN_BYTES = 8_000_000;
@@ -27,7 +28,7 @@ export function DraftZones(props: {
   readonly draft: TariffDraft;
   /** The version in force; undefined while there is none. */
   readonly inForce: number | undefined;
-  readonly faults: readonly ZoneFault[];
+  readonly faults: readonly DraftFault[];
   readonly mayChange: boolean;
   /** Called when the zones were changed, or may have been. */
   readonly changed: () => void;
@@ -35,43 +36,53 @@ export function DraftZones(props: {
   const { draft, inForce, faults, mayChange } = props;
   const [isWanted, setWanted] = useState(false);
   const bytes = Number(draft.zonesBytes);
+  const path = `/admin/v1/tariff_drafts/${draft.id}/zones`;
+  const faultList = { label: "Faults of the zones", faults };
+  const isShown = bytes > 0 && (bytes <= SHOWN_BYTES || isWanted);
   return (
-    <Section title="Zones" actions={bytes > 0 && <Download id={draft.id} />}>
+    <Section
+      title="Zones"
+      actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}
+    >
       {mayChange && <Import draft={draft} changed={props.changed} />}
+      {!isShown && <FaultList {...faultList} />}
       {bytes === 0 ? (
-        <>
-          <FaultList faults={faults} />
-          <Empty title="No zones yet">
-            {mayChange ? "Import them from a GeoJSON file." : "Whoever prepares it imports them."}
-          </Empty>
-        </>
-      ) : bytes > SHOWN_BYTES && !isWanted ? (
-        <>
-          <FaultList faults={faults} />
-          <Empty
-            title={`The zones have ${bytesText(bytes)}`}
-            action={<Button onClick={() => setWanted(true)}>Show them on the map</Button>}
-          >
-            It takes a while until they are loaded and drawn.
-          </Empty>
-        </>
+        <Empty title="No zones yet">
+          {mayChange ? "Import them from a GeoJSON file." : "Whoever prepares it imports them."}
+        </Empty>
+      ) : !isShown ? (
+        <Empty
+          title={`The zones have ${bytesText(bytes)}`}
+          action={<Button onClick={() => setWanted(true)}>Show them on the map</Button>}
+        >
+          It takes a while until they are loaded and drawn.
+        </Empty>
       ) : (
-        <Maps draft={draft} inForce={inForce} faults={faults} />
+        <TariffMap
+          label="Zones of the draft over those in force"
+          below={inForce ? layerInForce(inForce) : undefined}
+          layer={{ name: "Draft", tone: "after", path, etag: draft.etag }}
+        >
+          {(document) => (
+            <>
+              {!document.isReadable && (
+                <p class="problem">
+                  The zones cannot be shown: they are no GeoJSON FeatureCollection. Check the draft
+                  to see why.
+                </p>
+              )}
+              <FaultList {...faultList} listed={document.listed} />
+            </>
+          )}
+        </TariffMap>
       )}
     </Section>
   );
 }
 
-function draftZonesPath(id: bigint): string {
-  return `/admin/v1/tariff_drafts/${id}/zones`;
-}
-
-function Download({ id }: { readonly id: bigint }) {
-  return (
-    <a class="button" href={draftZonesPath(id)} download={`draft-${id}.geojson`}>
-      Download GeoJSON
-    </a>
-  );
+function layerInForce(version: number): TariffLayer {
+  const name = `In force (version ${version})`;
+  return { name, tone: "before", path: versionZonesPath(version) };
 }
 
 /** Puts a file in the place of the zones, and shows how far that is. */
@@ -120,63 +131,17 @@ function fileIn(form: FormData): File {
   throw fieldError("data", `The file has ${bytesText(file.size)}; at most 64 MiB can be imported.`);
 }
 
-function Maps(props: {
-  readonly draft: TariffDraft;
-  readonly inForce: number | undefined;
-  readonly faults: readonly ZoneFault[];
-}) {
-  const { draft, inForce, faults } = props;
-  const own = useZones(draftZonesPath(draft.id), draft.etag);
-  const others = useZones(inForce === undefined ? undefined : versionZonesPath(inForce));
-  return (
-    <QueryView query={own}>
-      {(document) => (
-        <QueryView query={others}>
-          {(before) => (
-            <TariffMap
-              label="Zones of the draft over those in force"
-              layers={[
-                ...(inForce === undefined
-                  ? []
-                  : [
-                      {
-                        name: `In force (version ${inForce})`,
-                        tone: "before" as const,
-                        document: before,
-                      },
-                    ]),
-                { name: "Draft", tone: "after", document },
-              ]}
-            >
-              <Unreadable document={document} />
-              <FaultList faults={faults} listed={document.listed} />
-            </TariffMap>
-          )}
-        </QueryView>
-      )}
-    </QueryView>
-  );
-}
-
-function Unreadable({ document }: { readonly document: ZoneDocument }) {
-  if (document.isReadable) return null;
-  return (
-    <p class="problem">
-      The zones cannot be shown: they are no GeoJSON FeatureCollection. Check the draft to see why.
-    </p>
-  );
-}
-
-/** The faults of zones, each of which can be shown on the map. */
-function FaultList(props: {
-  readonly faults: readonly ZoneFault[];
+/** Faults, of which those of zones can be shown on the map. */
+export function FaultList(props: {
+  readonly label: string;
+  readonly faults: readonly DraftFault[];
   readonly listed?: readonly ListedZone[];
 }) {
   const { faults, listed = [] } = props;
   const marked = useMarkedIndex();
   if (faults.length === 0) return null;
   return (
-    <ul class="problem faults" aria-label="Faults of the zones">
+    <ul class="problem faults" aria-label={props.label}>
       {faults.map(({ path, text, index }) => {
         const zone = index === undefined ? undefined : listed[index];
         return (
@@ -222,12 +187,8 @@ async function uploadZones(
     const piece = file.slice(offset, offset + PIECE_BYTES);
     const query = new URLSearchParams({ offset: String(offset), etag });
     const path = `/admin/v1/tariff_drafts/${draft.id}/zones?${query.toString()}`;
-    const answer = (await putPiece(path, "application/geo+json", piece)) as UploadAnswer;
-    etag = answer.data.etag;
+    const response = await putPiece(path, "application/geo+json", piece);
+    etag = (response as { readonly data: { readonly etag: string } }).data.etag;
     offset += piece.size;
   } while (offset < file.size);
-}
-
-interface UploadAnswer {
-  readonly data: { readonly etag: string };
 }

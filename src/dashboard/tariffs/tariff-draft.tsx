@@ -14,7 +14,7 @@ import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
-import { sentence, type SortedFaults, sortFaults } from "./draft-faults.ts";
+import { type SortedFaults, sortFaults } from "./draft-faults.ts";
 import { FeesView, useTariffInForce } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -23,7 +23,7 @@ import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
 import { PublishDraft } from "./publication.tsx";
 import { DraftReplay } from "./tariff-draft-replay.tsx";
-import { DraftZones } from "./tariff-draft-zones.tsx";
+import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
 import "./tariffs.css";
 
 /** How long a check may take, in milliseconds: zones can have 64 MB. */
@@ -87,7 +87,10 @@ function Draft(props: {
             {mayChange ? (
               <DraftForm draft={draft} faults={faults.fees} changed={reload} />
             ) : (
-              <ReadOnlyFees draft={draft} faults={faults.fees} />
+              <>
+                {draft.fees && <FeesView fees={draft.fees} />}
+                <FaultList label="Faults of fees and tiers" faults={faults.fees} />
+              </>
             )}
           </Section>
         </div>
@@ -164,27 +167,6 @@ function checkedText(checked: CheckTariffResponse, { fees, zones }: SortedFaults
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-function ReadOnlyFees(props: {
-  readonly draft: TariffDraft;
-  readonly faults: SortedFaults["fees"];
-}) {
-  const { draft, faults } = props;
-  return (
-    <>
-      {draft.fees && <FeesView fees={draft.fees} />}
-      {faults.length > 0 && (
-        <ul class="problem faults" aria-label="Faults of fees and tiers">
-          {faults.map(({ path, text }) => (
-            <li key={path + text}>
-              <code>{path}</code> {sentence(text)}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
 }
 
 function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {

@@ -10,7 +10,13 @@ import { type Query, useQuery } from "../api/use-query.ts";
 import { DetailPage } from "../ui/detail-page.tsx";
 import { paths } from "../routes/paths.ts";
 import { CallOff, RollBack } from "./publication.tsx";
-import { TariffView, useTariffInForce, VersionBadge } from "./tariff-view.tsx";
+import {
+  comparisonPath,
+  NewDraftLink,
+  TariffView,
+  useTariffInForce,
+  VersionBadge,
+} from "./tariff-view.tsx";
 
 /** One version of the tariff, with what can be done with it. */
 export function TariffVersionPage(props: { readonly version: string }) {
@@ -47,20 +53,14 @@ function Actions(props: {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const current = inForce.data?.version;
   const isOther = current !== undefined && current !== version.version;
-  const text = String(version.version);
-  const compared = { from_version: String(current), to_version: text };
   return (
     <>
       {isOther && (
-        <a class="button" href={paths.tariffComparison({}, compared)}>
+        <a class="button" href={comparisonPath(current, version.version)}>
           Compare with what is in force
         </a>
       )}
-      {mayChange && (
-        <a class="button" href={paths.tariffDrafts({}, { new: text })}>
-          New draft from it
-        </a>
-      )}
+      {mayChange && <NewDraftLink version={version.version} />}
       {version.state === TariffVersionState.SCHEDULED && (
         <CallOff version={version} done={props.reload} />
       )}

@@ -14,9 +14,8 @@ import { Badge, type Label } from "../ui/badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
-import { TariffMap, useZones, versionZonesPath, zonesText } from "./tariff-zones.tsx";
+import { Download, TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import "./tariffs.css";
 
 /** The tariff in force; null while there is none. */
@@ -49,18 +48,39 @@ export function VersionBadge({ state }: { readonly state: TariffVersionState }) 
   return <Badge tone={tone}>{text}</Badge>;
 }
 
+/** The address of how two versions differ. */
+export function comparisonPath(from: number, to: number): string {
+  return paths.tariffComparison({}, { from_version: String(from), to_version: String(to) });
+}
+
+/** Leads to where a draft is made of a version. */
+export function NewDraftLink({ version }: { readonly version: number }) {
+  return (
+    <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
+      New draft from it
+    </a>
+  );
+}
+
 /** One version of the tariff: who published it when and why, its fees and its zones. */
 export function TariffView({ version }: { readonly version: TariffVersion }) {
-  const { fees } = version;
+  const { version: number, fees } = version;
+  const path = versionZonesPath(number);
   return (
     <div class="columns">
       <div>
-        <Section title={`Zones of version ${version.version}`} actions={<Download {...version} />}>
-          <VersionMap version={version.version} />
+        <Section
+          title={`Zones of version ${number}`}
+          actions={<Download path={path} name={`zones-${number}`} />}
+        >
+          <TariffMap
+            label={`Zones of version ${number}`}
+            layer={{ name: `Version ${number}`, tone: "zone", path }}
+          />
         </Section>
       </div>
       <div>
-        <Section title={`Version ${version.version}`}>
+        <Section title={`Version ${number}`}>
           <VersionFacts version={version} />
         </Section>
         {fees && (
@@ -70,28 +90,6 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
         )}
       </div>
     </div>
-  );
-}
-
-function Download({ version }: { readonly version: number }) {
-  return (
-    <a class="button" href={versionZonesPath(version)} download={`zones-${version}.geojson`}>
-      Download GeoJSON
-    </a>
-  );
-}
-
-function VersionMap({ version }: { readonly version: number }) {
-  const zones = useZones(versionZonesPath(version));
-  return (
-    <QueryView query={zones}>
-      {(document) => (
-        <TariffMap
-          label={`Zones of version ${version}`}
-          layers={[{ name: `Version ${version}`, tone: "zone", document }]}
-        />
-      )}
-    </QueryView>
   );
 }
 

@@ -4,6 +4,7 @@ import { getDocument } from "../api/documents.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
 import { changeQuery, usePlace } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
+import { QueryView } from "../ui/query-view.tsx";
 import { LazyMap } from "../map/lazy-map.tsx";
 import type { LayerTone } from "../map/map-view.ts";
 import { type ListedZone, NO_ZONES, readZoneDocument, type ZoneDocument } from "./zone-document.ts";
@@ -14,35 +15,66 @@ export function versionZonesPath(version: number): string {
   return `/admin/v1/tariff_versions/${version}/zones`;
 }
 
-/** Loads a document of zones, and again when its etag changes; none for no path. */
-export function useZones(path: string | undefined, etag?: string): Query<ZoneDocument> {
-  return useQuery(
-    async (signal) =>
-      path === undefined ? NO_ZONES : readZoneDocument(await getDocument(path, signal)),
-    [path, etag],
-  );
-}
-
-/** One of the documents on a map. */
+/** A document of zones on a map. */
 export interface TariffLayer {
   /** What the legend calls it. */
   readonly name: string;
   readonly tone: LayerTone;
-  readonly document: ZoneDocument;
+  readonly path: string;
+  /** The document is loaded anew when it changes. */
+  readonly etag?: string;
+}
+
+/** Loads the zones of a layer; none for no layer. */
+function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
+  return useQuery(
+    async (signal) =>
+      layer === undefined ? NO_ZONES : readZoneDocument(await getDocument(layer.path, signal)),
+    [layer?.path, layer?.etag],
+  );
 }
 
 /**
- * A map of the zones of tariffs, the lowest layer first, with the zones of the last by their names. The
- * zone that is marked is in the address. Several layers have a legend, by which they are hidden.
+ * A map of the zones of a tariff, perhaps over those of another, with their names. The zone that is
+ * marked is in the address. Two layers have a legend, by which they are hidden.
  */
 export function TariffMap(props: {
   readonly label: string;
-  readonly layers: readonly TariffLayer[];
+  readonly below?: TariffLayer | undefined;
+  readonly layer: TariffLayer;
   /** Stands between the map and the names. */
-  readonly children?: ComponentChildren;
+  readonly children?: (document: ZoneDocument) => ComponentChildren;
+}) {
+  const { below, layer } = props;
+  const others = useZones(below);
+  const zones = useZones(layer);
+  return (
+    <QueryView query={others}>
+      {(before) => (
+        <QueryView query={zones}>
+          {(document) => (
+            <LoadedMap
+              label={props.label}
+              layers={[...(below ? [{ ...below, document: before }] : []), { ...layer, document }]}
+            >
+              {props.children?.(document)}
+            </LoadedMap>
+          )}
+        </QueryView>
+      )}
+    </QueryView>
+  );
+}
+
+type LoadedLayer = TariffLayer & { readonly document: ZoneDocument };
+
+function LoadedMap(props: {
+  readonly label: string;
+  readonly layers: readonly LoadedLayer[];
+  readonly children: ComponentChildren;
 }) {
   const [hidden, setHidden] = useState<readonly string[]>([]);
-  const listed = props.layers.at(-1)?.document.listed ?? [];
+  const listed = props.layers.at(-1)!.document.listed;
   const marked = useMarkedZone(listed);
   const layers = props.layers.map(({ name, tone, document }) => {
     return { zones: document.zones, tone, hidden: hidden.includes(name) };
@@ -51,11 +83,20 @@ export function TariffMap(props: {
     setHidden(hidden.includes(name) ? hidden.filter((it) => it !== name) : [...hidden, name]);
   return (
     <>
-      {props.layers.length > 1 && <Legend layers={props.layers} hidden={hidden} toggle={toggle} />}
+      {layers.length > 1 && <Legend layers={props.layers} hidden={hidden} toggle={toggle} />}
       <LazyMap label={props.label} layers={layers} marked={marked} />
       {props.children}
       <ZoneNames listed={listed} />
     </>
+  );
+}
+
+/** Leads to a document of zones, as a file. */
+export function Download(props: { readonly path: string; readonly name: string }) {
+  return (
+    <a class="button" href={props.path} download={`${props.name}.geojson`}>
+      Download GeoJSON
+    </a>
   );
 }
 
@@ -77,7 +118,7 @@ function useMarkedZone(listed: readonly ListedZone[]) {
 }
 
 function Legend(props: {
-  readonly layers: readonly TariffLayer[];
+  readonly layers: readonly LoadedLayer[];
   readonly hidden: readonly string[];
   readonly toggle: (name: string) => void;
 }) {

@@ -19,7 +19,13 @@ import { zonesText } from "./tariff-zones.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
 import { CallOff } from "./publication.tsx";
-import { TariffView, useTariffInForce, VersionBadge } from "./tariff-view.tsx";
+import {
+  comparisonPath,
+  NewDraftLink,
+  TariffView,
+  useTariffInForce,
+  VersionBadge,
+} from "./tariff-view.tsx";
 
 /** How often to look whether others have published, in milliseconds. */
 const LOOK_MS = 15_000;
@@ -48,7 +54,7 @@ export function TariffPage() {
   const [latest] = newest.data ?? [];
   const version = inForce.data?.version;
   return (
-    <Page title="Tariff" actions={mayChange && version && <NewDraft version={version} />}>
+    <Page title="Tariff" actions={mayChange && version && <NewDraftLink version={version} />}>
       {latest?.state === TariffVersionState.SCHEDULED && (
         <Scheduled version={latest} inForce={version} calledOff={reload} />
       )}
@@ -57,14 +63,6 @@ export function TariffPage() {
       </QueryView>
       <Versions query={versions} />
     </Page>
-  );
-}
-
-function NewDraft({ version }: { readonly version: number }) {
-  return (
-    <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
-      New draft from it
-    </a>
   );
 }
 
@@ -92,7 +90,7 @@ function Scheduled(props: {
       actions={
         <>
           {props.inForce && (
-            <a class="button" href={comparison(props.inForce, version)}>
+            <a class="button" href={comparisonPath(props.inForce, version)}>
               Compare
             </a>
           )}
@@ -107,10 +105,6 @@ function Scheduled(props: {
       </p>
     </Section>
   );
-}
-
-function comparison(from: number, to: number): string {
-  return paths.tariffComparison({}, { from_version: String(from), to_version: String(to) });
 }
 
 const COLUMNS: readonly Column<TariffVersion>[] = [
@@ -149,7 +143,7 @@ function CompareLatest({ versions }: { readonly versions: readonly TariffVersion
   const [to, from] = versions;
   if (to === undefined || from === undefined) return null;
   return (
-    <a class="button" href={comparison(from.version, to.version)}>
+    <a class="button" href={comparisonPath(from.version, to.version)}>
       Compare versions
     </a>
   );
