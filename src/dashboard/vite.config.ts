@@ -1,13 +1,12 @@
 import { defineConfig } from "vite";
 import { compressFiles } from "./build/compress-files.ts";
-import { omitRules } from "./build/omit-rules.ts";
 
 /** Where `npm run dev:dashboard` finds a running service. */
 const SERVICE = "http://127.0.0.1:8080";
 
 export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [omitRules(), compressFiles()],
+  plugins: [compressFiles()],
   logLevel: "warn",
   build: {
     outDir: "built",
