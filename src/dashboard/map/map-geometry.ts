@@ -21,20 +21,14 @@ const HEMISPHERE = 2 * Math.PI;
  * 3.1.6, asks for the opposite), however it came.
  */
 export function rewind(zones: Zones): Zones {
-  const features = zones.features.map((zone) => {
-    const { geometry } = zone;
-    if (geometry.type === "Polygon") {
-      return {
-        ...zone,
-        geometry: { ...geometry, coordinates: rewindPolygon(geometry.coordinates) },
-      };
-    }
-    return {
-      ...zone,
-      geometry: { ...geometry, coordinates: geometry.coordinates.map(rewindPolygon) },
-    };
-  });
+  const features = zones.features.map((zone) => ({ ...zone, geometry: rewound(zone.geometry) }));
   return { ...zones, features };
+}
+
+function rewound(geometry: Polygon | MultiPolygon): Polygon | MultiPolygon {
+  return geometry.type === "Polygon"
+    ? { ...geometry, coordinates: rewindPolygon(geometry.coordinates) }
+    : { ...geometry, coordinates: geometry.coordinates.map(rewindPolygon) };
 }
 
 /** The first ring is the outline, the others are holes. */
@@ -57,13 +51,13 @@ export function fitProjection(
   points: readonly LatLng[],
   { width, height }: { readonly width: number; readonly height: number },
 ): GeoProjection {
-  const target =
-    points.length > 0
-      ? pointsAround(points)
-      : { type: "FeatureCollection" as const, features: zones.flatMap(({ features }) => features) };
+  const features = zones.flatMap((document) => document.features);
   const projection = geoMercator();
-  const isEmpty = target.type === "FeatureCollection" && target.features.length === 0;
-  if (isEmpty) return projection.fitSize([width, height], { type: "Sphere" });
+  if (points.length + features.length === 0) {
+    return projection.fitSize([width, height], { type: "Sphere" });
+  }
+  const target =
+    points.length > 0 ? pointsAround(points) : { type: "FeatureCollection" as const, features };
   const [[west], [east]] = geoBounds(target);
   const middle = west <= east ? (west + east) / 2 : (west + east + 360) / 2;
   const margin = Math.min(width, height) * 0.08;

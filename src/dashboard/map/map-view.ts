@@ -28,22 +28,7 @@ export interface MapContent {
 /** A point on the canvas. */
 export type Spot = readonly [x: number, y: number];
 
-/** A map on a canvas, which can be moved. Coordinates are in CSS pixels from its upper left corner. */
-export interface MapView {
-  /** Shows other content; with `fit`, also so that what is marked is in view, or else all of it. */
-  show(content: MapContent, fit: boolean): void;
-  fit(): void;
-  /** Moves the content by so many pixels. */
-  pan(dx: number, dy: number): void;
-  /** Makes everything larger by a factor, around a point; the middle unless told otherwise. */
-  zoom(factor: number, around?: Spot): void;
-  /** The place at a point; undefined outside of the sphere. */
-  placeAt(x: number, y: number): LatLng | undefined;
-  /** The name of the uppermost zone at a point. */
-  zoneAt(x: number, y: number): string | undefined;
-  center(): Spot;
-  close(): void;
-}
+export type MapView = ReturnType<typeof createMapView>;
 
 /** A zone as it is drawn at the base scale. */
 interface Shape {
@@ -56,8 +41,11 @@ const MIN_ZOOM = 0.2;
 const MAX_ZOOM = 2_000;
 const POINT_RADIUS = 9;
 
-/** Shapes are projected once for each fit, and then only moved and scaled, so that panning is quick. */
-export function createMapView(canvas: HTMLCanvasElement): MapView {
+/**
+ * A map on a canvas, which can be moved. Coordinates are in CSS pixels from its upper left corner. Shapes
+ * are projected once for each fit, and then only moved and scaled, so that panning is quick.
+ */
+export function createMapView(canvas: HTMLCanvasElement) {
   const context = canvas.getContext("2d")!;
   let content: MapContent = { layers: [], points: [] };
   let projection: GeoProjection = fitProjection([], [], sizeOf(canvas));
@@ -67,6 +55,7 @@ export function createMapView(canvas: HTMLCanvasElement): MapView {
   const drawing = onceAFrame(() => {
     drawAll(context, { canvas, shapes, points: content.points, projection, at });
   });
+  const baseAt = (x: number, y: number): [number, number] => [(x - at.x) / at.k, (y - at.y) / at.k];
   const moveTo = (next: Transform) => {
     at = next;
     drawing.request();
@@ -85,7 +74,8 @@ export function createMapView(canvas: HTMLCanvasElement): MapView {
   const stopLooking = onLookChange(canvas, () => (at === UNMOVED ? refit() : drawing.request()));
 
   return {
-    show(next, toFit) {
+    /** Shows other content; with `toFit`, also so that what is marked is in view, or else all of it. */
+    show(next: MapContent, toFit: boolean): void {
       const changed = !hasSameZones(next, content);
       content = next;
       if (toFit) return fit(next.marked !== undefined);
@@ -93,16 +83,18 @@ export function createMapView(canvas: HTMLCanvasElement): MapView {
       drawing.request();
     },
     fit: () => fit(),
-    pan: (dx, dy) => moveTo({ ...at, x: at.x + dx, y: at.y + dy }),
-    zoom: (factor, [x, y] = centerOf(canvas)) => moveTo(zoomed(at, factor, x, y)),
-    placeAt(x, y) {
-      const place = projection.invert?.([(x - at.x) / at.k, (y - at.y) / at.k]);
+    pan: (dx: number, dy: number) => moveTo({ ...at, x: at.x + dx, y: at.y + dy }),
+    /** Makes everything larger by a factor, around a point; the middle by default. */
+    zoom: (factor: number, [x, y]: Spot = centerOf(canvas)) => moveTo(zoomed(at, factor, x, y)),
+    /** The place at a point; undefined outside of the sphere. */
+    placeAt(x: number, y: number): LatLng | undefined {
+      const place = projection.invert?.(baseAt(x, y));
       return place ? { lat: place[1], lng: place[0] } : undefined;
     },
-    zoneAt(x, y) {
-      const [baseX, baseY] = [(x - at.x) / at.k, (y - at.y) / at.k];
+    /** The name of the uppermost zone at a point. */
+    zoneAt(x: number, y: number): string | undefined {
       context.setTransform(1, 0, 0, 1, 0, 0);
-      const isAt = ({ path }: Shape) => context.isPointInPath(path, baseX, baseY, "evenodd");
+      const isAt = ({ path }: Shape) => context.isPointInPath(path, ...baseAt(x, y), "evenodd");
       return shapes.findLast(isAt)?.name;
     },
     center: () => centerOf(canvas),

@@ -5,7 +5,7 @@ import type { Problem } from "../api/problem.ts";
 /** What is wrong with a draft, and where. */
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
   /** The zone's place in the document; undefined for a fault of something else than one zone. */
-  readonly index: number | undefined;
+  readonly index?: number | undefined;
 }
 
 /** The faults of a draft by where they are shown: with the zones, or with the fees and tiers. */
@@ -13,13 +13,12 @@ export type SortedFaults = Readonly<Record<"zones" | "fees", readonly DraftFault
 
 /** Sorts faults by their paths, such as `zones[3].geometry`. */
 export function sortFaults(faults: readonly TariffFault[]): SortedFaults {
-  const located = faults.map(({ path, text }) => {
-    const index = /^zones\[(\d+)\]/.exec(path)?.[1];
-    return { path, text, index: index === undefined ? undefined : Number(index) };
-  });
   return {
-    fees: located.filter((fault) => !isOfZones(fault)),
-    zones: located.filter(isOfZones),
+    fees: faults.filter((fault) => !isOfZones(fault)),
+    zones: faults.filter(isOfZones).map(({ path, text }) => {
+      const index = /^zones\[(\d+)\]/.exec(path)?.[1];
+      return { path, text, index: index === undefined ? undefined : Number(index) };
+    }),
   };
 }
 
