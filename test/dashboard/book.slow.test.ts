@@ -1,22 +1,14 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BOOKING, book } from "../support/bookings.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
 
 describeDashboard("quoting and booking", (dashboard) => {
-  let workspace: TestWorkspace;
-
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-  });
-
-  async function open(query = "", role = "member", of = workspace): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    const email = `${role}.of.${of.id}@example.org`;
-    await signInTo(page, dashboard, of, { email, role });
-    await page.goto(`/w/${of.id}/book${query}`);
+  async function open(query = "", role = "member", workspace = dashboard.workspace) {
+    const email = `${role}.of.${workspace.id}@example.org`;
+    const page = await openAsMember(dashboard, `/book${query}`, { workspace, email, role });
     await page.getByRole("application", { name: /^Coverage/ }).waitFor();
     return page;
   }
@@ -24,13 +16,16 @@ describeDashboard("quoting and booking", (dashboard) => {
   const COVERED =
     "?pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
 
-  async function fillRest(page: TestPage): Promise<void> {
+  /** Fills the addresses, and unless they stand there already, a new customer's name and email. */
+  async function fillRest(page: TestPage, isNew = true): Promise<void> {
     await page.getByLabel("Pickup address").fill(BOOKING.pickup_address);
     await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
+    if (!isNew) return;
+    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+    await page.getByLabel("Email").fill("grace@example.org");
   }
 
-  async function listed(of = workspace): Promise<Record<string, any>[]> {
-    const { apiKey } = of;
+  async function listed({ apiKey }: TestWorkspace): Promise<Record<string, any>[]> {
     return (await dashboard.service.request("/v1/shipments", { apiKey })).body.data;
   }
 
@@ -48,8 +43,6 @@ describeDashboard("quoting and booking", (dashboard) => {
     await total(page).waitFor();
     const shown = await total(page).getAttribute("value");
     await fillRest(page);
-    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
-    await page.getByLabel("Email").fill("grace@example.org");
     await page.getByLabel("External reference").fill("order 12");
     await page.getByRole("button", { name: "Add a note" }).click();
     await page.getByLabel("Name of note 1").fill("gate");
@@ -85,8 +78,6 @@ describeDashboard("quoting and booking", (dashboard) => {
     const page = await open(COVERED, "member", own);
     await total(page).waitFor();
     await fillRest(page);
-    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
-    await page.getByLabel("Email").fill("grace@example.org");
     const address = "**/shipments.v1.ShipmentService/CreateShipment";
     await page.route(address, async (route) => {
       await route.fetch();
@@ -134,8 +125,6 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByText(/pickup point is outside the coverage zones, \d+ m from/).waitFor();
     await expectWellShown(page, "book-outside");
     await fillRest(page);
-    await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
-    await page.getByLabel("Email").fill("grace@example.org");
     await submit(page).click();
     await page.locator("form > .problem").waitFor();
     expect(await listed(own)).toEqual([]);
@@ -182,7 +171,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await book(service, own.apiKey);
     const page = await open(COVERED, "member", own);
     await page.getByLabel("Existing customer").check();
-    await fillRest(page);
+    await fillRest(page, false);
     await submit(page).click();
     await page.locator(".field-error", { hasText: "Choose a customer." }).waitFor();
     await expectWellShown(page, "book-customer");
@@ -205,8 +194,6 @@ describeDashboard("quoting and booking", (dashboard) => {
       const page = await open(COVERED, "member", own);
       await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
       await fillRest(page);
-      await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
-      await page.getByLabel("Email").fill("grace@example.org");
       await publishDocument(service.app.em, { ...SAMPLE_TARIFF, base_fee: "20.00" });
       await submit(page).click();
       await page.getByText("Nothing is booked yet: the price is $20.00 now.").waitFor();

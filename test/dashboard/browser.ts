@@ -3,7 +3,13 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { OperatorRole } from "../../src/domain/roles.ts";
 import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
@@ -179,6 +185,11 @@ export async function signInAsOperator(
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
   return email;
+}
+
+/** The rows of a table by what it is called, without those of its head. */
+export function rowsOf(page: Page, table: string): Locator {
+  return page.getByRole("table", { name: table }).locator("tbody tr");
 }
 
 const WIDTHS = [1440, 1024, 768, 390, 360] as const;

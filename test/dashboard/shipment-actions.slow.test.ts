@@ -1,29 +1,23 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
 import { startReceiver } from "../support/receiver.ts";
-import type { TestWorkspace } from "../support/service.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("what can be done with a shipment", (dashboard) => {
-  let workspace: TestWorkspace;
-
-  beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
-  });
-
-  async function open(
-    { reference }: ShipmentJson,
-    member: { readonly email?: string; readonly role?: string } = {},
-  ): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace, member);
-    await page.goto(`/w/${workspace.id}/shipments/${reference}`);
+  async function open({ reference }: ShipmentJson, role = "admin", email = `${role}@example.org`) {
+    const page = await openAsMember(dashboard, `/shipments/${reference}`, { email, role });
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
     return page;
   }
 
   async function read({ reference }: ShipmentJson): Promise<ShipmentJson> {
-    const { apiKey } = workspace;
+    const { apiKey } = dashboard.workspace;
     return (await dashboard.service.request(`/v1/shipments/${reference}`, { apiKey })).body.data;
   }
 
@@ -33,8 +27,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     page.locator(".page-header .actions button").allTextContents();
 
   test("a member takes a shipment from its payment to its delivery", async () => {
-    const shipment = await book(dashboard.service, workspace.apiKey);
-    const page = await open(shipment, { email: "member@example.org", role: "member" });
+    const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
+    const page = await open(shipment, "member");
     expect(await actions(page)).toEqual(["Edit", "Cancel shipment", "Record payment"]);
     await button(page, "Record payment").click();
     expect(await dialog(page).getByLabel("Amount").inputValue()).toBe("12.69");
@@ -53,7 +47,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   test("a payment of another amount is refused at its field", async () => {
-    const page = await open(await book(dashboard.service, workspace.apiKey));
+    const page = await open(await book(dashboard.service, dashboard.workspace.apiKey));
     await button(page, "Record payment").click();
     await dialog(page).getByLabel("Amount").fill("12.68");
     await button(page, "Record the payment").click();
@@ -67,7 +61,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   test("a paid shipment is cancelled with a reason and a note, and its refund recorded", async () => {
-    const shipment = await bookAnd(dashboard.service, workspace.apiKey, ["pay"]);
+    const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
     await button(page, "Cancel shipment").click();
     await dialog(page).getByText("$12.69 are to be refunded").waitFor();
@@ -89,7 +83,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   test("a payment that came in after the cancellation is recorded, to be refunded", async () => {
-    const shipment = await bookAnd(dashboard.service, workspace.apiKey, ["cancel"]);
+    const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["cancel"]);
     const page = await open(shipment);
     await button(page, "Record late payment").click();
     await button(page, "Record the payment").click();
@@ -100,7 +94,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   describe("editing", () => {
     test("changes route, weight, addresses and notes, with the new price shown before", async () => {
       const fields = { metadata: { gate: "B", floor: "3" } };
-      const shipment = await book(dashboard.service, workspace.apiKey, fields);
+      const shipment = await book(dashboard.service, dashboard.workspace.apiKey, fields);
       const page = await open(shipment);
       await button(page, "Edit").click();
       await dialog(page).getByLabel("Pickup address").fill("2 Times Square");
@@ -127,7 +121,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     });
 
     test("is refused at its field where a place is not covered", async () => {
-      const page = await open(await book(dashboard.service, workspace.apiKey));
+      const page = await open(await book(dashboard.service, dashboard.workspace.apiKey));
       await button(page, "Edit").click();
       await dialog(page).getByLabel("Pickup latitude").fill("95");
       await button(page, "Save the changes").click();
@@ -142,7 +136,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     });
 
     test("of what somebody changed meanwhile says so, and begins anew from what it is", async () => {
-      const { apiKey } = workspace;
+      const { apiKey } = dashboard.workspace;
       const shipment = await bookAnd(dashboard.service, apiKey, ["pay"]);
       const page = await open(shipment);
       await button(page, "Edit").click();
@@ -171,7 +165,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   test("what was sent to webhooks about it is found when asked for", async () => {
-    const { apiKey } = workspace;
+    const { apiKey } = dashboard.workspace;
     const receiver = await startReceiver();
     const { service } = dashboard;
     await service.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });
@@ -180,7 +174,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await expect.poll(() => receiver.received.length).toBe(3);
     const page = await open(shipment);
     await button(page, "Look for deliveries").click();
-    const rows = page.getByRole("table", { name: "Webhook deliveries" }).locator("tbody tr");
+    const rows = rowsOf(page, "Webhook deliveries");
     await expect.poll(() => rows.count()).toBe(2);
     expect(await rows.locator("td:first-child").allTextContents()).toEqual([
       "shipment.cancelled",
@@ -193,8 +187,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   test("a viewer is offered nothing", async () => {
-    const shipment = await book(dashboard.service, workspace.apiKey);
-    const page = await open(shipment, { email: "viewer@example.org", role: "viewer" });
+    const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
+    const page = await open(shipment, "viewer");
     expect(await actions(page)).toEqual([]);
     await page.getByRole("link", { name: "Shipments", exact: true }).first().click();
     await page.getByRole("table", { name: "Shipments" }).waitFor();
@@ -202,9 +196,9 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   test("two browsers see each other's changes at once", async () => {
-    const shipment = await book(dashboard.service, workspace.apiKey);
-    const ann = await open(shipment, { email: "ann@example.org", role: "member" });
-    const bob = await open(shipment, { email: "bob@example.org", role: "member" });
+    const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
+    const ann = await open(shipment, "member", "ann@example.org");
+    const bob = await open(shipment, "member", "bob@example.org");
     await button(bob, "Record payment").click();
     await button(bob, "Record the payment").click();
     await button(ann, "Mark as picked up").waitFor();
@@ -217,10 +211,10 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
 
   test("a dialog about what was done meanwhile says so, and does not do the next thing", async () => {
     const { service } = dashboard;
-    const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);
+    const shipment = await bookAnd(service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
     await button(page, "Mark as picked up").click();
-    await takeStep(service, workspace.apiKey, shipment["reference"], "advance");
+    await takeStep(service, dashboard.workspace.apiKey, shipment["reference"], "advance");
     await dialog(page).getByText("The shipment has moved on").waitFor();
     await expectWellShown(page, "shipment-moved");
     await button(page, "Show the shipment").click();

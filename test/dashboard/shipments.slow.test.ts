@@ -3,17 +3,23 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { book, BOOKING } from "../support/bookings.ts";
 import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
 import type { TestWorkspace } from "../support/service.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  rowsOf,
+  signInTo,
+  type TestPage,
+} from "./browser.ts";
 
 /** How many shipments there are besides the one that was booked: two pages and a bit. */
 const MANY = 120;
 
 describeDashboard("shipments", (dashboard) => {
-  let workspace: TestWorkspace;
   let reference: string;
 
   beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
+    const { workspace } = dashboard;
     await addMany(dashboard.service.databaseUrl, workspace);
     const body = { ...BOOKING, external_reference: "order 7", metadata: { gate: "B" } };
     const { apiKey } = workspace;
@@ -25,15 +31,12 @@ describeDashboard("shipments", (dashboard) => {
   });
 
   async function openList(query = ""): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, workspace);
-    await page.goto(`/w/${workspace.id}/shipments${query}`);
+    const page = await openAsMember(dashboard, `/shipments${query}`);
     await page.getByRole("heading", { name: "Shipments", level: 1 }).waitFor();
     return page;
   }
 
-  const rows = (page: TestPage) =>
-    page.getByRole("table", { name: "Shipments" }).locator("tbody tr");
+  const rows = (page: TestPage) => rowsOf(page, "Shipments");
 
   describe("the list", () => {
     test("shows the newest first, fifty on a page", async () => {
@@ -95,11 +98,11 @@ describeDashboard("shipments", (dashboard) => {
       ]);
       expect(await page.getByLabel("Payment").inputValue()).toBe("1");
       await expectWellShown(page, "shipments-left-out");
-      await page.goto(`/w/${workspace.id}/shipments?status=pending&payment_status=PAID`);
+      await page.goto(`/w/${dashboard.workspace.id}/shipments?status=pending&payment_status=PAID`);
       await page.getByText("No shipments match").waitFor();
       expect(await page.getByLabel("Status").inputValue()).toBe("1");
       expect(await page.getByLabel("Payment").inputValue()).toBe("2");
-      await page.goto(`/w/${workspace.id}/shipments?page_token=x`);
+      await page.goto(`/w/${dashboard.workspace.id}/shipments?page_token=x`);
       await page.getByText("The list has no such page with these filters.").waitFor();
       await page.getByRole("button", { name: "Show the first page" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);
@@ -159,7 +162,7 @@ describeDashboard("shipments", (dashboard) => {
     });
 
     test("finds the shipments of a customer by the name, and has the reader choose among several", async () => {
-      const { apiKey } = workspace;
+      const { apiKey } = dashboard.workspace;
       for (const customer_name of ["Radia Perlman", "Radia Smith"]) {
         await book(dashboard.service, apiKey, { customer_name });
       }
@@ -174,7 +177,7 @@ describeDashboard("shipments", (dashboard) => {
 
       await search.fill("Radia");
       await page.keyboard.press("Enter");
-      await page.waitForURL(`**/w/${workspace.id}/customers?name=Radia`);
+      await page.waitForURL(`**/w/${dashboard.workspace.id}/customers?name=Radia`);
       await page.getByText("Customers whose first or last name begins with Radia.").waitFor();
       await page.getByRole("link", { name: "Radia Smith" }).click();
       await page.waitForURL("**/customers/*");
@@ -215,7 +218,7 @@ describeDashboard("shipments", (dashboard) => {
   describe("one shipment", () => {
     test("shows its route, price, customer, notes and what happened", async () => {
       const page = await openList();
-      await page.goto(`/w/${workspace.id}/shipments/${reference}`);
+      await page.goto(`/w/${dashboard.workspace.id}/shipments/${reference}`);
       await page.getByRole("heading", { name: reference }).waitFor();
       const map = page.getByRole("application", { name: /^Route of the shipment/ });
       expect(await map.getAttribute("aria-label")).toBe(
@@ -242,7 +245,7 @@ describeDashboard("shipments", (dashboard) => {
 
     test("that there is not is said, with a way back", async () => {
       const page = await openList();
-      await page.goto(`/w/${workspace.id}/shipments/SHP-000000000000`);
+      await page.goto(`/w/${dashboard.workspace.id}/shipments/SHP-000000000000`);
       await page.getByText("There is no such shipment").waitFor();
       await page.getByRole("link", { name: "Show all shipments" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);

@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import type { TestWorkspace } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("Settings → Webhooks", (dashboard) => {
-  let workspace: TestWorkspace;
   let receiver: Receiver;
   /** Whether the receiver takes what is sent to it. */
   let takes = true;
 
   beforeAll(async () => {
-    workspace = await dashboard.service.addWorkspace();
     receiver = await startReceiver((response) => {
       response.writeHead(takes ? 204 : 500).end(takes ? "" : "Out of order");
     });
@@ -24,15 +27,12 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
   afterAll(() => receiver.close());
 
-  async function open(path = "", role = "admin", own = workspace): Promise<TestPage> {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard, own, { email: `${role}@example.org`, role });
-    await page.goto(`/w/${own.id}/settings/webhooks${path}`);
-    return page;
+  function open(path = "", role = "admin", workspace = dashboard.workspace): Promise<TestPage> {
+    const member = { workspace, email: `${role}@example.org`, role };
+    return openAsMember(dashboard, `/settings/webhooks${path}`, member);
   }
 
-  const rows = (page: TestPage) =>
-    page.getByRole("table", { name: "Deliveries" }).locator("tbody tr");
+  const rows = (page: TestPage) => rowsOf(page, "Deliveries");
 
   test("a webhook is added, with its secret shown once, tested, edited, disabled and deleted", async () => {
     const own = await dashboard.service.addWorkspace();
@@ -88,7 +88,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
   });
 
   test("a webhook that fails is seen to, why, and what failed is sent again", async () => {
-    const { apiKey } = workspace;
+    const { apiKey } = dashboard.workspace;
     const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
     takes = false;
     await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
@@ -118,7 +118,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
     await page.getByLabel("Status").selectOption("Failed");
     await page.getByText("No deliveries match").waitFor();
-    await page.goto(`/w/${workspace.id}/settings/webhooks`);
+    await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
     await page.getByRole("link", { name: receiver.url }).click();
     await page.getByRole("heading", { name: new URL(receiver.url).host }).waitFor();
   });
@@ -138,14 +138,14 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
   });
 
   test("a viewer sees webhooks and deliveries, and nothing to do", async () => {
-    const { apiKey } = workspace;
+    const { apiKey } = dashboard.workspace;
     const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
     await dashboard.service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
     const page = await open("", "viewer");
     await page.getByRole("table", { name: "Webhooks" }).waitFor();
     expect(await page.getByRole("button", { name: "Add a webhook" }).count()).toBe(0);
     await expectWellShown(page, "webhooks");
-    await page.goto(`/w/${workspace.id}/settings/webhooks/${data.id}`);
+    await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks/${data.id}`);
     await rows(page).getByText("Delivered").waitFor();
     const buttons = ["Send a test", "Edit", "Delete", "Disable", "Rotate secret", /again/];
     for (const name of buttons) expect(await page.getByRole("button", { name }).count()).toBe(0);
