@@ -43,14 +43,20 @@ function createTransport(workspace: string | undefined): Transport {
   });
 }
 
+/** Carries calls about the workspace that the page is about. */
+export function useTransport(): Transport {
+  const workspace = useContext(WorkspaceId);
+  return useMemo(() => createTransport(workspace), [workspace]);
+}
+
 /**
  * A client of a service, for the workspace that the page is about:
  *
  *     const shipments = useClient(ShipmentService);
  */
 export function useClient<T extends DescService>(service: T): Client<T> {
-  const workspace = useContext(WorkspaceId);
-  return useMemo(() => clientFor(service, workspace), [service, workspace]);
+  const transport = useTransport();
+  return useMemo(() => createClient(service, transport), [service, transport]);
 }
 
 /** A client of a service, outside of components. */

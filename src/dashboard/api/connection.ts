@@ -19,20 +19,21 @@ export function noteConnectionLost(): void {
 
 async function lookUntilReady(): Promise<void> {
   for (let waitMs = WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
-    await untilElapsedOrOnline(waitMs);
+    await untilElapsed(waitMs, window, "online");
     if (await isReady()) return connected.set(true);
   }
 }
 
-function untilElapsedOrOnline(ms: number): Promise<void> {
+/** Waits for some milliseconds, or until an event. */
+export function untilElapsed(ms: number, target: EventTarget, event: string): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
-      removeEventListener("online", end);
+      target.removeEventListener(event, end);
       resolve();
     };
     const timer = setTimeout(end, ms);
-    addEventListener("online", end);
+    target.addEventListener(event, end);
   });
 }
 

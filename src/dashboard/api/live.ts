@@ -2,6 +2,7 @@ import { useContext, useEffect, useRef } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { clientFor, noteError } from "./clients.ts";
+import { untilElapsed } from "./connection.ts";
 import { WorkspaceId } from "./session.ts";
 
 /** The least time between two calls for events, in milliseconds, however many there are. */
@@ -53,7 +54,7 @@ interface Feed {
 
 const feeds = new Map<string, Feed>();
 
-/** Listens to a workspace's events; gives what ends that. The stream outlives a change of pages. */
+/** Listens to a workspace's events; returns an unsubscribe function. The stream outlives a change of pages. */
 function listen(workspace: string, listener: Listener): () => void {
   let feed = feeds.get(workspace);
   if (feed === undefined) {
@@ -91,7 +92,7 @@ function openFeed(workspace: string): Feed {
         if (event !== undefined || cursor === undefined) tell(event);
         cursor = at;
       });
-      await pause(RETRY_MS, signal);
+      await untilElapsed(RETRY_MS, signal, "abort");
       // As long as there is no stream, such as when the workspace has too many, the page is loaded anew.
       tell(undefined);
     }
@@ -140,14 +141,4 @@ async function watchOnce(
   } finally {
     clearTimeout(timer);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,11 @@
+import type {
+  DescMessage,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { useTransport } from "./clients.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { connected } from "./connection.ts";
 import { type Problem, problemOf } from "./problem.ts";
@@ -71,6 +78,24 @@ export function useQuery<T>(
     [reload],
   );
   return { ...state, reload };
+}
+
+/**
+ * The response of a call that changes nothing, loaded again when the request is another:
+ *
+ *     const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
+ */
+export function useRpc<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+): Query<MessageShape<O>> {
+  const transport = useTransport();
+  const load = async (signal: AbortSignal) =>
+    (await transport.unary(method, signal, undefined, undefined, request)).message;
+  const text = JSON.stringify(request, (_, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  return useQuery(load, [transport, method, text]);
 }
 
 function isCancelled(error: unknown): boolean {

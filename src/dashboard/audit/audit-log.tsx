@@ -6,8 +6,7 @@ import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { AUDIT_COLUMNS } from "./audit-table.tsx";
 import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
 import { Empty, Page } from "../ui/page.tsx";
@@ -48,14 +47,13 @@ const FILTERS = {
 
 /** Who changed what on the platform, the newest first, with filters that are in the address. */
 export function AuditLogPage() {
-  const audit = useClient(AuditService);
   const { query } = usePlace();
   const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) =>
-      audit.listAuditEntries({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
-    [audit, query.toString()],
-  );
+  const list = useRpc(AuditService.method.listAuditEntries, {
+    ...filtersOf(query),
+    pageToken,
+    pageSize: 50,
+  });
   return (
     <Page title="Audit log">
       <AuditFilters />
@@ -84,11 +82,10 @@ function filtersOf(query: URLSearchParams) {
 
 function AuditFilters() {
   const operator = filterValues(usePlace().query, FILTERS).operator ?? "";
-  const operators = useClient(OperatorService);
-  const { data } = useQuery(
-    (signal) => operators.listOperators({ includeRevoked: true, pageSize: 100 }, { signal }),
-    [operators],
-  );
+  const { data } = useRpc(OperatorService.method.listOperators, {
+    includeRevoked: true,
+    pageSize: 100,
+  });
   const known = (data?.data ?? []).map(({ id, name }) => [String(id), name] as const);
   const isKnown = operator === "" || known.some(([id]) => id === operator);
   const choices = isKnown ? known : [...known, [operator, operator] as const];

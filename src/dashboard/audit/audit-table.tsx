@@ -5,12 +5,11 @@ import {
   AuditService,
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
-import { type Query, useQuery } from "../api/use-query.ts";
+import { type Query, useRpc } from "../api/use-query.ts";
 import { Section } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { useClient } from "../api/clients.ts";
 import { QueryView } from "../ui/query-view.tsx";
 
 /** What made a change, where its name alone does not say it. */
@@ -96,11 +95,7 @@ function Value({ text }: { readonly text: string | undefined }) {
 export function useRecentChanges(
   filter: { readonly workspace: bigint } | { readonly operator: bigint },
 ): Query<ListAuditEntriesResponse> {
-  const audit = useClient(AuditService);
-  return useQuery(
-    (signal) => audit.listAuditEntries({ ...filter, pageSize: 10 }, { signal }),
-    [audit, ...Object.values(filter)],
-  );
+  return useRpc(AuditService.method.listAuditEntries, { ...filter, pageSize: 10 });
 }
 
 /** The latest changes, with the way to all of them. */

@@ -2,7 +2,7 @@ import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { ApiCalls } from "./api-calls.tsx";
@@ -22,8 +22,7 @@ import { DialogButton } from "../ui/dialog.tsx";
 /** The keys of a workspace, how to call with them, and how much it calls. */
 export function ApiKeysPage() {
   const isAdmin = hasRole(useWorkspace(), "admin");
-  const client = useClient(ApiKeyService);
-  const list = useQuery((signal) => client.listApiKeys({}, { signal }), [client]);
+  const list = useRpc(ApiKeyService.method.listApiKeys, {});
   const owner = useKeyOwner(list.reload);
   const create = (
     <DialogButton primary dialog={createDialog(owner)}>

@@ -1,7 +1,6 @@
 import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { Usage, UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { BarChart, type Point } from "../ui/charts.tsx";
 import { dateOf, numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
@@ -16,8 +15,7 @@ const CLASSES = [
 
 /** How much the workspace called in the last 24 hours, beside how much it may. */
 export function ApiUsage() {
-  const reports = useClient(ReportService);
-  const usage = useQuery((signal) => reports.getUsage({}, { signal }), [reports]);
+  const usage = useRpc(ReportService.method.getUsage, {});
   return (
     <Section title="Limits and use">
       <QueryView query={usage}>{({ data }) => data && <Shown usage={data} />}</QueryView>

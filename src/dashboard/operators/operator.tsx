@@ -1,8 +1,7 @@
 import type { Operator } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { useClient } from "../api/clients.ts";
 import { useAccount } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
 import { paths } from "../routes/paths.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -19,11 +18,7 @@ import { OperatorKeys } from "./operator-keys.tsx";
 export function OperatorPage(props: { readonly operator: string }) {
   const id = recordIdOf(props.operator) ?? 0n;
   const { email } = useAccount();
-  const operators = useClient(OperatorService);
-  const query = useQuery(
-    (signal) => operators.getOperator({ operator: id }, { signal }),
-    [operators, id],
-  );
+  const query = useRpc(OperatorService.method.getOperator, { operator: id });
   const changes = useRecentChanges({ operator: id });
   const changed = () => {
     query.reload();

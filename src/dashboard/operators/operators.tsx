@@ -8,7 +8,7 @@ import {
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
@@ -25,16 +25,16 @@ import { OperatorRoleField } from "./operator-actions.tsx";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {
-  const operators = useClient(OperatorService);
   const mayChange = useOperatorRole(OperatorRole.OWNER);
   const { email } = useAccount();
   const { query } = usePlace();
   const pageToken = usePageToken();
   const includeRevoked = query.get("include_revoked") === "true";
-  const list = useQuery(
-    (signal) => operators.listOperators({ includeRevoked, pageToken, pageSize: 50 }, { signal }),
-    [operators, includeRevoked, pageToken],
-  );
+  const list = useRpc(OperatorService.method.listOperators, {
+    includeRevoked,
+    pageToken,
+    pageSize: 50,
+  });
   const create = (
     <DialogButton primary dialog={<CreateDialog />}>
       Create an operator

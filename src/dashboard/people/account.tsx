@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { account, useAccount } from "../api/session.ts";
 import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -77,8 +77,7 @@ function Person() {
 }
 
 function Sessions() {
-  const accounts = useClient(AccountService);
-  const list = useQuery((signal) => accounts.listSessions({}, { signal }), [accounts]);
+  const list = useRpc(AccountService.method.listSessions, {});
   return (
     <Section title="Where you are signed in">
       <ListView

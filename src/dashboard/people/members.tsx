@@ -5,7 +5,7 @@ import { useClient } from "../api/clients.ts";
 import { hasRole, useAccount, useWorkspace } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Dialog, DialogButton, openDialog, SecretDialog } from "../ui/dialog.tsx";
 import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
@@ -35,8 +35,7 @@ const ROLE_CHOICES = [
 export function MembersPage() {
   const isAdmin = hasRole(useWorkspace(), "admin");
   const me = useAccount().id;
-  const members = useClient(MemberService);
-  const list = useQuery((signal) => members.listMembers({}, { signal }), [members]);
+  const list = useRpc(MemberService.method.listMembers, {});
   const invite = (
     <DialogButton primary dialog={<InviteDialog changed={list.reload} />}>
       Invite somebody

@@ -9,7 +9,7 @@ import type {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import type { Figure } from "../ui/description-list.tsx";
-import { numberText } from "../ui/format.ts";
+import { bytesText, numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 
 /**
@@ -36,7 +36,7 @@ export function healthFigures(health: PlatformHealth, isCurrent: boolean): reado
     {
       term: "Database",
       value: isCurrent ? state("good", "Answers") : state("attention", "Not known now"),
-      note: database && `PostgreSQL ${database.version}, ${sizeText(database.sizeBytes)}`,
+      note: database && `PostgreSQL ${database.version}, ${bytesText(Number(database.sizeBytes))}`,
     },
     ...(tariff ? [tariffFigure(tariff)] : []),
     ...(webhooks ? [webhookFigure(webhooks, now)] : []),
@@ -114,14 +114,4 @@ function eventFigure({ delaySeconds }: EventHealth): Figure {
     value: state(tone, delaySeconds === 0 ? "In time" : delay),
     note: delaySeconds === 0 ? "None waits for a transaction" : "A transaction holds events back",
   };
-}
-
-/** A size in bytes as people say it, in steps of 1,000. */
-function sizeText(bytes: bigint): string {
-  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
-  const step = bytes < 1_000n ? 0 : Math.floor(Math.log10(Number(bytes)) / 3);
-  const unit = units[Math.min(step, units.length - 1)]!;
-  const value = Number(bytes) / 1_000 ** units.indexOf(unit);
-  const format = { style: "unit", unit, maximumFractionDigits: 1 } as const;
-  return new Intl.NumberFormat(undefined, format).format(value);
 }

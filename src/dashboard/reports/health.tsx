@@ -1,11 +1,10 @@
 import {
-  PlatformReportService,
   type AppliedMigration,
   type PlatformHealth,
+  PlatformReportService,
   type Replica,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery, useRepeat } from "../api/use-query.ts";
+import { useRepeat, useRpc } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Figures } from "../ui/description-list.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -19,8 +18,7 @@ const REFRESH_MS = 5_000;
 
 /** How the parts of the platform are, kept up to date. */
 export function HealthPage() {
-  const reports = useClient(PlatformReportService);
-  const query = useQuery((signal) => reports.getHealth({}, { signal }), [reports]);
+  const query = useRpc(PlatformReportService.method.getHealth, {});
   useRepeat(query.reload, REFRESH_MS);
   const checkedAt = query.data?.data?.checkedAt;
   return (

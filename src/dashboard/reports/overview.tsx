@@ -4,13 +4,14 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { useQuery, useRepeat } from "../api/use-query.ts";
+import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
-import { Page } from "../ui/page.tsx";
-import { FirstSteps } from "./first-steps.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { hasRole, useWorkspace } from "../api/session.ts";
+import { paths } from "../routes/paths.ts";
 
 /**
  * How often the figures are loaded anew, in milliseconds: no event tells of quotes, and an answer may
@@ -20,14 +21,9 @@ const REPEAT_MS = 10_000;
 
 /** What a workspace booked, by day, and what stands in the way of booking more. */
 export function OverviewPage({ workspace }: { readonly workspace: string }) {
-  const reports = useClient(ReportService);
-  const workspaces = useClient(WorkspaceService);
   const range = useDayRange();
-  const overview = useQuery(
-    (signal) => reports.getOverview(range, { signal }),
-    [reports, range.fromDate, range.toDate],
-  );
-  const about = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  const overview = useRpc(ReportService.method.getOverview, range);
+  const about = useRpc(WorkspaceService.method.getWorkspace, {});
   const isNew = useIsNew(overview.data?.data);
   useLive(overview.reload);
   useRepeat(overview.reload, REPEAT_MS);
@@ -76,4 +72,36 @@ function useIsNew(overview: Overview | undefined): boolean | undefined {
   );
   if (bookings !== 0n) return bookings === undefined ? undefined : false;
   return any.data && any.data.length === 0;
+}
+
+/** What to do in a workspace that has booked nothing yet. */
+export function FirstSteps({ workspace }: { readonly workspace: string }) {
+  const isAdmin = hasRole(useWorkspace(), "admin");
+  const api = () => <a href={paths.apiKeys({ workspace })}>Settings → API</a>;
+  return (
+    <Section title="Nothing is booked yet: the first steps">
+      <ol class="steps">
+        <li>
+          <strong>Get a key.</strong>{" "}
+          {isAdmin
+            ? "Create one for your program on "
+            : "An admin of the workspace creates one for your program on "}
+          {api()}.
+        </li>
+        <li>
+          <strong>Ask what a delivery costs,</strong> on the map of{" "}
+          <a href={paths.book({ workspace })}>Quote and book</a>, or by the command on {api()},
+          ready to be copied.
+        </li>
+        <li>
+          <strong>Book it,</strong> with a customer. It appears under{" "}
+          <a href={paths.shipments({ workspace })}>Shipments</a> at once.
+        </li>
+        <li>
+          <strong>Be told what happens</strong> by a webhook:{" "}
+          <a href={paths.webhooks({ workspace })}>Settings → Webhooks</a>.
+        </li>
+      </ol>
+    </Section>
+  );
 }

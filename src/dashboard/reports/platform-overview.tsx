@@ -2,8 +2,7 @@ import {
   PlatformReportService,
   type WorkspaceBookings,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { numberText } from "../ui/format.ts";
@@ -15,12 +14,8 @@ import { paths } from "../routes/paths.ts";
 
 /** What all workspaces booked on the days that the address names; the last 30 when it names none. */
 export function PlatformOverviewPage() {
-  const reports = useClient(PlatformReportService);
   const range = useDayRange();
-  const overview = useQuery(
-    (signal) => reports.getPlatformOverview(range, { signal }),
-    [reports, range.fromDate, range.toDate],
-  );
+  const overview = useRpc(PlatformReportService.method.getPlatformOverview, range);
   return (
     <Page title="Platform" note={<span class="minor">All workspaces</span>}>
       <DayRange />

@@ -6,7 +6,7 @@
  *    query by `changeQuery` and is read by `usePlace().query`. Links are `<a href={paths.x({...})}>`.
  * 2. The page is a component in the folder of its feature; parameters of the path are its props. It
  *    renders `<Page title="...">`, which holds the heading and what can be done.
- * 3. It loads by `useQuery` and `useClient(SomeService)`, and shows the result by
+ * 3. It loads by `useRpc(SomeService.method.getIt, request)`, and shows the result by
  *    `<QueryView query={query}>{(data) => ...}</QueryView>`, which has the states of waiting and failing.
  *    Lists are a `<ListView>` below `<Filters>`, with an `<Empty>` that says what to do next; a page about
  *    one record is a `<DetailPage>`. `useLive(query.reload)` keeps up with what others do.

@@ -10,28 +10,6 @@ export interface Point {
   readonly text: string;
 }
 
-/** The size of a sparkline, and the room around the line that its width needs. */
-const LINE = { width: 120, height: 28, inset: 2 };
-
-/** A line as small as a word, for how something went on. */
-export function Sparkline(props: { readonly label: string; readonly points: readonly Point[] }) {
-  const { points, label } = props;
-  const { width, height, inset } = LINE;
-  const most = Math.max(...points.map(({ value }) => value), 0) || 1;
-  const step = (width - 2 * inset) / Math.max(points.length - 1, 1);
-  const path = points.map(({ value }, i) => {
-    const y = height - inset - (value / most) * (height - 2 * inset);
-    return `${(inset + i * step).toFixed(1)},${y.toFixed(1)}`;
-  });
-  return (
-    <Chart label={label} points={points} className="sparkline">
-      <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
-        <polyline points={path.join(" ")} />
-      </svg>
-    </Chart>
-  );
-}
-
 /** The size of a bar chart in its own units; it takes the width that it is given. */
 const BARS = { width: 600, height: 140, gap: 2 };
 
@@ -46,7 +24,7 @@ export function BarChart(props: { readonly label: string; readonly points: reado
   const zero = most > least ? most * scale : height;
   const highest = points.find(({ value }) => value === most && value > 0);
   return (
-    <Chart label={label} points={points} className="bars">
+    <Chart label={label} points={points}>
       <p class="most" aria-hidden="true">
         {highest && `At most ${highest.text}`}
       </p>
@@ -78,11 +56,10 @@ export function BarChart(props: { readonly label: string; readonly points: reado
 function Chart(props: {
   readonly label: string;
   readonly points: readonly Point[];
-  readonly className: string;
   readonly children: ComponentChildren;
 }) {
   return (
-    <figure class={`chart ${props.className}`}>
+    <figure class="chart bars">
       {props.children}
       {/* A table itself is never smaller than what it holds, and would make the page longer. */}
       <div class="visually-hidden">

@@ -5,7 +5,7 @@ import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Button, type ButtonProps } from "./button.tsx";
 import { Code } from "./copy-button.tsx";
-import { Form, type SubmitAction } from "./form.tsx";
+import { Form } from "./form.tsx";
 import { Toasts } from "./toast.tsx";
 import "./dialog.css";
 
@@ -82,26 +82,6 @@ export function Dialog(props: DialogProps) {
         {children}
       </Form>
     </Frame>
-  );
-}
-
-/** The same with an action of the page's own. It goes once every page opens its dialogs by `Dialog`. */
-export function FormDialog(props: {
-  readonly title: string;
-  readonly action: SubmitAction;
-  readonly submit: string;
-  readonly tone?: "primary" | "danger";
-  readonly dismiss?: string;
-  readonly close: () => void;
-  readonly children?: ComponentChildren;
-}) {
-  const { title, close, ...form } = props;
-  // What went wrong when it was open before is of no interest now.
-  useEffect(props.action.reset, []);
-  return (
-    <Dialog title={title} close={close}>
-      <Form {...form} name={title} cancel={close} />
-    </Dialog>
   );
 }
 

@@ -68,18 +68,16 @@ export function numberFrom(text: string): number | undefined {
   return trimmed === "" ? undefined : Number(trimmed.replace(/^([^.,]*),([^.,]*)$/, "$1.$2"));
 }
 
-/** A number of bytes: `12 kB`, `3.4 MB`. */
+const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** A number of bytes, in steps of 1,000: `12 kB`, `3.4 MB`. */
 export function bytesText(bytes: number): string {
-  const [value, unit] =
-    bytes < 1_000
-      ? [bytes, "byte"]
-      : bytes < 1_000_000
-        ? [bytes / 1_000, "kilobyte"]
-        : [bytes / 1_000_000, "megabyte"];
+  const step = bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3);
+  const unit = BYTE_UNITS[Math.min(step, BYTE_UNITS.length - 1)]!;
   return new Intl.NumberFormat(undefined, {
     style: "unit",
     unit,
     unitDisplay: unit === "byte" ? "long" : "short",
     maximumFractionDigits: 1,
-  }).format(value);
+  }).format(bytes / 1_000 ** BYTE_UNITS.indexOf(unit));
 }

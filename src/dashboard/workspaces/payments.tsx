@@ -1,7 +1,6 @@
 import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { BookingBlockers } from "./booking-blockers.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -10,8 +9,7 @@ import { paths } from "../routes/paths.ts";
 
 /** Through whom a workspace is paid, and which shipments wait for money. */
 export function PaymentsPage({ workspace }: { readonly workspace: string }) {
-  const workspaces = useClient(WorkspaceService);
-  const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const provider = query.data?.data?.paymentProvider;
   return (
     <Page title="Payments">

@@ -3,7 +3,7 @@ import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import {
   API_KEY_COLUMNS,
   apiKeyFields,
@@ -27,10 +27,7 @@ export function PlatformWorkspaceKeys(props: {
   const { workspace } = props;
   const workspaces = useClient(WorkspaceAdminService);
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
-  const list = useQuery(
-    (signal) => workspaces.listWorkspaceApiKeys({ workspace }, { signal }),
-    [workspaces, workspace],
-  );
+  const list = useRpc(WorkspaceAdminService.method.listWorkspaceApiKeys, { workspace });
   const owner = useKeyOwner(workspace, () => {
     list.reload();
     props.changed();

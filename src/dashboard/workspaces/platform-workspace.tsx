@@ -1,6 +1,5 @@
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
 import { paths } from "../routes/paths.ts";
 import { Id } from "../ui/copy-button.tsx";
@@ -10,11 +9,11 @@ import { numberText, recordIdOf } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import {
+  type ActionProps,
   CALL_CLASSES,
   LimitsButton,
   PaymentsButton,
   WorkspaceActions,
-  type ActionProps,
 } from "./platform-workspace-actions.tsx";
 import { PlatformWorkspaceKeys } from "./platform-workspace-keys.tsx";
 import { WorkspaceBadge } from "./platform-workspaces.tsx";
@@ -22,11 +21,7 @@ import { WorkspaceBadge } from "./platform-workspaces.tsx";
 /** One workspace as operators see and change it. */
 export function PlatformWorkspacePage(props: { readonly workspace: string }) {
   const id = recordIdOf(props.workspace) ?? 0n;
-  const workspaces = useClient(WorkspaceAdminService);
-  const query = useQuery(
-    (signal) => workspaces.getWorkspace({ workspace: id }, { signal }),
-    [workspaces, id],
-  );
+  const query = useRpc(WorkspaceAdminService.method.getWorkspace, { workspace: id });
   const changes = useRecentChanges({ workspace: id });
   const changed = () => {
     query.reload();

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
@@ -33,15 +33,14 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
 
 /** The workspaces of the platform by name, with filters that are in the address. */
 export function PlatformWorkspacesPage() {
-  const workspaces = useClient(WorkspaceAdminService);
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const { query } = usePlace();
   const pageToken = usePageToken();
-  const list = useQuery(
-    (signal) =>
-      workspaces.listWorkspaces({ ...filtersOf(query), pageToken, pageSize: 50 }, { signal }),
-    [workspaces, query.toString()],
-  );
+  const list = useRpc(WorkspaceAdminService.method.listWorkspaces, {
+    ...filtersOf(query),
+    pageToken,
+    pageSize: 50,
+  });
   const create = (
     <DialogButton primary dialog={<CreateDialog />}>
       Create a workspace

@@ -4,8 +4,7 @@ import type {
   Workspace,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "./booking-blockers.tsx";
 import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -16,8 +15,7 @@ import { paths } from "../routes/paths.ts";
 
 /** What the service knows of a workspace. */
 export function WorkspacePage() {
-  const workspaces = useClient(WorkspaceService);
-  const query = useQuery((signal) => workspaces.getWorkspace({}, { signal }), [workspaces]);
+  const query = useRpc(WorkspaceService.method.getWorkspace, {});
   return (
     <Page title="Workspace">
       <QueryView query={query}>
