@@ -76,21 +76,21 @@ export type Labels = ReadonlyMap<string, string>;
  */
 export function plainText(text: string, name: string, labels: Labels = new Map()): string {
   const begins = text.startsWith(`${name} `);
-  let said = begins ? `${titleOf(name, labels)}${text.slice(name.length)}` : text;
+  let plain = begins ? `${titleOf(name, labels)}${text.slice(name.length)}` : text;
   // Others in the same message, such as the same tier, are named without what leads there.
   const path = name.replace(/[^.]*$/, "");
   for (const [other, label] of [...labels, [name, wordsOf(name)] as const]) {
     const last = other.slice(path.length);
     if (other.startsWith(path) && last.includes("_")) {
-      said = said.replaceAll(wordOf(last), `“${label}”`);
+      plain = plain.replaceAll(wordOf(last), `“${label}”`);
     }
   }
-  return said;
+  return plain;
 }
 
 /** The field that a refusal is about: the whole list or map for an element of one. */
 export function fieldOf(name: string, labels: Labels): string | undefined {
-  return [name, name.replace(/[.[].*$/, "")].find((it) => labels.has(it));
+  return [name, name.replace(/[.[].*$/, "")].find((field) => labels.has(field));
 }
 
 /** What a field is called at the beginning of a sentence, with the key of an element of it. */

@@ -1,10 +1,10 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type {
   Account,
   AccountWorkspace,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
+import type { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { dropForms, keepForms } from "./kept-forms.ts";
 import { createStore } from "./store.ts";
@@ -61,10 +61,9 @@ export function noteLeft(): void {
   noteSignedOut();
 }
 
-/** The person who has signed in, for the pages behind the sign-in page. */
+/** Who has signed in, for the pages behind the sign-in page. */
 export const SignedIn = createContext<Account | undefined>(undefined);
 
-/** The person who has signed in. */
 export function useAccount(): Account {
   const signedIn = useContext(SignedIn);
   if (signedIn === undefined) throw new Error("this page is shown to nobody who has not signed in");
@@ -82,7 +81,7 @@ export function hasRole({ role }: AccountWorkspace, least: Role): boolean {
 /** The workspace that the page is about, with the reader's role in it. */
 export function useWorkspace(): AccountWorkspace {
   const id = useContext(WorkspaceId);
-  const workspace = useAccount().workspaces.find((it) => String(it.id) === id);
+  const workspace = useAccount().workspaces.find((candidate) => String(candidate.id) === id);
   if (workspace === undefined) throw new Error("this page is in no workspace of the reader's");
   return workspace;
 }

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { AccountService } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { clientFor } from "./clients.ts";
 import { noteConnectionLost } from "./connection.ts";
-import { type Problem, problemOf } from "./problem.ts";
+import { problemOf, type Problem } from "./problem.ts";
 import { noteLeft, noteSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
 

@@ -4,11 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 export interface Store<T> {
   get(): T;
   set(value: T): void;
-  /** Calls back after each change; gives what ends that. */
+  /** Calls back after each change; returns an unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 
-/** Makes a store. */
 export function createStore<T>(initial: T): Store<T> {
   let value = initial;
   const listeners = new Set<() => void>();

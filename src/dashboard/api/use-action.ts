@@ -1,6 +1,6 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useRef, useState } from "preact/hooks";
-import { type Problem, problemOf } from "./problem.ts";
+import { problemOf, type Problem } from "./problem.ts";
 
 /** Something that the reader can have done, and what became of it. */
 export interface Action<A extends readonly unknown[]> {
@@ -9,7 +9,6 @@ export interface Action<A extends readonly unknown[]> {
   readonly isRunning: boolean;
   /** Why it failed last; undefined when it did not, and while it runs again. */
   readonly problem: Problem | undefined;
-  /** Forgets the problem. */
   readonly reset: () => void;
 }
 

@@ -5,12 +5,11 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { useTransport } from "./clients.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useTransport } from "./clients.ts";
 import { connected } from "./connection.ts";
-import { type Problem, problemOf } from "./problem.ts";
+import { problemOf, type Problem } from "./problem.ts";
 
-/** What a query has come to. */
 export interface Query<T> {
   /**
    * What was loaded last; still there while something is loaded, and after the same failed to be
@@ -20,7 +19,6 @@ export interface Query<T> {
   /** Why the last load failed; undefined when it did not. */
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
-  /** Loads it anew. */
   readonly reload: () => void;
 }
 
@@ -43,7 +41,7 @@ export function useQuery<T>(
     isLoading: true,
   });
   const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((it) => it + 1), []);
+  const reload = useCallback(() => setRound((last) => last + 1), []);
   const latest = useRef(load);
   latest.current = load;
   // What the data was loaded with: after a failure, data of other inputs would be taken for these.

@@ -7,14 +7,14 @@ import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
-import { AUDIT_COLUMNS } from "./audit-table.tsx";
-import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
-import { Empty, Page } from "../ui/page.tsx";
-import { recordIdOf } from "../ui/format.ts";
-import { usePageToken } from "../ui/pager.tsx";
 import { paths } from "../routes/paths.ts";
 import { usePlace } from "../routes/router.ts";
+import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import { recordIdOf } from "../ui/format.ts";
 import { ListView } from "../ui/list-view.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { AUDIT_COLUMNS } from "./audit-table.tsx";
 
 /** Those whose changes are in the log. */
 const SERVICES: readonly DescService[] = [

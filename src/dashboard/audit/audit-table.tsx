@@ -1,16 +1,16 @@
 import {
   AuditActorKind,
+  AuditService,
   type AuditChange,
   type AuditEntry,
-  AuditService,
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
-import { type Query, useRpc } from "../api/use-query.ts";
-import { Section } from "../ui/page.tsx";
+import { useRpc, type Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { type Column, Table } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
+import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
 
 /** What made a change, where its name alone does not say it. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {

@@ -1,8 +1,8 @@
 import { grpcAddress } from "../api/sign-in.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Code } from "../ui/copy-button.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 
 const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,
        "dropoff_lat": 40.6782, "dropoff_lng": -73.9442,

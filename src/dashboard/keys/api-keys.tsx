@@ -3,6 +3,7 @@ import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
+import { DialogButton } from "../ui/dialog.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { ApiCalls } from "./api-calls.tsx";
@@ -12,12 +13,11 @@ import {
   apiKeyFields,
   apiKeyOf,
   createDialog,
-  type KeyOwner,
   KeyTable,
   keyTitle,
   LastUse,
+  type KeyOwner,
 } from "./key-table.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
 
 /** The keys of a workspace, how to call with them, and how much it calls. */
 export function ApiKeysPage() {

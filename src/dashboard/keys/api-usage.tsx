@@ -3,8 +3,8 @@ import type { Usage, UsageHour } from "../../../gen/shipments/v1/report_service_
 import { useRpc } from "../api/use-query.ts";
 import { BarChart, type Point } from "../ui/charts.tsx";
 import { dateOf, numberText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 
 /** Methods that are limited together. */
 const CLASSES = [

@@ -1,10 +1,10 @@
 import type { CallOptions } from "@connectrpc/connect";
 import type { ComponentChildren, VNode } from "preact";
-import { type ApiKey, ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
+import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import { Badge } from "../ui/badge.tsx";
 import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, OverlapField, SelectField, TextField, textOf } from "../ui/fields.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { Table, type Column } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 
@@ -15,7 +15,6 @@ type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "
 interface SecretOwner {
   /** What to do with a new secret. */
   readonly secretText: ComponentChildren;
-  /** Called when a key was changed. */
   readonly changed: () => void;
 }
 

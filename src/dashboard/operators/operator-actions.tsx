@@ -1,7 +1,7 @@
 import {
-  type Operator,
   OperatorKind,
   OperatorRole,
+  type Operator,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -16,7 +16,6 @@ import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
 
 interface ActionProps {
   readonly operator: Operator;
-  /** Called when something was changed. */
   readonly changed: () => void;
 }
 

@@ -1,7 +1,7 @@
 import {
+  OperatorRole,
   type Operator,
   type OperatorKey,
-  OperatorRole,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -9,17 +9,17 @@ import { useAccount, useOperatorRole } from "../api/session.ts";
 import {
   createDialog,
   KEY_USE_COLUMNS,
-  type KeyOwner,
   KeyTable,
   keyTitle,
+  type KeyOwner,
 } from "../keys/key-table.tsx";
 import { Badge } from "../ui/badge.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 import { TextField, textOf } from "../ui/fields.tsx";
 import { Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { isSelf } from "./operator-badge.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
 
 /** What to do with the new key of an operator. */
 export const OPERATOR_KEY_TEXT = (
@@ -30,11 +30,7 @@ export const OPERATOR_KEY_TEXT = (
 );
 
 /** The keys of an operator, which owners change, and the operator its own. */
-export function OperatorKeys(props: {
-  readonly operator: Operator;
-  /** Called when a key was changed. */
-  readonly changed: () => void;
-}) {
+export function OperatorKeys(props: { readonly operator: Operator; readonly changed: () => void }) {
   const { operator } = props;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);

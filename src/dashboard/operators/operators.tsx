@@ -1,27 +1,27 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { useState } from "preact/hooks";
 import {
-  type Operator,
   OperatorKind,
   OperatorRole,
+  type Operator,
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { navigate, usePlace } from "../routes/router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
 import { numberOf, optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
-import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
+import { ListView } from "../ui/list-view.tsx";
 import { Page, Tabs } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { paths } from "../routes/paths.ts";
-import { navigate, usePlace } from "../routes/router.ts";
-import { ListView } from "../ui/list-view.tsx";
-import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
 import { OperatorRoleField } from "./operator-actions.tsx";
+import { isSelf, OPERATOR_KINDS, OPERATOR_ROLES, OperatorBadge } from "./operator-badge.tsx";
+import { OPERATOR_KEY_TEXT } from "./operator-keys.tsx";
 
 /** Those who run the platform; those that were revoked too when the address asks for them. */
 export function OperatorsPage() {

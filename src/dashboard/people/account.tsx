@@ -7,20 +7,20 @@ import { account, useAccount } from "../api/session.ts";
 import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
-import { Badge } from "../ui/badge.tsx";
-import { Dialog, DialogButton } from "../ui/dialog.tsx";
-import { DescriptionList } from "../ui/description-list.tsx";
-import { Form } from "../ui/form.tsx";
-import { TextField, textOf } from "../ui/fields.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import type { Column } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
-import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { browserText } from "./browser-text.ts";
+import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { TextField, textOf } from "../ui/fields.tsx";
+import { Form } from "../ui/form.tsx";
 import { ListView } from "../ui/list-view.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import type { Column } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Time } from "../ui/values.tsx";
+import { browserText } from "./browser-text.ts";
 
 /** The person who has signed in, and the browsers in which they have. */
 export function AccountPage() {

@@ -1,22 +1,22 @@
 import type { VNode } from "preact";
-import { type Member, MemberRole } from "../../../gen/shipments/v1/member_pb.js";
+import { MemberRole, type Member } from "../../../gen/shipments/v1/member_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { hasRole, useAccount, useWorkspace } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
-import { Badge } from "../ui/badge.tsx";
-import { Dialog, DialogButton, openDialog, SecretDialog } from "../ui/dialog.tsx";
-import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
-import { Page } from "../ui/page.tsx";
-import type { Column } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
-import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
+import { Badge } from "../ui/badge.tsx";
 import { ActionButton } from "../ui/button.tsx";
+import { Dialog, DialogButton, openDialog, SecretDialog } from "../ui/dialog.tsx";
+import { optionalTextOf, SelectField, TextField, textOf } from "../ui/fields.tsx";
 import { ListView } from "../ui/list-view.tsx";
+import { Page } from "../ui/page.tsx";
+import type { Column } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Time } from "../ui/values.tsx";
 
 const ROLES: Readonly<Record<MemberRole, string>> = {
   [MemberRole.UNSPECIFIED]: "Unknown",
@@ -89,7 +89,6 @@ function actionsColumn(changed: () => void): Column<Member> {
 
 interface MemberProps {
   readonly member: Member;
-  /** Called when the member is another than before. */
   readonly changed: () => void;
 }
 

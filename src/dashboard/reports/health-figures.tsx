@@ -49,7 +49,7 @@ function state(tone: Tone, text: string): ComponentChildren {
 }
 
 function replicaFigure(replicas: readonly Replica[]): Figure {
-  const up = replicas.filter((it) => it.up);
+  const up = replicas.filter((replica) => replica.up);
   const text = `${up.length} of ${replicas.length} up`;
   const versions = [...new Set(up.map(({ version }) => version))];
   const note =

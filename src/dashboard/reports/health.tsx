@@ -1,15 +1,15 @@
 import {
+  PlatformReportService,
   type AppliedMigration,
   type PlatformHealth,
-  PlatformReportService,
   type Replica,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Figures } from "../ui/description-list.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { healthFigures } from "./health-figures.tsx";
 

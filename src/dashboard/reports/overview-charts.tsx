@@ -1,9 +1,9 @@
 import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
 import { BarChart } from "../ui/charts.tsx";
-import { type Figure, Figures } from "../ui/description-list.tsx";
+import { Figures, type Figure } from "../ui/description-list.tsx";
 import { moneyText, numberText } from "../ui/format.ts";
-import { Money } from "../ui/values.tsx";
 import { Section } from "../ui/page.tsx";
+import { Money } from "../ui/values.tsx";
 
 /** The sums of an overview. */
 export function OverviewFigures({ overview }: { readonly overview: Overview }) {
@@ -58,7 +58,7 @@ function share(part: number): string {
 /** An overview by day, one chart for each of its values. */
 export function OverviewCharts({ overview }: { readonly overview: Overview }) {
   const { days } = overview;
-  const currencies = new Set(days.flatMap(({ revenue }) => revenue.map((it) => it.currency)));
+  const currencies = new Set(days.flatMap(({ revenue }) => revenue.map((sum) => sum.currency)));
   return (
     <div class="charts">
       <DayChart title="Bookings" days={days} valueOf={({ bookings }) => Number(bookings)} />
@@ -83,7 +83,7 @@ export function OverviewCharts({ overview }: { readonly overview: Overview }) {
 function RevenueChart(props: { readonly days: readonly OverviewDay[]; readonly currency: string }) {
   const { days, currency } = props;
   const paidOn = ({ revenue }: OverviewDay) =>
-    revenue.find((it) => it.currency === currency)?.paid ?? 0;
+    revenue.find((sum) => sum.currency === currency)?.paid ?? 0;
   return (
     <DayChart
       title={`Revenue, ${currency}`}

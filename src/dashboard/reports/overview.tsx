@@ -1,17 +1,17 @@
-import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { Overview } from "../../../gen/shipments/v1/report_pb.js";
+import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
-import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
-import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
-import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
-import { Page, Section } from "../ui/page.tsx";
 import { hasRole, useWorkspace } from "../api/session.ts";
+import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
+import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
+import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 
 /**
  * How often the figures are loaded anew, in milliseconds: no event tells of quotes, and an answer may

@@ -3,14 +3,14 @@ import {
   type WorkspaceBookings,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, useDayRange } from "../ui/day-range.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
 import { numberText } from "../ui/format.ts";
+import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { Table, type Column } from "../ui/table.tsx";
 import { Money } from "../ui/values.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { paths } from "../routes/paths.ts";
 
 /** What all workspaces booked on the days that the address names; the last 30 when it names none. */
 export function PlatformOverviewPage() {

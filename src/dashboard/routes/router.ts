@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { withQuery } from "./paths.ts";
 import { createStore, useStore } from "../api/store.ts";
+import { withQuery } from "./paths.ts";
 
 /** Where the browser is: the path and the query of its address. */
 export interface Place {

@@ -85,7 +85,7 @@ function loadIfPersonChanged({ key }: StorageEvent): void {
 
 /**
  * Asks who has signed in, again each time that a lost connection is back, the page is looked at again,
- * or another tab has signed in or out. Gives what ends that.
+ * or another tab has signed in or out. Returns an unsubscribe function.
  */
 function followAccount(): () => void {
   void loadAccount();
@@ -125,7 +125,7 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   useEffect(() => {
     // By what was rendered: the code may have come since then, and then it is time to render again.
     if (page === undefined || Component !== undefined) return;
-    page.load().then(() => setRound((it) => it + 1), reloadOnce);
+    page.load().then(() => setRound((last) => last + 1), reloadOnce);
   }, [page]);
   if (pathname === paths.home({})) return <HomePage />;
   if (isPlatformPath(pathname) && operatorRole === undefined) return <NoOperatorPage />;

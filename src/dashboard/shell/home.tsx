@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAccount } from "../api/session.ts";
-import { Empty, Page, TO_START } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
+import { Empty, Page, TO_START } from "../ui/page.tsx";
 import { takeReturnAddress } from "./return-address.ts";
 
 /** The start: leads on to where the reader was before signing in, or to the first workspace. */

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
 import type { Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import icon from "./icon.svg";
+import { useAccount, WorkspaceId } from "../api/session.ts";
 import { signOut } from "../api/sign-in.ts";
 import { useAction } from "../api/use-action.ts";
-import { useAccount, WorkspaceId } from "../api/session.ts";
-import { NotFoundPage } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
+import { NotFoundPage } from "../ui/page.tsx";
+import icon from "./icon.svg";
 import "./layout.css";
 
 /** The frame around every page: the bar at the top, the navigation, and the page itself. */

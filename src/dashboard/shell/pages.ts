@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { type Path, paths } from "../routes/paths.ts";
+import { paths, type Path } from "../routes/paths.ts";
 
 /** A page, whose code is loaded when it is first shown. */
 export interface Page {

@@ -1,16 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
-import icon from "./icon.svg";
 import { hasKeptForms } from "../api/kept-forms.ts";
 import { sessionEnded } from "../api/session.ts";
 import { identityProvider, signIn } from "../api/sign-in.ts";
 import { useStore } from "../api/store.ts";
-import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
+import { useQuery } from "../api/use-query.ts";
+import { paths, withQuery } from "../routes/paths.ts";
+import { navigate } from "../routes/router.ts";
 import { Code } from "../ui/copy-button.tsx";
 import { Form } from "../ui/form.tsx";
 import { useTitle } from "../ui/page.tsx";
-import { paths, withQuery } from "../routes/paths.ts";
-import { navigate } from "../routes/router.ts";
+import icon from "./icon.svg";
 import { keepReturnAddress, returnAddress } from "./return-address.ts";
 import "./sign-in.css";
 

@@ -1,6 +1,6 @@
-import { usePlace } from "../routes/router.ts";
-import { withQuery } from "../routes/paths.ts";
 import type { Labels } from "../api/problem.ts";
+import { withQuery } from "../routes/paths.ts";
+import { usePlace } from "../routes/router.ts";
 import { Filters, filterValues } from "./filters.tsx";
 import { Tabs } from "./page.tsx";
 

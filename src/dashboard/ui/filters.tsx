@@ -1,12 +1,12 @@
-import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { changeQuery, usePlace } from "../routes/router.ts";
-import { type Choices, SelectField, TextField, textOf } from "./fields.tsx";
+import { Button } from "./button.tsx";
+import { SelectField, TextField, textOf, type Choices } from "./fields.tsx";
 import { recordIdOf } from "./format.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
-import { Button } from "./button.tsx";
 
 /** A field that narrows a list down. */
 export interface Filter {
@@ -54,11 +54,11 @@ function valueOf({ of, choices }: Filter, value: string): string | undefined {
 
 /** Says what of the address is left out, and what can be chosen. */
 function leftOut({ label, of, choices }: Filter, value: string): string {
-  const said = `“${value}” is left out of the filters: ${label}`;
-  if (of === "day") return `${said} takes a day such as 2026-11-01.`;
-  if (of === "number") return `${said} takes a whole number.`;
+  const refusal = `“${value}” is left out of the filters: ${label}`;
+  if (of === "day") return `${refusal} takes a day such as 2026-11-01.`;
+  if (of === "number") return `${refusal} takes a whole number.`;
   const names = choices!.map(([, name]) => name);
-  return `${said} can be ${new Intl.ListFormat(undefined, { type: "disjunction" }).format(names)}.`;
+  return `${refusal} can be ${new Intl.ListFormat(undefined, { type: "disjunction" }).format(names)}.`;
 }
 
 /**

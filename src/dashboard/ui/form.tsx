@@ -1,7 +1,7 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { takeForm, typeAgain, type Typed, watchForm } from "../api/kept-forms.ts";
-import { fieldOf, type Labels, plainText, type Problem } from "../api/problem.ts";
+import { takeForm, typeAgain, watchForm, type Typed } from "../api/kept-forms.ts";
+import { fieldOf, plainText, type Labels, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
 import { toast } from "./toast.tsx";
 import "./form.css";
@@ -47,7 +47,6 @@ export function Form(props: {
   readonly action: SubmitAction;
   /** Tells it from other forms of the page; what the button says when not given. */
   readonly name?: string;
-  /** What the button says. */
   readonly submit: string;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
@@ -169,7 +168,9 @@ function textsWithoutField({ message, fields }: Problem, labels: Labels): readon
   if (all.length === 0) return [message];
   const others = all.filter(([name]) => fieldOf(name, labels) === undefined);
   return [
-    ...new Set(others.flatMap(([name, texts]) => texts.map((it) => plainText(it, name, labels)))),
+    ...new Set(
+      others.flatMap(([name, texts]) => texts.map((text) => plainText(text, name, labels))),
+    ),
   ];
 }
 

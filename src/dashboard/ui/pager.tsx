@@ -63,5 +63,5 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
 /** The cursors of the pages before this one; the first page's is empty. */
 function tokensBefore(): readonly string[] {
   const state: unknown = history.state;
-  return Array.isArray(state) ? state.filter((it) => typeof it === "string") : [];
+  return Array.isArray(state) ? state.filter((token) => typeof token === "string") : [];
 }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { type Labels, plainText, type Problem } from "../api/problem.ts";
+import { plainText, type Labels, type Problem } from "../api/problem.ts";
 import type { Query } from "../api/use-query.ts";
 import { changeQuery } from "../routes/router.ts";
+import { Button } from "./button.tsx";
 import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 import "./query-view.css";
-import { Button } from "./button.tsx";
 
 /** Shows what a query loaded; before, that it is loading, and what went wrong with a way to retry. */
 export function QueryView<T>(props: {

@@ -12,23 +12,23 @@ let lastId = 0;
 export function toast(text: string): void {
   const id = ++lastId;
   messages.set([...messages.get(), { id, text }]);
-  setTimeout(() => messages.set(messages.get().filter((it) => it.id !== id)), SHOWN_MS);
+  setTimeout(() => messages.set(messages.get().filter((message) => message.id !== id)), SHOWN_MS);
 }
 
 /** Where messages can appear now, the uppermost last. */
-const places = createStore<readonly object[]>([]);
+const outlets = createStore<readonly object[]>([]);
 
 /**
  * Where the messages of `toast` appear: in the app, and in each dialog, as screen readers do not see
  * what is outside of an open one.
  */
 export function Toasts() {
-  const [place] = useState(() => ({}));
-  const isUppermost = useStore(places).at(-1) === place;
+  const [outlet] = useState(() => ({}));
+  const isUppermost = useStore(outlets).at(-1) === outlet;
   const shown = useStore(messages);
   useEffect(() => {
-    places.set([...places.get(), place]);
-    return () => places.set(places.get().filter((it) => it !== place));
+    outlets.set([...outlets.get(), outlet]);
+    return () => outlets.set(outlets.get().filter((other) => other !== outlet));
   }, []);
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { dateOf, type Instant, moneyText, relativeText, timeText } from "./format.ts";
+import { dateOf, moneyText, relativeText, timeText, type Instant } from "./format.ts";
 
 /** An amount in major units, in the reader's locale, with its exact value and currency as title. */
 export function Money(props: { readonly amount: number; readonly currency: string }) {

@@ -1,11 +1,11 @@
 import { PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
-import { Badge } from "../ui/badge.tsx";
-import { BookingBlockers } from "./booking-blockers.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { Page, Section } from "../ui/page.tsx";
 import { paths } from "../routes/paths.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { BookingBlockers } from "./booking-blockers.tsx";
 
 /** Through whom a workspace is paid, and which shipments wait for money. */
 export function PaymentsPage({ workspace }: { readonly workspace: string }) {

@@ -2,9 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
+  WorkspaceAdminService,
   type AdminWorkspace,
   type NewRateLimitSchema,
-  WorkspaceAdminService,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -15,7 +15,6 @@ import { toast } from "../ui/toast.tsx";
 
 export interface ActionProps {
   readonly workspace: AdminWorkspace;
-  /** Called when something was changed. */
   readonly changed: () => void;
 }
 

@@ -9,19 +9,18 @@ import {
   apiKeyFields,
   apiKeyOf,
   createDialog,
-  type KeyOwner,
   KeyTable,
   LastUse,
   rotateDialog,
+  type KeyOwner,
 } from "../keys/key-table.tsx";
+import { DialogButton } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { DialogButton } from "../ui/dialog.tsx";
 
 /** The keys of a workspace, as operators see and change them. */
 export function PlatformWorkspaceKeys(props: {
   readonly workspace: bigint;
-  /** Called when a key was changed. */
   readonly changed: () => void;
 }) {
   const { workspace } = props;

@@ -9,11 +9,11 @@ import { numberText, recordIdOf } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import {
-  type ActionProps,
   CALL_CLASSES,
   LimitsButton,
   PaymentsButton,
   WorkspaceActions,
+  type ActionProps,
 } from "./platform-workspace-actions.tsx";
 import { PlatformWorkspaceKeys } from "./platform-workspace-keys.tsx";
 import { WorkspaceBadge } from "./platform-workspaces.tsx";

@@ -1,23 +1,23 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import {
-  type AdminWorkspace,
   WorkspaceAdminService,
+  type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { navigate, usePlace } from "../routes/router.ts";
+import { Badge } from "../ui/badge.tsx";
 import { Dialog, DialogButton, SecretDialog } from "../ui/dialog.tsx";
-import { Empty, Page } from "../ui/page.tsx";
-import { Filters, filterValues } from "../ui/filters.tsx";
 import { CheckField, TextField, textOf } from "../ui/fields.tsx";
+import { Filters, filterValues } from "../ui/filters.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import { Empty, Page } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { paths } from "../routes/paths.ts";
-import { navigate, usePlace } from "../routes/router.ts";
-import { ListView } from "../ui/list-view.tsx";
-import { Badge } from "../ui/badge.tsx";
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },

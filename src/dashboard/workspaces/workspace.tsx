@@ -5,13 +5,13 @@ import type {
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
-import { BookingBlockers } from "./booking-blockers.tsx";
+import { paths } from "../routes/paths.ts";
 import { Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { paths } from "../routes/paths.ts";
+import { QueryView } from "../ui/query-view.tsx";
+import { BookingBlockers } from "./booking-blockers.tsx";
 
 /** What the service knows of a workspace. */
 export function WorkspacePage() {
