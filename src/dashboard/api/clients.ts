@@ -13,7 +13,7 @@ import { noteConnectionLost } from "./connection.ts";
 import { isLost } from "./problem.ts";
 import { noteSignedOut, WorkspaceId } from "./session.ts";
 
-/** Tells the page around a call what its error means for all of it. */
+/** Notes a lost connection or an ended session. */
 export function noteError(thrown: unknown): void {
   const error = ConnectError.from(thrown);
   if (isLost(error)) noteConnectionLost();
@@ -43,7 +43,7 @@ function createTransport(workspace: string | undefined): Transport {
   });
 }
 
-/** Carries calls about the workspace that the page is about. */
+/** The transport of the workspace that the page is about. */
 export function useTransport(): Transport {
   const workspace = useContext(WorkspaceId);
   return useMemo(() => createTransport(workspace), [workspace]);

@@ -3,7 +3,7 @@ import { createStore } from "./store.ts";
 /** Whether the service answered last; false while it cannot be reached. */
 export const connected = createStore(true);
 
-/** How long to wait between two looks at a service that is away, in milliseconds: first, at most. */
+/** Backoff while the service is away, in milliseconds: first, at most. */
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
 

@@ -43,7 +43,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** What the JSON API refused, as a call would have been refused. */
+/** The refusal of a call that the JSON API refused. */
 async function refusalOf(response: Response): Promise<ConnectError> {
   const code = CODES[response.status] ?? Code.InvalidArgument;
   const { message, errors = {} } = await bodyOf(response);

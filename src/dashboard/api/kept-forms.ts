@@ -13,7 +13,7 @@ interface Kept {
 /** The forms that are shown, by their address and name; null for one into which nothing was typed. */
 const shown = new Map<string, () => HTMLFormElement | null>();
 
-/** Has what is typed into a form kept when the session ends; returns an unsubscribe function. */
+/** Keeps what is typed into a form when the session ends; returns an unsubscribe function. */
 export function watchForm(name: string, typedInto: () => HTMLFormElement | null): () => void {
   const key = keyOf(name);
   shown.set(key, typedInto);
@@ -37,7 +37,6 @@ export function keepForms(person: string): void {
   }
 }
 
-/** Whether anything is kept. */
 export function hasKeptForms(): boolean {
   return sessionStorage.getItem(KEY) !== null;
 }

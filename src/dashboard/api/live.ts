@@ -5,7 +5,7 @@ import { clientFor, noteError } from "./clients.ts";
 import { untilElapsed } from "./connection.ts";
 import { WorkspaceId } from "./session.ts";
 
-/** The least time between two calls for events, in milliseconds, however many there are. */
+/** Least time between two calls of a listener, in milliseconds. */
 const LEAST_MS = 1_000;
 /** The service says something every 15 seconds at least; a stream silent for longer is broken. */
 const SILENCE_MS = 30_000;
@@ -43,10 +43,10 @@ export function useLive(changed: () => void, concerns?: (event: Event) => boolea
   }, [workspace]);
 }
 
-/** Told of each event, and without one when events may have been missed. */
+/** Called with each event, and without one when events may have been missed. */
 type Listener = (event: Event | undefined) => void;
 
-/** What happens in one workspace, for all parts of the page that want to know. */
+/** The events of one workspace, for all listeners of the page. */
 interface Feed {
   readonly listeners: Set<Listener>;
   readonly close: () => void;
@@ -116,7 +116,7 @@ function openFeed(workspace: string): Feed {
   return { listeners, close };
 }
 
-/** Reads one stream until it ends, in whatever way. */
+/** Reads one stream until it ends or fails. */
 async function watchOnce(
   workspace: string,
   cursor: string | undefined,

@@ -24,7 +24,7 @@ export interface Problem {
 /** What a message ends with when there is more to say, which the fields say. */
 const MORE_ERRORS = / \(and \d+ more errors?\)$/;
 
-/** Says what went wrong with a call in one form, whatever was thrown. */
+/** The problem that whatever was thrown stands for. */
 export function problemOf(thrown: unknown): Problem {
   const error = ConnectError.from(thrown);
   const [info] = error.findDetails(ErrorInfoSchema);
@@ -93,7 +93,6 @@ export function fieldOf(name: string, labels: Labels): string | undefined {
   return [name, name.replace(/[.[].*$/, "")].find((field) => labels.has(field));
 }
 
-/** What a field is called at the beginning of a sentence, with the key of an element of it. */
 function titleOf(name: string, labels: Labels): string {
   const field = fieldOf(name, labels);
   const words = wordsOf(name);

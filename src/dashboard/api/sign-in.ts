@@ -41,7 +41,6 @@ export async function signOut(): Promise<void> {
   noteLeft();
 }
 
-/** Sends a form; its answer leads to another page when it was taken. */
 async function postForm(path: string, fields: Readonly<Record<string, string>>): Promise<void> {
   const body = new URLSearchParams(fields);
   let response: Response;

@@ -2,7 +2,6 @@ import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useRef, useState } from "preact/hooks";
 import { problemOf, type Problem } from "./problem.ts";
 
-/** Something that the reader can have done, and what became of it. */
 export interface Action<A extends readonly unknown[]> {
   /** Does it; a second call while it is in flight does nothing. Never rejects. */
   readonly run: (...args: A) => Promise<void>;

@@ -100,7 +100,7 @@ function isCancelled(error: unknown): boolean {
   return ConnectError.from(error).code === Code.Canceled;
 }
 
-/** Does something again and again while the page is visible, such as loading a state anew. */
+/** Calls `work` at an interval while the page is visible. */
 export function useRepeat(work: () => void, intervalMs: number): void {
   useEffect(() => {
     const timer = setInterval(() => {

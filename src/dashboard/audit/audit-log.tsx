@@ -16,7 +16,6 @@ import { Empty, Page } from "../ui/page.tsx";
 import { usePageToken } from "../ui/pager.tsx";
 import { AUDIT_COLUMNS } from "./audit-table.tsx";
 
-/** Those whose changes are in the log. */
 const SERVICES: readonly DescService[] = [
   ApiKeyService,
   MemberService,
@@ -68,7 +67,6 @@ export function AuditLogPage() {
   );
 }
 
-/** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams) {
   const { operator, workspace, action, subject, from, to } = filterValues(query, FILTERS);
   return {

@@ -12,7 +12,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
-/** What made a change, where its name alone does not say it. */
+/** Kinds of actors, where the name alone does not say it. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.UNSPECIFIED]: undefined,
   [AuditActorKind.OPERATOR]: "operator",
@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.PERSON]: "member",
 };
 
-/** What a table says of administrative changes, each property before and after. */
+/** Columns of administrative changes, each property before and after. */
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     header: "When",
@@ -91,7 +91,6 @@ function Value({ text }: { readonly text: string | undefined }) {
   return <span>{text === "" ? "“”" : text}</span>;
 }
 
-/** The latest changes in a workspace, or by an operator. */
 export function useRecentChanges(
   filter: { readonly workspace: bigint } | { readonly operator: bigint },
 ): Query<ListAuditEntriesResponse> {

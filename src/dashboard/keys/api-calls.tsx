@@ -31,7 +31,6 @@ export function ApiCalls() {
   );
 }
 
-/** Asks for a quote by JSON. */
 function curlCommand(origin: string): string {
   return `export SHIPMENTS_KEY=shp_...
 curl -sS ${origin}/v1/shipments/quote \\
@@ -40,7 +39,6 @@ curl -sS ${origin}/v1/shipments/quote \\
   -d '${ROUTE}'`;
 }
 
-/** Asks for a quote by gRPC. */
 function grpcCommand(address: string): string {
   const cleartext = address.startsWith("http:") ? " --http2-prior-knowledge" : "";
   return `npx @bufbuild/buf curl --protocol grpc${cleartext} \\

@@ -8,7 +8,6 @@ import { Table, type Column } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 
-/** A key of a workspace or of an operator. */
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
 /** Whoever is given a new secret. */
@@ -18,7 +17,7 @@ interface SecretOwner {
   readonly changed: () => void;
 }
 
-/** Keys of a workspace or an operator: the calls that change them, and what is said of them. */
+/** The calls that change the keys of a workspace or an operator, and the texts about them. */
 export interface KeyOwner<K extends Key> extends SecretOwner {
   /** Creates a key with what the fields hold; returns its secret. */
   readonly create: (form: FormData, idempotencyOptions: CallOptions) => Promise<string>;
@@ -149,7 +148,7 @@ function secretDialog({ changed, secretText }: SecretOwner, secret: string): VNo
   );
 }
 
-/** What every table of keys says of their use. */
+/** Columns that every table of keys has. */
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
   { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
@@ -158,7 +157,7 @@ export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
   },
 ];
 
-/** What a table says of the keys of a workspace. */
+/** Columns of the keys of a workspace. */
 export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
   {
     header: "Name",

@@ -5,7 +5,6 @@ import {
 } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { Badge } from "../ui/badge.tsx";
 
-/** What each role is called. */
 export const OPERATOR_ROLES: Readonly<Record<OperatorRole, string>> = {
   [OperatorRole.UNSPECIFIED]: "Unknown",
   [OperatorRole.VIEWER]: "Viewer",
@@ -13,14 +12,12 @@ export const OPERATOR_ROLES: Readonly<Record<OperatorRole, string>> = {
   [OperatorRole.OWNER]: "Owner",
 };
 
-/** What each kind is called. */
 export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
   [OperatorKind.UNSPECIFIED]: "Unknown",
   [OperatorKind.PERSON]: "Person",
   [OperatorKind.MACHINE]: "Machine",
 };
 
-/** Whether an operator may call. */
 export function OperatorBadge({ operator }: { readonly operator: Operator }) {
   return operator.revokedAt === undefined ? (
     <Badge tone="good">Active</Badge>

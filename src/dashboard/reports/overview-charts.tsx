@@ -5,7 +5,6 @@ import { moneyText, numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { Money } from "../ui/values.tsx";
 
-/** The sums of an overview. */
 export function OverviewFigures({ overview }: { readonly overview: Overview }) {
   if (overview.totals === undefined) return null;
   const { bookings, cancellations, revenue, quotes, quoteToBooking } = overview.totals;

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import "./charts.css";
 
-/** A value of a chart. */
 export interface Point {
   /** What the value belongs to, such as a day. */
   readonly label: string;

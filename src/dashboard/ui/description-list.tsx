@@ -17,7 +17,6 @@ export function DescriptionList(props: {
   );
 }
 
-/** A value at a glance. */
 export interface Figure {
   readonly term: string;
   readonly value: ComponentChildren;

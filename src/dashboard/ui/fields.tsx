@@ -20,7 +20,6 @@ function useErrors({ name, label }: FieldProps, value?: unknown): readonly strin
     .flatMap(([about, texts]) => texts.map((text) => plainText(text, about, labels)));
 }
 
-/** What every field has. */
 interface FieldProps {
   /** The name of the request's field. */
   readonly name: string;
@@ -80,7 +79,6 @@ export function Field(
 /** Values and what they are called. */
 export type Choices = readonly (readonly [value: string, label: string])[];
 
-/** What can be typed into. */
 interface TypedProps extends FieldProps {
   /** What it holds at first; later changes of it are shown too. */
   readonly value?: string | number | undefined;
@@ -200,7 +198,7 @@ export function ChoicesField(
   );
 }
 
-/** Yes or no, which nothing can be wrong with: what is said of it stands above the buttons. */
+/** Yes or no. It shows no refusal: that stands above the buttons. */
 export function CheckField(props: FieldProps & { readonly checked?: boolean }) {
   const id = useId();
   return (

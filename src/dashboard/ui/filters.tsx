@@ -8,17 +8,15 @@ import { recordIdOf } from "./format.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
 
-/** A field that narrows a list down. */
 export interface Filter {
   readonly label: string;
-  /** Of any text unless told otherwise: a day as `2026-11-01`, the number of a record, or one of `choices`. */
+  /** Of any text by default: a day as `2026-11-01`, the number of a record, or one of `choices`. */
   readonly of?: "day" | "number";
   /** Values and what they are called, besides any. */
   readonly choices?: Choices;
   readonly placeholder?: string;
 }
 
-/** Filters by their names, which are those in the address. */
 export type FilterFields = Readonly<Record<string, Filter>>;
 
 /** What the address asks for, by the names of filters; without what a filter cannot be. */

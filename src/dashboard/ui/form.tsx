@@ -9,9 +9,9 @@ import "./form.css";
 /** What the fields of a form need of it. */
 interface FormState {
   readonly problem: Problem | undefined;
-  /** What the fields there are are called; what is said of others is said above the buttons. */
+  /** Labels by the names of the fields; refusals of other names stand above the buttons. */
   readonly labels: Map<string, string>;
-  /** The fields that were changed since the problem: what was said of them may be right by now. */
+  /** Fields changed since the problem, whose refusals no longer show. */
   readonly edited: ReadonlySet<string>;
   /** What was typed before the session ended, which the form is about to put into its fields. */
   readonly kept: Typed;
@@ -26,7 +26,6 @@ export const FormContext = createContext<FormState>({
   kept: [],
 });
 
-/** Runs with what was typed. */
 export type SubmitAction = Action<readonly [FormData]>;
 
 /**
@@ -103,7 +102,7 @@ export function Form(props: {
   );
 }
 
-/** Has what is typed into a form outlast the session, and puts it into the fields again. */
+/** Restores what was typed before the session ended. */
 function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
   const [kept] = useState(() => takeForm(name) ?? NOTHING_TYPED);
   const isTyped = useRef(false);
@@ -122,7 +121,7 @@ export function useKeptRows(part: RegExp): number {
   return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
 }
 
-/** The fields that were changed since a problem, and what notes that one is. */
+/** Tracks which fields were changed since a problem. */
 function useEdited(problem: Problem | undefined) {
   const [state, setState] = useState({ problem, edited: UNEDITED });
   const edited = state.problem === problem ? state.edited : UNEDITED;
@@ -174,7 +173,7 @@ function textsWithoutField({ message, fields }: Problem, labels: Labels): readon
   ];
 }
 
-/** Why the form around it was refused last; undefined when it was not. */
+/** The last refusal of the form around it. */
 export function useFormProblem(): Problem | undefined {
   return useContext(FormContext).problem;
 }

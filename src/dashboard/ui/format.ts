@@ -3,7 +3,6 @@ import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 /** A time of a message, or of the browser. */
 export type Instant = Timestamp | Date;
 
-/** As the browser's own type. */
 export function dateOf(instant: Instant): Date {
   return instant instanceof Date ? instant : timestampDate(instant);
 }

@@ -3,7 +3,6 @@ import { useEffect } from "preact/hooks";
 import { paths } from "../routes/paths.ts";
 import "./page.css";
 
-/** A text that leads to an address. */
 export interface Link {
   readonly label: string;
   readonly href: string;
@@ -86,7 +85,6 @@ export function Empty(props: {
   );
 }
 
-/** Leads to the start of the dashboard. */
 export const TO_START: Link = { label: "Go to the start", href: paths.home({}) };
 
 /** Shown at an address that leads to no page. */

@@ -63,7 +63,6 @@ function NoSuchPage() {
   );
 }
 
-/** What went wrong. */
 export function ProblemNote(props: {
   readonly problem: Problem;
   /** What fields are called that the problem may be about. */

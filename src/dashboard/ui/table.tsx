@@ -3,7 +3,6 @@ import { useRef } from "preact/hooks";
 import { useKeys } from "./use-keys.ts";
 import "./table.css";
 
-/** A column of a table. */
 export interface Column<T> {
   readonly header: string;
   readonly cell: (row: T) => ComponentChildren;

@@ -15,7 +15,7 @@ export function toast(text: string): void {
   setTimeout(() => messages.set(messages.get().filter((message) => message.id !== id)), SHOWN_MS);
 }
 
-/** Where messages can appear now, the uppermost last. */
+/** Mounted `Toasts`, the uppermost last. */
 const outlets = createStore<readonly object[]>([]);
 
 /**

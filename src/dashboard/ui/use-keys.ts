@@ -6,7 +6,7 @@ export type Keys = Readonly<Record<string, () => void>>;
 /** Elements that use these keys themselves. */
 const OWN_KEYS = "input, textarea, select, [contenteditable], dialog, [data-own-keys]";
 
-/** Has single keys do something while the page is shown, except where something is typed. */
+/** Binds single keys while the page is shown, except where something is typed. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;

@@ -11,7 +11,7 @@ export function Money(props: { readonly amount: number; readonly currency: strin
   );
 }
 
-/** How often a relative time is said anew, in milliseconds. */
+/** Refresh of relative times, in milliseconds. */
 const REFRESH_MS = 30_000;
 
 /**

@@ -7,7 +7,6 @@ import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "./booking-blockers.tsx";
 
-/** Through whom a workspace is paid, and which shipments wait for money. */
 export function PaymentsPage({ workspace }: { readonly workspace: string }) {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const provider = query.data?.data?.paymentProvider;

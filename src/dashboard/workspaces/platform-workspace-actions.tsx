@@ -34,13 +34,11 @@ export function WorkspaceActions(props: ActionProps) {
   );
 }
 
-/** Changes how often a workspace may call. */
 export function LimitsButton(props: ActionProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return <DialogButton dialog={<LimitsDialog {...props} />}>Change limits</DialogButton>;
 }
 
-/** Connects or disconnects the payment provider. */
 export function PaymentsButton(props: ActionProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return (

@@ -18,7 +18,6 @@ import {
 import { PlatformWorkspaceKeys } from "./platform-workspace-keys.tsx";
 import { WorkspaceBadge } from "./platform-workspaces.tsx";
 
-/** One workspace as operators see and change it. */
 export function PlatformWorkspacePage(props: { readonly workspace: string }) {
   const id = recordIdOf(props.workspace) ?? 0n;
   const query = useRpc(WorkspaceAdminService.method.getWorkspace, { workspace: id });
@@ -72,7 +71,6 @@ function About(props: ActionProps) {
   );
 }
 
-/** How often a workspace may call. */
 function Limits(props: ActionProps) {
   const { limits } = props.workspace;
   return (

@@ -72,7 +72,6 @@ const FILTERS = {
   },
 } as const;
 
-/** What the query of the address asks for. */
 function filtersOf(query: URLSearchParams) {
   const { name_contains: nameContains, suspended } = filterValues(query, FILTERS);
   return { nameContains, suspended: suspended === undefined ? undefined : suspended === "true" };
@@ -126,7 +125,6 @@ function CreateDialog() {
   );
 }
 
-/** Whether the calls of a workspace are taken. */
 export function WorkspaceBadge({ workspace }: { readonly workspace: AdminWorkspace }) {
   return workspace.suspendedAt === undefined ? (
     <Badge tone="good">Active</Badge>

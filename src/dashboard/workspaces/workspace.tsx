@@ -13,7 +13,6 @@ import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "./booking-blockers.tsx";
 
-/** What the service knows of a workspace. */
 export function WorkspacePage() {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   return (
