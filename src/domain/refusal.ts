@@ -1,69 +1,98 @@
+import { MAX_MEMBERS, MAX_TARIFF_DRAFTS, MAX_WEBHOOKS } from "./limits.ts";
 import type { RateLimitState } from "./rate-limit.ts";
 
 /**
  * Why a call can be refused: a closed set, stable for programs. These are the `reason`s of
- * `google.rpc.ErrorInfo` in the domain `shipments.v1`, and the `code`s of JSON errors.
+ * `google.rpc.ErrorInfo` in the domain `shipments.v1`, and the `code`s of JSON errors. With the words of
+ * those that are always worded alike, after the subject they are about, if any; null for the others.
  */
-export type RefusalReason =
-  | "REQUEST_MALFORMED"
-  | "REQUEST_TIMEOUT"
-  | "HEADERS_TOO_LARGE"
-  | "BODY_UNREADABLE"
-  | "BODY_NOT_JSON"
-  | "BODY_TOO_LARGE"
-  | "FIELD_INVALID"
-  | "CREDENTIAL_REFUSED"
-  | "WORKSPACE_SUSPENDED"
-  | "ROLE_INSUFFICIENT"
-  | "SCOPE_INSUFFICIENT"
-  | "CROSS_SITE"
-  | "SIGN_IN_REFUSED"
-  | "NOT_A_MEMBER"
-  | "NOT_AN_OPERATOR"
-  | "RATE_LIMITED"
-  | "NO_SUCH_METHOD"
-  | "METHOD_NOT_ALLOWED"
-  | "SHIPMENT_NOT_FOUND"
-  | "SHIPMENT_STATE"
-  | "CUSTOMER_NOT_FOUND"
-  | "CUSTOMER_TAKEN"
-  | "ETAG_STALE"
-  | "EXTERNAL_REFERENCE_TAKEN"
-  | "IDEMPOTENCY_KEY_IN_USE"
-  | "IDEMPOTENCY_KEY_REUSED"
-  | "PAYMENT_MISMATCH"
-  | "PRICE_CHANGED"
-  | "ROUTE_NOT_COVERED"
-  | "WEIGHT_NOT_SERVED"
-  | "PAYMENT_PROVIDER_NOT_CONNECTED"
-  | "EVENT_NOT_FOUND"
-  | "WEBHOOK_NOT_FOUND"
-  | "DELIVERY_NOT_FOUND"
-  | "WEBHOOK_LIMIT"
-  | "WEBHOOK_DISABLED"
-  | "API_KEY_NOT_FOUND"
-  | "API_KEY_LIMIT"
-  | "API_KEY_LAST"
-  | "MEMBER_NOT_FOUND"
-  | "MEMBER_LIMIT"
-  | "MEMBER_LAST_ADMIN"
-  | "SESSION_NOT_FOUND"
-  | "SESSION_BOUND"
-  | "OPERATOR_NOT_FOUND"
-  | "OPERATOR_EMAIL_TAKEN"
-  | "OPERATOR_REVOKED"
-  | "OPERATOR_LAST_OWNER"
-  | "WORKSPACE_NOT_FOUND"
-  | "TARIFF_VERSION_NOT_FOUND"
-  | "TARIFF_DRAFT_NOT_FOUND"
-  | "TARIFF_DRAFT_LIMIT"
-  | "TARIFF_FAULTY"
-  | "TARIFF_REPLACED"
-  | "TARIFF_SCHEDULED"
-  | "TARIFF_NOT_SCHEDULED"
-  | "UNAVAILABLE"
-  | "DEADLINE_EXCEEDED"
-  | "INTERNAL";
+const REASONS = {
+  REQUEST_MALFORMED: null,
+  REQUEST_TIMEOUT: "The request took too long to arrive.",
+  HEADERS_TOO_LARGE: "The headers are too large.",
+  BODY_UNREADABLE: null,
+  BODY_NOT_JSON: null,
+  BODY_TOO_LARGE: null,
+  FIELD_INVALID: null,
+  CREDENTIAL_REFUSED: null,
+  WORKSPACE_SUSPENDED:
+    "The workspace is suspended: its calls are refused until the platform resumes it.",
+  ROLE_INSUFFICIENT: null,
+  SCOPE_INSUFFICIENT: null,
+  CROSS_SITE: "Calls with a session are taken from pages of this site alone.",
+  SIGN_IN_REFUSED: null,
+  NOT_A_MEMBER: "You are no member of a workspace with this id.",
+  NOT_AN_OPERATOR: "Your account is not that of an operator of the platform.",
+  RATE_LIMITED: null,
+  NO_SUCH_METHOD: null,
+  METHOD_NOT_ALLOWED: null,
+  SHIPMENT_NOT_FOUND: "There is no such shipment.",
+  SHIPMENT_STATE: null,
+  CUSTOMER_NOT_FOUND: "There is no such customer.",
+  CUSTOMER_TAKEN: ["customer", "Another customer of the workspace has this name and email."],
+  ETAG_STALE: null,
+  EXTERNAL_REFERENCE_TAKEN: null,
+  IDEMPOTENCY_KEY_IN_USE: [
+    "idempotency_key",
+    "A call with this idempotency key is still running; try again in a moment.",
+  ],
+  IDEMPOTENCY_KEY_REUSED: [
+    "idempotency_key",
+    "This idempotency key came with another request before; use a new key for every request.",
+  ],
+  PAYMENT_MISMATCH: null,
+  PRICE_CHANGED: null,
+  ROUTE_NOT_COVERED: null,
+  WEIGHT_NOT_SERVED: null,
+  PAYMENT_PROVIDER_NOT_CONNECTED: [
+    "payment_provider",
+    "The workspace has no payment provider connected; connect one before booking.",
+  ],
+  EVENT_NOT_FOUND: "There is no such event.",
+  WEBHOOK_NOT_FOUND: "There is no such webhook.",
+  DELIVERY_NOT_FOUND: "There is no such delivery.",
+  WEBHOOK_LIMIT: ["webhook", `The workspace has ${MAX_WEBHOOKS} webhooks, and no more fit.`],
+  WEBHOOK_DISABLED: ["webhook", "The webhook is disabled; enable it first."],
+  API_KEY_NOT_FOUND: "There is no such key.",
+  API_KEY_LIMIT: null,
+  API_KEY_LAST: null,
+  MEMBER_NOT_FOUND: "The workspace has no member with this id.",
+  MEMBER_LIMIT: ["member", `The workspace has ${MAX_MEMBERS} members, and no more fit.`],
+  MEMBER_LAST_ADMIN: [
+    "person",
+    "This is the workspace's last admin; make somebody else an admin first.",
+  ],
+  SESSION_NOT_FOUND: "You have no session with this id.",
+  SESSION_BOUND: "This session is for one workspace alone, and others know you by this name too.",
+  OPERATOR_NOT_FOUND: "There is no such operator.",
+  OPERATOR_EMAIL_TAKEN: ["email", "Another operator has this email."],
+  OPERATOR_REVOKED: ["operator", "The operator was revoked, and cannot be changed."],
+  OPERATOR_LAST_OWNER: ["operator", "The operator is the last owner: make another one first."],
+  WORKSPACE_NOT_FOUND: null,
+  TARIFF_VERSION_NOT_FOUND: null,
+  TARIFF_DRAFT_NOT_FOUND: "There is no such draft.",
+  TARIFF_DRAFT_LIMIT: [
+    "tariff_draft",
+    `There are ${MAX_TARIFF_DRAFTS} drafts, and no more fit; delete one.`,
+  ],
+  TARIFF_FAULTY: null,
+  TARIFF_REPLACED: null,
+  TARIFF_SCHEDULED: null,
+  TARIFF_NOT_SCHEDULED: null,
+  UNAVAILABLE: null,
+  DEADLINE_EXCEEDED: "The caller's deadline passed before the answer.",
+  INTERNAL: "The service failed; report this with the request id.",
+} as const satisfies Readonly<Record<string, Words | null>>;
+
+type Words = string | readonly [subject: string, text: string];
+
+/** Why a call can be refused. */
+export type RefusalReason = keyof typeof REASONS;
+
+/** A reason that is always worded alike. */
+export type FixedReason = {
+  [R in RefusalReason]: (typeof REASONS)[R] extends null ? never : R;
+}[RefusalReason];
 
 /**
  * One thing that is wrong, in words for people, and the field or subject it is about, where there
@@ -119,14 +148,34 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal for a single reason. */
+/** A refusal for a single reason; the text can be left out where it is always the same. */
+export function refuse(reason: FixedReason, options?: RefusalOptions): Refusal;
 export function refuse(
   reason: RefusalReason,
   text: string,
-  options: RefusalOptions & { readonly subject?: string } = {},
+  options?: RefusalOptions & { readonly subject?: string },
+): Refusal;
+export function refuse(
+  reason: RefusalReason,
+  given?: string | RefusalOptions,
+  { subject, ...options }: RefusalOptions & { readonly subject?: string } = {},
 ): Refusal {
-  const { subject, ...rest } = options;
-  return new Refusal([subject === undefined ? { reason, text } : { reason, subject, text }], rest);
+  if (typeof given !== "string") return new Refusal([fixedViolation(reason as FixedReason)], given);
+  const violation = { reason, text: given };
+  return new Refusal([subject === undefined ? violation : { ...violation, subject }], options);
+}
+
+/** Whether a reason is always worded alike. */
+export function isFixed(reason: RefusalReason): reason is FixedReason {
+  return REASONS[reason] !== null;
+}
+
+/** What a refusal for a reason says that is always worded alike. */
+export function fixedViolation(reason: FixedReason): Violation {
+  const words: Words = REASONS[reason];
+  if (typeof words === "string") return { reason, text: words };
+  const [subject, text] = words;
+  return { reason, subject, text };
 }
 
 /** The refusal of a call that cannot be served now but may be in a moment. */

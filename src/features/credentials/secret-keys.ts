@@ -70,7 +70,7 @@ export function createKey(prefix: KeyPrefix) {
  */
 export function pickKey<Key extends StoredKey>(working: readonly Key[], id: string): Key {
   const found = working.find((key) => key.id === id);
-  if (found === undefined) throw refuse("API_KEY_NOT_FOUND", "There is no such key.");
+  if (found === undefined) throw refuse("API_KEY_NOT_FOUND");
   return found;
 }
 

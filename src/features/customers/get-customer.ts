@@ -40,7 +40,7 @@ export async function findCustomer(
   const id = readRecordId(named) ?? 0;
   if (lock !== undefined) await runStatement(em, LOCK_CUSTOMER, [workspace, id]);
   const found = await em.findOne(Customer, { workspace, id });
-  if (found === null) throw refuse("CUSTOMER_NOT_FOUND", "There is no such customer.");
+  if (found === null) throw refuse("CUSTOMER_NOT_FOUND");
   return found;
 }
 

@@ -36,8 +36,7 @@ export function updateCustomer(
       await tx.flush();
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      const text = "Another customer of the workspace has this name and email.";
-      throw refuse("CUSTOMER_TAKEN", text, { subject: "customer" });
+      throw refuse("CUSTOMER_TAKEN");
     }
     return create(UpdateCustomerResponseSchema, { data: customerMessage(customer) });
   });

@@ -122,11 +122,7 @@ function ownerOf({ caller }: RepeatableCall): number {
 
 /** The error of a call whose key another call in flight has. */
 export function keyInUseError(): Refusal {
-  return refuse(
-    "IDEMPOTENCY_KEY_IN_USE",
-    "A call with this idempotency key is still running; try again in a moment.",
-    { subject: "idempotency_key", retryAfterSeconds: 1 },
-  );
+  return refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 });
 }
 
 /** Tries to lock each key, without waiting for a transaction that holds it. */
@@ -202,11 +198,7 @@ function requestDigest(method: DescMethodUnary, request: Message): string {
 }
 
 function keyReusedError(): Refusal {
-  return refuse(
-    "IDEMPOTENCY_KEY_REUSED",
-    "This idempotency key came with another request before; use a new key for every request.",
-    { subject: "idempotency_key" },
-  );
+  return refuse("IDEMPOTENCY_KEY_REUSED");
 }
 
 function sealedError(): Refusal {

@@ -34,9 +34,7 @@ export function changeOperator<M extends DescMethodUnary>(
     const operator = await findOperator(tx, request.operator);
     const { id, revokedAt } = operator;
     if (revokedAt) {
-      throw refuse("OPERATOR_REVOKED", "The operator was revoked, and cannot be changed.", {
-        subject: "operator",
-      });
+      throw refuse("OPERATOR_REVOKED");
     }
     const { changes, ...rest } = await change(tx, operator);
     if (changes !== undefined) recordChange(tx, call, { subject: `operator/${id}`, changes });
@@ -53,7 +51,7 @@ export function changeOperator<M extends DescMethodUnary>(
 export async function findOperator(em: EntityManager, sent: bigint): Promise<Operator> {
   const id = readRecordId(sent);
   const found = id === undefined ? null : await em.findOne(Operator, id);
-  if (found === null) throw refuse("OPERATOR_NOT_FOUND", "There is no such operator.");
+  if (found === null) throw refuse("OPERATOR_NOT_FOUND");
   return found;
 }
 
@@ -91,9 +89,7 @@ export async function assertAnotherOwner(
   if (role !== "owner") return;
   const others = { role: "owner", revokedAt: null, id: { $ne: id } } as const;
   if ((await tx.count(Operator, others)) > 0) return;
-  throw refuse("OPERATOR_LAST_OWNER", "The operator is the last owner: make another one first.", {
-    subject: "operator",
-  });
+  throw refuse("OPERATOR_LAST_OWNER");
 }
 
 /**
@@ -111,7 +107,7 @@ export async function assertEmailFree(
   const others = except === undefined ? {} : { id: { $ne: except } };
   const withEmail = { [raw("lower(email)")]: email.toLowerCase(), revokedAt: null, ...others };
   if ((await tx.count(Operator, withEmail)) === 0) return;
-  throw refuse("OPERATOR_EMAIL_TAKEN", "Another operator has this email.", { subject: "email" });
+  throw refuse("OPERATOR_EMAIL_TAKEN");
 }
 
 /** The refusal of a person without an email, by which they sign in. */

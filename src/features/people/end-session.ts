@@ -27,6 +27,6 @@ export async function endSession(
     person: personId,
     ...(boundTo === null ? {} : { workspace: boundTo }),
   });
-  if (ended === 0) throw refuse("SESSION_NOT_FOUND", "You have no session with this id.");
+  if (ended === 0) throw refuse("SESSION_NOT_FOUND");
   return create(EndSessionResponseSchema);
 }

@@ -59,7 +59,7 @@ export async function findMemberForUpdate(
   const membership =
     person === undefined ? null : await tx.findOne(Membership, { workspace, person });
   if (membership === null) {
-    throw refuse("MEMBER_NOT_FOUND", "The workspace has no member with this id.");
+    throw refuse("MEMBER_NOT_FOUND");
   }
   return { membership, person: await tx.findOneOrFail(Person, membership.person) };
 }
@@ -84,8 +84,7 @@ export async function flushMembership(
 ): Promise<void> {
   await tx.flush();
   if (before === "admin" && (await tx.count(Membership, { workspace, role: "admin" })) === 0) {
-    const text = "This is the workspace's last admin; make somebody else an admin first.";
-    throw refuse("MEMBER_LAST_ADMIN", text, { subject: "person" });
+    throw refuse("MEMBER_LAST_ADMIN");
   }
   const changes = changesBetween({ role: before }, { role: after });
   recordChange(tx, call, { subject: `person/${person}`, workspaceId: workspace, changes });
@@ -138,9 +137,7 @@ async function createMembership(
 ): Promise<Membership> {
   const count = await tx.count(Membership, { workspace });
   if (count >= MAX_MEMBERS) {
-    throw refuse("MEMBER_LIMIT", `The workspace has ${MAX_MEMBERS} members, and no more fit.`, {
-      subject: "member",
-    });
+    throw refuse("MEMBER_LIMIT");
   }
   const given = role ?? (count === 0 ? roleOfFirst : "viewer");
   return tx.create(Membership, { workspace, person, role: given, createdAt: new Date() });

@@ -93,7 +93,7 @@ async function findCaller(
 /** Under the operator's name, which owners give: people change their own, and the audit log names operators. */
 function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
   if (operatorId === null || operatorName === null || operatorRole === null) {
-    throw refuse("NOT_AN_OPERATOR", "Your account is not that of an operator of the platform.");
+    throw refuse("NOT_AN_OPERATOR");
   }
   return {
     audience: "operator",
@@ -150,5 +150,5 @@ function workspaceMissingError() {
 }
 
 function notAMemberError() {
-  return refuse("NOT_A_MEMBER", "You are no member of a workspace with this id.");
+  return refuse("NOT_A_MEMBER");
 }

@@ -24,8 +24,7 @@ export async function updateAccount(
 ): Promise<UpdateAccountResponse> {
   const writing = em.fork();
   if (caller.boundTo !== null && (await actsElsewhere(writing, caller))) {
-    const text = "This session is for one workspace alone, and others know you by this name too.";
-    throw refuse("SESSION_BOUND", text);
+    throw refuse("SESSION_BOUND");
   }
   await writing.nativeUpdate(Person, { id: caller.personId }, { name });
   return create(UpdateAccountResponseSchema, { data: await loadAccount(writing, caller) });

@@ -12,7 +12,7 @@ import { foldEmail } from "../customers/link-customers.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
 import { type CoveredQuote, quote, type Quote, roundKm } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
-import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
+import { fixedViolation, Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
 import { priceInMajor } from "../../domain/pricing/price-in-major.ts";
 import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
@@ -126,7 +126,9 @@ function acceptBooking(
   const { request } = booking;
   const result = quote(pricing, routeOf(request));
   const violations = coverageViolations(result);
-  if (!facts.providerConnected) violations.push(PROVIDER_MISSING);
+  if (!facts.providerConnected) {
+    violations.push(fixedViolation("PAYMENT_PROVIDER_NOT_CONNECTED"));
+  }
   if (violations.length > 0) throw new Refusal(violations as [Violation, ...Violation[]]);
   const priced = result as CoveredQuote;
   assertExpectedPrice(priced, request);
@@ -134,12 +136,6 @@ function acceptBooking(
   const metadata = mergeMetadata({}, request.metadata);
   return { ...booking, facts, tariffVersion: version, priced, metadata };
 }
-
-const PROVIDER_MISSING: Violation = {
-  reason: "PAYMENT_PROVIDER_NOT_CONNECTED",
-  subject: "payment_provider",
-  text: "The workspace has no payment provider connected; connect one before booking.",
-};
 
 function referenceTakenError(shipment: string): Refusal {
   return refuse(

@@ -40,7 +40,7 @@ export function createFindShipment(em: EntityManager, observeGroups: ObserveGrou
 
 /** The refusal of a reference that is not one of the workspace's shipments. */
 export function shipmentNotFoundError(): Refusal {
-  return refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+  return refuse("SHIPMENT_NOT_FOUND");
 }
 
 /**

@@ -56,9 +56,7 @@ const LOCK_WEBHOOKS = "select pg_advisory_xact_lock(hashtextextended('webhooks',
 async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise<void> {
   await runStatement(tx, LOCK_WEBHOOKS, [workspace]);
   if ((await tx.count(Webhook, { workspace })) < MAX_WEBHOOKS) return;
-  throw refuse("WEBHOOK_LIMIT", `The workspace has ${MAX_WEBHOOKS} webhooks, and no more fit.`, {
-    subject: "webhook",
-  });
+  throw refuse("WEBHOOK_LIMIT");
 }
 
 /**

@@ -28,7 +28,7 @@ export async function listWebhookAttempts(
   const webhook = await loadWebhook(reading, workspaceId, request.webhook);
   const id = readRecordId(request.delivery) ?? 0;
   const delivery = await reading.findOne(WebhookDelivery, { webhook, id });
-  if (delivery === null) throw refuse("DELIVERY_NOT_FOUND", "There is no such delivery.");
+  if (delivery === null) throw refuse("DELIVERY_NOT_FOUND");
   const attempts = await reading.find(
     WebhookAttempt,
     { delivery },

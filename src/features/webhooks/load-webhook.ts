@@ -29,6 +29,6 @@ export async function loadWebhook(
 ): Promise<Webhook> {
   if (lock !== undefined) await runStatement(em, LOCK_WEBHOOK, [workspace, id]);
   const webhook = await em.findOne(Webhook, { workspace, id });
-  if (webhook === null) throw refuse("WEBHOOK_NOT_FOUND", "There is no such webhook.");
+  if (webhook === null) throw refuse("WEBHOOK_NOT_FOUND");
   return webhook;
 }

@@ -39,7 +39,7 @@ export async function redeliverEvent(
 async function findEvent(em: EntityManager, workspace: number, id: string): Promise<Event> {
   const key = readEventId(id);
   const found = key && (await em.findOne(Event, { workspace, ...key }));
-  if (!found) throw refuse("EVENT_NOT_FOUND", "There is no such event.");
+  if (!found) throw refuse("EVENT_NOT_FOUND");
   return found;
 }
 
@@ -56,9 +56,7 @@ export async function createDelivery(
   at: Date,
 ): Promise<WebhookDelivery> {
   if (webhook.disabledReason) {
-    throw refuse("WEBHOOK_DISABLED", "The webhook is disabled; enable it first.", {
-      subject: "webhook",
-    });
+    throw refuse("WEBHOOK_DISABLED");
   }
   const delivery = tx.create(WebhookDelivery, {
     workspace: webhook.workspace,

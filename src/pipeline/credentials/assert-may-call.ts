@@ -26,8 +26,7 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
 }
 
 function suspendedError(): Refusal {
-  const text = "The workspace is suspended: its calls are refused until the platform resumes it.";
-  return refuse("WORKSPACE_SUSPENDED", text);
+  return refuse("WORKSPACE_SUSPENDED");
 }
 
 function scopeError({ method }: Rpc | StreamRpc): Refusal {

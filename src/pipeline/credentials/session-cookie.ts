@@ -36,7 +36,7 @@ export function readSessionCookie(
 export function assertSameSite({ fetchSite, origin, host }: CallHeaders, isHttps: boolean): void {
   if (fetchSite === "same-origin") return;
   if (fetchSite === undefined && isOwnOrigin(origin, host, isHttps)) return;
-  throw refuse("CROSS_SITE", "Calls with a session are taken from pages of this site alone.");
+  throw refuse("CROSS_SITE");
 }
 
 function isOwnOrigin(origin: string | undefined, host: string | undefined, isHttps: boolean) {

@@ -29,9 +29,7 @@ export function createToRefusal(
       return unavailable(transient, error);
     }
     log.error({ requestId, err: error }, "defect");
-    return refuse("INTERNAL", "The service failed; report this with the request id.", {
-      cause: error,
-    });
+    return refuse("INTERNAL", { cause: error });
   };
 }
 

@@ -8,7 +8,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The refusal of a call that is not answered, or a stream that has not ended, by the caller's deadline. */
 export function deadlineError(): Refusal {
-  return refuse("DEADLINE_EXCEEDED", "The caller's deadline passed before the answer.");
+  return refuse("DEADLINE_EXCEEDED");
 }
 
 /** @throws Refusal DEADLINE_EXCEEDED; deadlines are on the clock of `performance.now()` */

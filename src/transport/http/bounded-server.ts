@@ -137,9 +137,9 @@ function originForm(url: string): string {
 
 /** What Node's parser says of requests it cannot hand over, as refusals. */
 const BROKEN_REQUESTS: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: refuse("HEADERS_TOO_LARGE", "The headers are too large."),
+  HPE_HEADER_OVERFLOW: refuse("HEADERS_TOO_LARGE"),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: refuse("BODY_TOO_LARGE", "The chunk extensions are too large."),
-  ERR_HTTP_REQUEST_TIMEOUT: refuse("REQUEST_TIMEOUT", "The request took too long to arrive."),
+  ERR_HTTP_REQUEST_TIMEOUT: refuse("REQUEST_TIMEOUT"),
 };
 const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 

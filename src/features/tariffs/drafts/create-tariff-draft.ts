@@ -63,8 +63,7 @@ export function createTariffDraft(
 async function assertRoomForDraft(tx: EntityManager): Promise<void> {
   await tx.execute("select pg_advisory_xact_lock(?)", [DRAFTS_LOCK]);
   if ((await tx.count(TariffDraft)) < MAX_TARIFF_DRAFTS) return;
-  const text = `There are ${MAX_TARIFF_DRAFTS} drafts, and no more fit; delete one.`;
-  throw refuse("TARIFF_DRAFT_LIMIT", text, { subject: "tariff_draft" });
+  throw refuse("TARIFF_DRAFT_LIMIT");
 }
 
 /** The document of a version without its zones, with its keys in order. */

@@ -33,7 +33,7 @@ export async function findDraftIfAny(
 
 /** The refusal of a draft that there is not. */
 export function draftNotFoundError(): Refusal {
-  return refuse("TARIFF_DRAFT_NOT_FOUND", "There is no such draft.");
+  return refuse("TARIFF_DRAFT_NOT_FOUND");
 }
 
 type Revised = Pick<TariffDraft, "id" | "revision">;
