@@ -132,7 +132,7 @@ const ROOMS: Record<string, Room> = {
   "transport/grpc": transport("transport/{connect,connections}/*", "domain/*"),
   "transport/connect": transport("transport/connections/*", "domain/*"),
   "transport/connections": {
-    imports: [],
+    imports: ["pipeline/bounds/limits.ts"],
     because: "Connections are bounded without knowing what is said on them.",
   },
   "features/payments": feature("workspaces", "idempotency", "shipments"),
@@ -178,7 +178,7 @@ const ROOMS: Record<string, Room> = {
   "features/audit": feature(),
   "features/workspaces": feature(),
   "pipeline/stages": wing("bounds", "credentials", "refusals", "request"),
-  "pipeline/credentials": wing(),
+  "pipeline/credentials": wing("bounds"),
   "pipeline/refusals": wing("bounds"),
   "pipeline/request": wing(),
   "pipeline/bounds": wing(),

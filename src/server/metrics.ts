@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/client";
 import manifest from "../../package.json" with { type: "json" };
-import { MEMORY_BUDGET_BYTES } from "../pipeline/stages/pipeline.ts";
+import { MEMORY } from "../pipeline/bounds/limits.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
@@ -46,7 +46,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   addGauge(
     "shipments_memory_budget_bytes",
     "Memory that large requests and answers may take; beyond it calls are UNAVAILABLE.",
-    () => byLabel("kind", MEMORY_BUDGET_BYTES),
+    () => byLabel("kind", MEMORY),
     ["kind"],
   );
 }

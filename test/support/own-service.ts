@@ -23,7 +23,7 @@ import { createPipeline } from "../../src/pipeline/stages/pipeline.ts";
 import { listRpcs } from "../../src/pipeline/rpc.ts";
 import { createRpcHandler } from "../../src/transport/connect/connect-handler.ts";
 import { answerUnknownRpc } from "../../src/transport/connect/refuse-outside-rpc.ts";
-import type { ConnectionLimits } from "../../src/transport/connections/connections.ts";
+import type { ConnectionLimits } from "../../src/pipeline/bounds/limits.ts";
 import { createGrpcFastPath } from "../../src/transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../../src/transport/grpc/grpc-server.ts";
 import { createHttpServer } from "../../src/transport/http/http-server.ts";

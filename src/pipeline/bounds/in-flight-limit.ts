@@ -1,4 +1,5 @@
 import { unavailable, type Refusal } from "../../domain/refusal.ts";
+import { IN_FLIGHT } from "./limits.ts";
 
 /** Bounds the calls that a process has in flight, and of them those of one account. */
 export interface InFlightLimit {
@@ -10,13 +11,6 @@ export interface InFlightLimit {
    */
   run<T>(account: number | string, begin: () => T | Promise<T>): T | Promise<T>;
 }
-
-/** How much work one process has in flight at most; more is refused. */
-const MAX_IN_FLIGHT = 1_000;
-/** How much of it may be one account's; more waits. */
-const MAX_OF_ACCOUNT = 250;
-/** How many calls of one account may wait; more are refused. */
-const MAX_WAITING = 10_000;
 
 interface AccountQueue {
   inFlight: number;
@@ -60,13 +54,13 @@ export function createInFlightLimit(): InFlightLimit {
 
   return {
     assertCapacity(account) {
-      if (inFlight >= MAX_IN_FLIGHT) throw overloadError("The service is overloaded");
-      if ((accounts.get(account)?.waiting.size ?? 0) < MAX_WAITING) return;
+      if (inFlight >= IN_FLIGHT.ofProcess) throw overloadError("The service is overloaded");
+      if ((accounts.get(account)?.waiting.size ?? 0) < IN_FLIGHT.waitingOfAccount) return;
       throw overloadError("The caller has too many calls in flight");
     },
     run(account, begin) {
       const full = accounts.get(account);
-      if (full !== undefined && full.inFlight >= MAX_OF_ACCOUNT) return enqueue(full, begin);
+      if (full !== undefined && full.inFlight >= IN_FLIGHT.ofAccount) return enqueue(full, begin);
       const work = begin();
       if (work instanceof Promise) {
         const queue = accounts.getOrInsertComputed(account, createQueue);

@@ -1,3 +1,4 @@
+import { UNKNOWN_KEYS } from "../bounds/limits.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "../call.ts";
 import { assertSameSite, readSessionCookie } from "./session-cookie.ts";
 import { assertKeyForm, carriesKey, credentialError, readKey, UNKNOWN_KEY } from "./read-key.ts";
@@ -14,9 +15,6 @@ import type { LookUps } from "./look-ups.ts";
  * the database's error when it cannot be asked
  */
 export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
-
-/** How often an address may send well-formed keys that turn out to be unknown: each costs a look-up. */
-const UNKNOWN_KEYS = { rate: 100, burst: 1_000 };
 
 /** Builds the step that authenticates calls. */
 export function createAuthenticate(options: {

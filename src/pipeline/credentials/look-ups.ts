@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { unavailable } from "../../domain/refusal.ts";
+import { LOOK_UPS } from "../bounds/limits.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 
 /** Looks credentials up, so that guessing costs others nothing. */
@@ -26,13 +27,11 @@ export interface LookUps {
 
 /** How many credentials are remembered to be good; the one used longest ago is forgotten first. */
 const MAX_GOOD = 10_000;
-/** How many others are looked up at the same time, so that most connections are for calls. */
-const MAX_AT_ONCE = 4;
 
 /** Builds the look-ups of one process. */
 export function createLookUps(): LookUps {
   const good = new LRUCache<string, true>({ max: MAX_GOOD });
-  const inTurn = createTurns(MAX_AT_ONCE);
+  const inTurn = createTurns(LOOK_UPS.atOnce);
   return {
     async find(credential, { attempts, address, find }) {
       const wasGood = good.has(credential);
@@ -46,10 +45,6 @@ export function createLookUps(): LookUps {
     trust: (credential) => void good.set(credential, true),
   };
 }
-
-/** How many may wait for their turn, and for how long, in milliseconds. */
-const MAX_WAITING = 5_000;
-const MAX_WAIT_MS = 2_000;
 
 /** Runs work, a few at a time; the rest waits in its order. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
@@ -65,12 +60,12 @@ export function createTurns(atOnce: number): Turns {
 
   async function turn(): Promise<void> {
     if (running < atOnce) return void running++;
-    if (waiting.size >= MAX_WAITING) throw tooManyError();
+    if (waiting.size >= LOOK_UPS.maxWaiting) throw tooManyError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       waiting.delete(begin);
       reject(tooManyError());
-    }, MAX_WAIT_MS);
+    }, LOOK_UPS.maxWaitMs);
     const begin = () => {
       clearTimeout(timer);
       resolve();

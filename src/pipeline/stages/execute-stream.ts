@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import { STREAMS } from "../bounds/limits.ts";
 import { assertMayCall } from "../credentials/assert-may-call.ts";
 import type { Authenticate } from "../credentials/authenticate.ts";
 import type { AnyCall, Caller } from "../call.ts";
@@ -22,12 +23,6 @@ export type ExecuteStream = (
   signal: AbortSignal,
 ) => AsyncIterable<Message>;
 
-/** How many streams one process may hold open. */
-const MAX_STREAMS = 500;
-/** How many of them may be one account's (a workspace or an operator), with its people. */
-const MAX_STREAMS_OF_ACCOUNT = 100;
-/** How many may be the programs' of an account, and one person's in it. */
-const MAX_STREAMS_OF_HOLDER = 20;
 /** How often it is checked whether the key of an open stream still works, in milliseconds. */
 const RECHECK_MS = 400;
 
@@ -103,9 +98,9 @@ function createStreamCounts() {
     add(caller: Caller): void {
       const holder = holderOf(caller);
       const whose = holder === caller.account ? "The workspace's keys have" : "You have";
-      assertFewer(ofHolders, holder, MAX_STREAMS_OF_HOLDER, whose);
-      assertFewer(ofAccounts, caller.account, MAX_STREAMS_OF_ACCOUNT, "The workspace has");
-      if (all >= MAX_STREAMS) {
+      assertFewer(ofHolders, holder, STREAMS.ofHolder, whose);
+      assertFewer(ofAccounts, caller.account, STREAMS.ofAccount, "The workspace has");
+      if (all >= STREAMS.ofProcess) {
         throw unavailable("There are too many open streams here; try again in a moment.");
       }
       all++;

@@ -19,6 +19,7 @@ import {
 import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
 import type { Limiter } from "../bounds/rate-limiter.ts";
 import { createLookUps, type LookUps } from "../credentials/look-ups.ts";
+import { MEMORY } from "../bounds/limits.ts";
 import { createMemoryBudget } from "../bounds/memory-budget.ts";
 import { createObserver } from "./observe.ts";
 import { createInFlightLimit } from "../bounds/in-flight-limit.ts";
@@ -79,16 +80,7 @@ export interface Pipeline {
 }
 
 /** What takes memory of a budget. */
-export type LargeKind = "requests" | "answers";
-
-/**
- * How much memory large requests take together, in bytes: enough for two of the largest; and large
- * answers that are not shared by calls.
- */
-export const MEMORY_BUDGET_BYTES: Readonly<Record<LargeKind, number>> = {
-  requests: 130 * 1024 * 1024,
-  answers: 128 * 1024 * 1024,
-};
+export type LargeKind = keyof typeof MEMORY;
 
 /** What a pipeline is made of. */
 interface PipelineOptions {
@@ -129,8 +121,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const execute = createExecute({ ...options, validatorOf, inFlightLimit });
   const toRefusal = createToRefusal(options.transientMessage, log);
   const refuseCall = createRefuseCall(toRefusal, methods, log);
-  const requests = createMemoryBudget(MEMORY_BUDGET_BYTES.requests, "requests");
-  const answers = createMemoryBudget(MEMORY_BUDGET_BYTES.answers, "answers");
+  const requests = createMemoryBudget(MEMORY.requests, "requests");
+  const answers = createMemoryBudget(MEMORY.answers, "answers");
   return {
     receive(rawHeaders, peer) {
       const headers = readCallHeaders(rawHeaders);

@@ -1,19 +1,5 @@
-import { CALL_BYTES, type Answer } from "./unread-responses.ts";
-
-/** Bounds on the calls of one connection. */
-export interface CallLimits {
-  /** How many calls of a connection are served at once; the others wait. */
-  readonly maxServed: number;
-  /** How much may wait to be sent before further calls wait too, in bytes. */
-  readonly pauseBytes: number;
-  /** When so much waits to be sent, further answers are dropped, in bytes. */
-  readonly maxBytesOfConnection: number;
-  /** When so much waits on all connections of a server, `pressedBytes` takes the place of both. */
-  readonly maxBytes: number;
-  readonly pressedBytes: number;
-  /** How many calls may wait on all connections of a server. */
-  readonly maxWaiting: number;
-}
+import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
+import type { PendingResponse } from "./unread-responses.ts";
 
 /** What all connections of a server have together. */
 export interface ServerTotals {
@@ -23,20 +9,20 @@ export interface ServerTotals {
   heldBytes: number;
 }
 
-/** The calls of one connection. Each is known by its answer, from when it comes to when it closes. */
+/** The calls of one connection. Each is known by its response, from when it comes to when it closes. */
 export interface ConnectionCalls {
   /** Notes that a call has come. True when it is to be served now; false when it must `wait`. */
-  begin(answer: Answer): boolean;
+  begin(response: PendingResponse): boolean;
   /** Calls `serve` when others have ended, unless the call has; false when too many wait already. */
-  wait(answer: WaitingAnswer, serve: () => void): boolean;
+  wait(response: WaitingResponse, serve: () => void): boolean;
   /** Takes a call out of those that count as served, since it may last as long as it likes. */
-  exempt(answer: Answer): void;
-  /** Counts what is about to be sent. False when it is too much: drop the answer. */
-  send(answer: Answer, bytes: number): boolean;
-  /** Notes that so much of an answer has been sent, where more follows. */
-  sent(answer: Answer, bytes: number): void;
+  exempt(response: PendingResponse): void;
+  /** Counts what is about to be sent. False when it is too much: drop the response. */
+  send(response: PendingResponse, bytes: number): boolean;
+  /** Notes that so much of a response has been sent, where more follows. */
+  sent(response: PendingResponse, bytes: number): void;
   /** Notes that a call has closed. */
-  end(answer: Answer): void;
+  end(response: PendingResponse): void;
   /** Forgets all calls, for when the connection has closed. */
   clear(): void;
   /** Where they come from. */
@@ -48,31 +34,22 @@ export interface ConnectionCalls {
   /** Whether none is served but those that may last as long as they like. */
   readonly isExempt: () => boolean;
   /** The open calls, with the bytes that they are counted to hold; less than 0 if they are not. */
-  readonly open: () => ReadonlyMap<Answer, number>;
+  readonly open: () => ReadonlyMap<PendingResponse, number>;
 }
 
-type WaitingAnswer = Answer & { readonly destroyed: boolean };
+type WaitingResponse = PendingResponse & { readonly destroyed: boolean };
 
 interface WaitingCall {
-  readonly answer: WaitingAnswer;
+  readonly response: WaitingResponse;
   readonly serve: () => void;
 }
 
-/** The bounds of the two servers. */
-export const CALL_LIMITS: CallLimits = {
-  maxServed: 250,
-  pauseBytes: 16 * 1024 * 1024,
-  maxBytesOfConnection: 64 * 1024 * 1024,
-  maxBytes: 128 * 1024 * 1024,
-  pressedBytes: 1024 * 1024,
-  maxWaiting: 20_000,
-};
 /** Stands for the bytes of a call that does not count as served. */
 const NOT_SERVED = -1;
 
 /** Counts the calls of a connection that has just opened. */
 export function createConnectionCalls(
-  limits: CallLimits,
+  limits: ConnectionLimits,
   ofServer: ServerTotals,
   peer: ConnectionCalls["peer"],
 ): ConnectionCalls {
@@ -87,33 +64,33 @@ export function createConnectionCalls(
 
   function serveWaiting(): void {
     while (!waiting.isEmpty() && !isFull()) {
-      const { answer, serve } = waiting.take();
-      if (!open.bytes.has(answer) || answer.destroyed) continue;
-      open.add(answer, true);
+      const { response, serve } = waiting.take();
+      if (!open.bytes.has(response) || response.destroyed) continue;
+      open.add(response, true);
       serve();
     }
   }
 
   return {
-    begin(answer) {
+    begin(response) {
       hasCome = true;
       const isServed = !isFull();
-      open.add(answer, isServed);
+      open.add(response, isServed);
       return isServed;
     },
-    wait: (answer, serve) => waiting.add({ answer, serve }),
-    exempt(answer) {
-      open.remove(answer);
-      open.add(answer, false);
+    wait: (response, serve) => waiting.add({ response, serve }),
+    exempt(response) {
+      open.remove(response);
+      open.add(response, false);
     },
-    send(answer, bytes) {
+    send(response, bytes) {
       if (holds(limits.maxBytesOfConnection)) return false;
-      open.hold(answer, bytes + CALL_BYTES);
+      open.hold(response, bytes + CONNECTIONS.callBytes);
       return true;
     },
-    sent: (answer, bytes) => open.hold(answer, -bytes),
-    end(answer) {
-      open.remove(answer);
+    sent: (response, bytes) => open.hold(response, -bytes),
+    end(response) {
+      open.remove(response);
       serveWaiting();
     },
     clear() {
@@ -131,27 +108,27 @@ export function createConnectionCalls(
 /** The open calls of a connection, those that are served, and what they hold. */
 function createOpenCalls(ofServer: ServerTotals) {
   /** By call, how many bytes it holds, or NOT_SERVED. */
-  const bytesOf = new Map<Answer, number>();
+  const bytesOf = new Map<PendingResponse, number>();
   let served = 0;
   let heldBytes = 0;
   return {
     bytes: bytesOf,
     served: () => served,
     heldBytes: () => heldBytes,
-    add(answer: Answer, isServed: boolean): void {
+    add(response: PendingResponse, isServed: boolean): void {
       if (isServed) served++;
-      bytesOf.set(answer, isServed ? 0 : NOT_SERVED);
+      bytesOf.set(response, isServed ? 0 : NOT_SERVED);
     },
-    hold(answer: Answer, bytes: number): void {
-      const already = bytesOf.get(answer) ?? NOT_SERVED;
+    hold(response: PendingResponse, bytes: number): void {
+      const already = bytesOf.get(response) ?? NOT_SERVED;
       if (already === NOT_SERVED) return;
-      bytesOf.set(answer, already + bytes);
+      bytesOf.set(response, already + bytes);
       heldBytes += bytes;
       ofServer.heldBytes += bytes;
     },
-    remove(answer: Answer): void {
-      const bytes = bytesOf.get(answer) ?? NOT_SERVED;
-      bytesOf.delete(answer);
+    remove(response: PendingResponse): void {
+      const bytes = bytesOf.get(response) ?? NOT_SERVED;
+      bytesOf.delete(response);
       if (bytes === NOT_SERVED) return;
       served--;
       heldBytes -= bytes;

@@ -1,33 +1,7 @@
 import type { Socket } from "node:net";
-import {
-  CALL_LIMITS,
-  createConnectionCalls,
-  type CallLimits,
-  type ConnectionCalls,
-} from "./connection-calls.ts";
-import { createUnreadAnswers, type Answer, type UnreadLimits } from "./unread-responses.ts";
-
-/** Bounds on the connections of one server. */
-export interface ConnectionLimits extends CallLimits, UnreadLimits {
-  /** How many connections may be open. */
-  readonly maxConnections: number;
-  /** How many of them may come from one address. */
-  readonly maxConnectionsOfAddress: number;
-  /** How long a connection may take to bring its first request, in milliseconds. */
-  readonly silentMs: number;
-  /** How often connections are looked at, in milliseconds. */
-  readonly sweepMs: number;
-}
-
-/** The bounds of the two servers. An address may be that of a proxy, so it is allowed many. */
-export const CONNECTION_LIMITS: ConnectionLimits = {
-  ...CALL_LIMITS,
-  stallMs: 30_000,
-  maxConnections: 10_000,
-  maxConnectionsOfAddress: 5_000,
-  silentMs: 10_000,
-  sweepMs: 1_000,
-};
+import type { ConnectionLimits } from "../../pipeline/bounds/limits.ts";
+import { createConnectionCalls, type ConnectionCalls } from "./connection-calls.ts";
+import { createUnreadResponses, type PendingResponse } from "./unread-responses.ts";
 
 /** The open connections of one server. */
 export interface Connections {
@@ -41,7 +15,7 @@ export interface Connections {
   callsOf(socket: Socket): ConnectionCalls | undefined;
   /** How many are open. */
   count(): number;
-  /** Begins to look for connections that are silent and answers that are not read. */
+  /** Begins to look for connections that are silent and responses that are not read. */
   start(): void;
   stop(): void;
 }
@@ -50,8 +24,8 @@ export interface Connections {
 export interface ConnectionActions {
   /** Closes a connection that has not brought a call in time. */
   readonly closeSilent: (socket: Socket) => void;
-  /** Drops an answer that is not read. */
-  readonly cutAnswer: (answer: Answer) => void;
+  /** Drops a response that is not read. */
+  readonly cutResponse: (response: PendingResponse) => void;
   /** Looks at a connection, now and then. */
   readonly look?: (socket: Socket) => void;
 }
@@ -59,11 +33,11 @@ export interface ConnectionActions {
 /** Builds the record of a server's connections. */
 export function createConnections(
   limits: ConnectionLimits,
-  { closeSilent, cutAnswer, look }: ConnectionActions,
+  { closeSilent, cutResponse, look }: ConnectionActions,
 ): Connections {
   const all = new Map<Socket, Connection>();
   const byAddress = new Map<string, Map<Socket, Connection>>();
-  const cutUnread = createUnreadAnswers(limits, cutAnswer);
+  const cutUnread = createUnreadResponses(limits, cutResponse);
   const ofServer = { waiting: 0, heldBytes: 0 };
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -90,7 +64,7 @@ export function createConnections(
       if (!calls.hasCome() && nowMs - sinceMs >= limits.silentMs) closeSilent(socket);
       look?.(socket);
     }
-    cutUnread(openAnswers(all.values()), nowMs);
+    cutUnread(openResponses(all.values()), nowMs);
   }
 
   return {
@@ -146,6 +120,6 @@ function first(
   return among.entries().find(([, connection]) => isWanted(connection));
 }
 
-function* openAnswers(connections: Iterable<Connection>): Iterable<[Answer, number]> {
+function* openResponses(connections: Iterable<Connection>): Iterable<[PendingResponse, number]> {
   for (const { calls } of connections) yield* calls.open();
 }

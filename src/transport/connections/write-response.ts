@@ -2,23 +2,23 @@ import type { Writable } from "node:stream";
 import type { ConnectionCalls } from "./connection-calls.ts";
 import type { Http2Stream } from "node:http2";
 
-/** How much of an answer is written at a time, in bytes. */
+/** How much of a response is written at a time, in bytes. */
 export const PIECE_BYTES = 64 * 1024;
 
 /**
- * Ends an answer with these bytes, piece by piece when they are many, since Node tells of a write only
+ * Ends a response with these bytes, piece by piece when they are many, since Node tells of a write only
  * when it is sent whole: otherwise a caller that reads slowly would pass for one that has stopped.
  */
 export function sendInPieces(
-  answer: Writable,
+  response: Writable,
   bytes: Buffer | undefined,
   calls: Pick<ConnectionCalls, "sent">,
 ): void {
-  if (bytes === undefined || bytes.length <= PIECE_BYTES) return void answer.end(bytes);
-  answer.write(bytes.subarray(0, PIECE_BYTES), (error) => {
-    if (error || answer.destroyed) return;
-    calls.sent(answer, PIECE_BYTES);
-    sendInPieces(answer, bytes.subarray(PIECE_BYTES), calls);
+  if (bytes === undefined || bytes.length <= PIECE_BYTES) return void response.end(bytes);
+  response.write(bytes.subarray(0, PIECE_BYTES), (error) => {
+    if (error || response.destroyed) return;
+    calls.sent(response, PIECE_BYTES);
+    sendInPieces(response, bytes.subarray(PIECE_BYTES), calls);
   });
 }
 

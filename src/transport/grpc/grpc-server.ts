@@ -10,11 +10,8 @@ import type { Socket } from "node:net";
 import { listen, type TransportServer } from "../connections/transport-server.ts";
 import { IDLE_STREAM_MS, type RpcHandler } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import {
-  CONNECTION_LIMITS,
-  createConnections,
-  type ConnectionLimits,
-} from "../connections/connections.ts";
+import { CONNECTIONS, STREAM_RESETS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
+import { createConnections } from "../connections/connections.ts";
 import type { TakeStream } from "./fast-path.ts";
 
 /** Bounds on what one connection may ask for. */
@@ -23,8 +20,8 @@ const LIMITS = {
   maxHeaderListPairs: 128,
   // Above these a caller that cancels many calls at once would lose its connection; a flood of
   // resets does.
-  streamResetBurst: 5_000,
-  streamResetRate: 500,
+  streamResetBurst: STREAM_RESETS.burst,
+  streamResetRate: STREAM_RESETS.rate,
   settings: {
     // Node counts a stream that was reset until the tick is over, so that a caller at this bound
     // which cancels and calls again is refused. Nobody should reach it: `maxServed` bounds the work.
@@ -59,10 +56,10 @@ export function createGrpcServer(
   };
   const sessions = new Map<Socket, ServerHttp2Session>();
   const connections = createConnections(
-    { ...CONNECTION_LIMITS, ...limits },
+    { ...CONNECTIONS, ...limits },
     {
       closeSilent: (socket) => closeSilent(socket, sessions.get(socket)),
-      cutAnswer: (answer) => (answer as ServerHttp2Stream).close(constants.NGHTTP2_CANCEL),
+      cutResponse: (response) => (response as ServerHttp2Stream).close(constants.NGHTTP2_CANCEL),
     },
   );
 

@@ -6,12 +6,8 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import {
-  CONNECTION_LIMITS,
-  createConnections,
-  type ConnectionLimits,
-  type Connections,
-} from "../connections/connections.ts";
+import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
+import { createConnections, type Connections } from "../connections/connections.ts";
 import { listen, type TransportServer } from "../connections/transport-server.ts";
 import { hostError } from "../connect/request-target.ts";
 import { sendRefusal } from "./responses.ts";
@@ -34,8 +30,6 @@ const LIMITS = {
   requireHostHeader: false,
 } as const;
 const MAX_HEADERS = 100;
-/** A pipeline is answered in its order, so that the answers of the calls behind one pile up. */
-const CONNECTIONS: ConnectionLimits = { ...CONNECTION_LIMITS, maxServed: 32 };
 /** How long a caller may take to read that its request is broken, in milliseconds. */
 const BROKEN_CONNECTION_MS = 1_000;
 
@@ -72,7 +66,11 @@ export function createBoundedServer(
     serve(request, response, calls);
   };
 
-  const connections = createHttpConnections({ ...CONNECTIONS, ...limits });
+  const connections = createHttpConnections({
+    ...CONNECTIONS,
+    maxServed: CONNECTIONS.maxServedOfHttp1,
+    ...limits,
+  });
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const calls = connections.callsOf(request.socket);
@@ -120,7 +118,7 @@ function createHttpConnections(limits: ConnectionLimits): Connections {
     {
       closeSilent: () => undefined,
       // Not the response, which has no socket before it is its turn in a pipeline.
-      cutAnswer: (answer) => (answer as ServerResponse).req.socket.destroy(),
+      cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
       look(socket) {
         if (socket.writableLength === 0) {
           if (socket.timeout === stallMs) socket.setTimeout(0);

@@ -8,6 +8,7 @@ import {
   type FailedAttempts,
 } from "../../pipeline/credentials/failed-attempts.ts";
 import type { LookUps } from "../../pipeline/credentials/look-ups.ts";
+import { SIGN_IN_ATTEMPTS } from "../../pipeline/bounds/limits.ts";
 import { readBody } from "./read-body.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { sendRefusal, type HttpHandler } from "./responses.ts";
@@ -31,9 +32,6 @@ export interface SignIn {
 /** A form is small, so that nothing has to be reserved for it. */
 const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
-/** How often an address may fail to sign in, by links and a provider together. */
-const ATTEMPTS = { rate: 1, burst: 20 };
-
 /**
  * Builds the answers to the forms of the dashboard: `POST /sign-in` with the token of a link begins a
  * session, `POST /sign-out` ends it. Both lead on to a page. What is answered to a token that does not
@@ -53,7 +51,7 @@ export function createSignInPages(options: {
   const { isHttps, toRefusal } = options;
   const attempts = createFailedAttempts(
     () => performance.now(),
-    ATTEMPTS,
+    SIGN_IN_ATTEMPTS,
     "Too many attempts to sign in came from this address",
   );
   const deps = { ...options, attempts };

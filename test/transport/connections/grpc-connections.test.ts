@@ -3,7 +3,7 @@ import { connect, constants, type ClientHttp2Session, type ServerHttp2Stream } f
 import { connect as connectTcp, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import type { ConnectionLimits } from "../../../src/transport/connections/connections.ts";
+import type { ConnectionLimits } from "../../../src/pipeline/bounds/limits.ts";
 import type { TransportServer } from "../../../src/transport/connections/transport-server.ts";
 import { createGrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import type { ConnectionLimits } from "../../../src/transport/connections/connections.ts";
+import type { ConnectionLimits } from "../../../src/pipeline/bounds/limits.ts";
 import type { TransportServer } from "../../../src/transport/connections/transport-server.ts";
 import { createHttpServer } from "../../../src/transport/http/http-server.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT } from "../../../src/db/orm.ts";
+import {
+  CALL_LIMITS,
+  DATABASE_CONNECTIONS,
+  SERVER_LIMITS,
+} from "../../../src/pipeline/bounds/limits.ts";
+
+const SOURCE = join(import.meta.dirname, "../../../src");
+
+test("the guide's tables of bounds are those of the code", () => {
+  const guide = readFileSync(join(SOURCE, "docs/operations.md"), "utf8");
+  const [, section = ""] = /^## Bounds$(.*?)^## /ms.exec(guide) ?? [];
+  const rows = section
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !/^\| (what|-)/.test(line));
+  const cells = rows.map((row) =>
+    row
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim()),
+  );
+  const limits = [...SERVER_LIMITS, ...CALL_LIMITS];
+  expect(cells).toEqual(limits.map(({ what, bound, beyond }) => [what, bound, beyond]));
+});
+
+test.each([...SERVER_LIMITS, ...CALL_LIMITS])("$what are bounded in $where", ({ where }) => {
+  expect(existsSync(join(SOURCE, where))).toBe(true);
+});
+
+test("the database's room bounds connections as the list says", () => {
+  const { ofProcess, ofAccount } = DATABASE_CONNECTIONS;
+  expect([MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT]).toEqual([ofProcess, ofAccount]);
+});
