@@ -5,9 +5,7 @@ import {
   type Tracer as OtelTracer,
 } from "@opentelemetry/api";
 import type { TraceAttempt, TracedAttempt } from "../pipeline/tracer.ts";
-import type { TimeOfDay } from "./clock.ts";
-import type { EventCauses } from "./event-causes.ts";
-import { contextBelow, traceHeaders } from "./trace-context.ts";
+import { contextBelow, traceHeaders, type TimeOfDay, type EventCauses } from "./trace-context.ts";
 
 /**
  * Builds what traces attempts, by OpenTelemetry's semantic conventions for HTTP client spans, 1.45.

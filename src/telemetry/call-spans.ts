@@ -9,9 +9,7 @@ import type { ClientAddress } from "../pipeline/client-address.ts";
 import type { CallSpan, ReceivedCall, Tracer } from "../pipeline/call.ts";
 import type { TracedEvent, WorkSpan } from "../pipeline/tracer.ts";
 import { describeHttpCall, describeRpcCall, type HttpRequest } from "./call-attributes.ts";
-import type { EventCauses } from "./event-causes.ts";
-import type { TimeOfDay } from "./clock.ts";
-import { contextOf } from "./trace-context.ts";
+import { contextOf, type EventCauses, type TimeOfDay } from "./trace-context.ts";
 import type { BeginTransaction } from "./transaction-spans.ts";
 
 /** What the spans of calls are made with. */

@@ -6,8 +6,11 @@ import {
   type Context,
   type Span,
   type SpanContext,
+  type HrTime,
 } from "@opentelemetry/api";
 import { readTraceparent, type CallHeaders } from "../pipeline/call-headers.ts";
+import { LRUCache } from "lru-cache";
+import type { TracedEvent } from "../pipeline/tracer.ts";
 
 /** The context of a call: in its caller's trace, or, when none is named, in none. */
 export function contextOf({
@@ -40,4 +43,56 @@ export function traceHeaders(span: Span): Record<string, string> {
     traceparent: `00-${traceId}-${spanId}-${flags}`,
     ...(state === "" ? {} : { tracestate: state }),
   };
+}
+
+/** The time of day at an instant on the clock of `performance.now()`, in seconds and nanoseconds. */
+export type TimeOfDay = (ms: number) => HrTime;
+
+/** How often the two clocks are compared, in milliseconds; one is corrected while the process runs. */
+const COMPARE_MS = 60_000;
+
+/**
+ * Builds the conversion. All spans of a process share it, since spans that each compared the clocks,
+ * of which one counts whole milliseconds, could seem to begin before their parents.
+ */
+export function createTimeOfDay(): TimeOfDay {
+  let comparedMs = -Infinity;
+  let offsetMs = 0;
+  return (ms) => {
+    const nowMs = performance.now();
+    if (nowMs - comparedMs > COMPARE_MS) {
+      comparedMs = nowMs;
+      offsetMs = Date.now() - nowMs;
+    }
+    const epochMs = ms + offsetMs;
+    const seconds = Math.floor(epochMs / 1_000);
+    return [seconds, Math.floor((epochMs - seconds * 1_000) * 1_000_000)];
+  };
+}
+
+/** Remembers which calls caused events, so that webhook attempts can join their traces. */
+export interface EventCauses {
+  set(event: TracedEvent, call: SpanContext): void;
+  /** Undefined for an event of another process, or one of long ago. */
+  get(event: TracedEvent): SpanContext | undefined;
+}
+
+/** How many events are remembered; each takes about half a KiB. */
+const MAX_EVENTS = 10_000;
+
+/**
+ * Builds the memory of one process. It is not stored with events: most first attempts follow within a
+ * second, by the process that answered the call if there is but one, and others begin a trace of their
+ * own, which names the event.
+ */
+export function createEventCauses(): EventCauses {
+  const causes = new LRUCache<string, SpanContext>({ max: MAX_EVENTS });
+  return {
+    set: (event, call) => void causes.set(keyOf(event), call),
+    get: (event) => causes.get(keyOf(event)),
+  };
+}
+
+function keyOf({ workspace, subject, number }: TracedEvent): string {
+  return `${workspace} ${subject} ${number}`;
 }

@@ -9,18 +9,23 @@ import {
   serviceNameEnvDetector,
   type Resource,
 } from "@opentelemetry/resources";
-import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor,
+  TracerProvider,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+} from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { createClientAddress } from "../pipeline/client-address.ts";
 import type { Tracer } from "../pipeline/call.ts";
 import type { TraceAttempt } from "../pipeline/tracer.ts";
 import { createTraceAttempt } from "./attempt-spans.ts";
 import { createCallTracer } from "./call-spans.ts";
-import { createTimeOfDay } from "./clock.ts";
-import { createEventCauses } from "./event-causes.ts";
-import { createExporter } from "./exporter.ts";
-import { createFailureLog, type FailureLog } from "./failure-log.ts";
-import { createSampler, type SamplerName } from "./sampler.ts";
+import { createTimeOfDay, createEventCauses } from "./trace-context.ts";
+import { createExporter, createFailureLog, type FailureLog } from "./exporter.ts";
 import { createBeginTransaction } from "./transaction-spans.ts";
 
 /** What the service traces, and what sends it. */
@@ -99,4 +104,22 @@ function describeService(version: string): Resource {
     "service.instance.id": randomUUID(),
   });
   return defaultResource().merge(service).merge(detectResources({ detectors }));
+}
+
+/** Which traces are recorded, by the names of OpenTelemetry's `OTEL_TRACES_SAMPLER`. */
+export type SamplerName = `${"" | "parentbased_"}${"always_on" | "always_off" | "traceidratio"}`;
+
+/**
+ * Builds a sampler. Those based on the parent do as its caller does where a call brings a trace.
+ *
+ * @param ratio the part of traces to record, from 0 to 1, for samplers by ratio
+ */
+export function createSampler(name: SamplerName, ratio: number): Sampler {
+  const root = createRootSampler(name, ratio);
+  return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
+
+function createRootSampler(name: SamplerName, ratio: number): Sampler {
+  if (name.endsWith("always_on")) return new AlwaysOnSampler();
+  return name.endsWith("always_off") ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }

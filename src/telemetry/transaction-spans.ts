@@ -8,8 +8,7 @@ import {
 import { parseDatabaseUrl } from "../db/database-url.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { WorkSpan } from "../pipeline/tracer.ts";
-import type { TimeOfDay } from "./clock.ts";
-import { contextBelow } from "./trace-context.ts";
+import { contextBelow, type TimeOfDay } from "./trace-context.ts";
 
 /** Begins the span of a transaction below the first of the calls that it is done for. */
 export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpan;

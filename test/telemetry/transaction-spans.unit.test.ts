@@ -6,7 +6,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
 import { refuse } from "../../src/domain/refusal.ts";
-import { createTimeOfDay } from "../../src/telemetry/clock.ts";
+import { createTimeOfDay } from "../../src/telemetry/trace-context.ts";
 import { createBeginTransaction } from "../../src/telemetry/transaction-spans.ts";
 
 const URL_OF_DATABASE = "postgres://shipper:secret@[::1]:5433/a%20b";

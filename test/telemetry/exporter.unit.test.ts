@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFailureLog } from "../../src/telemetry/failure-log.ts";
+import { createFailureLog } from "../../src/telemetry/exporter.ts";
 
 test("failures are logged once a minute, with how many were left out", () => {
   const lines: unknown[] = [];
