@@ -61,7 +61,7 @@ const ROOMS: Record<string, Room> = {
     imports: [
       "gen",
       "package.json",
-      "json/{decode-scalar,enum-names}.ts",
+      "json/decode-scalar.ts",
       "pipeline/{call,common-reasons}.ts",
       "pipeline/credentials/{read-key,session-cookie}.ts",
       "pipeline/refusals/refusal-status.ts",

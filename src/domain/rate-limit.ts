@@ -46,7 +46,7 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Whole calls left after this one. */
   readonly remaining: number;
-  /** Whole seconds until there is a call again, when there is none, else until all are there. */
+  /** Seconds to the next token if empty, else until full. */
   readonly resetSeconds: number;
 }
 

@@ -183,7 +183,7 @@ export function unavailable(text: string, cause?: unknown): Refusal {
   return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause });
 }
 
-/** Without halves of surrogate pairs, which a quoted text can have and UTF-8 has not. */
+/** Replaces lone surrogates, which UTF-8 cannot encode. */
 function wellFormed(violation: Violation): Violation {
   const text = violation.text.toWellFormed();
   if (violation.subject === undefined) return { ...violation, text };

@@ -7,8 +7,13 @@ import {
 } from "@bufbuild/protobuf";
 import { mapKey, shownName } from "../domain/map-key.ts";
 import type { Violation } from "../domain/refusal.ts";
-import { compileEnum, compileScalar, decodeTimestamp, addViolation } from "./decode-scalar.ts";
-import type { Decode } from "./decode-scalar.ts";
+import {
+  compileEnum,
+  compileScalar,
+  decodeTimestamp,
+  addViolation,
+  type Decode,
+} from "./decode-scalar.ts";
 
 /**
  * Makes a request out of a JSON object, and says which fields could not be read, and by their paths

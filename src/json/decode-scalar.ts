@@ -1,7 +1,6 @@
 import { ScalarType, type DescEnum } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "../domain/refusal.ts";
-import { enumNames } from "./enum-names.ts";
 
 /**
  * Reads one JSON value; gives undefined and reports a violation when it cannot. Never sees null.
@@ -118,4 +117,15 @@ export function compileEnum(schema: DescEnum): Decode {
 /** Reports that the field at a path is invalid; `text` follows its name, as in "must be a list". */
 export function addViolation(violations: Violation[], path: string, text: string): undefined {
   violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${text}.` });
+}
+
+/**
+ * The names of an enum's values in the JSON dialect, by number: lower case, without the prefix that
+ * the values share (`SHIPMENT_STATUS_AWAITING_PICKUP` is `awaiting_pickup`). The unspecified value
+ * has none: it stands for absence.
+ */
+export function enumNames(schema: DescEnum): ReadonlyMap<number, string> {
+  const prefix = schema.sharedPrefix?.length ?? 0;
+  const named = schema.values.filter((value) => value.number !== 0);
+  return new Map(named.map((value) => [value.number, value.name.slice(prefix).toLowerCase()]));
 }

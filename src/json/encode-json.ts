@@ -6,7 +6,7 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import { enumNames } from "./enum-names.ts";
+import { enumNames } from "./decode-scalar.ts";
 
 /** A value that JSON.stringify writes as it stands. */
 export type JsonValue =

@@ -1,8 +1,13 @@
 import { ScalarType, type DescField, type DescMethod, type Registry } from "@bufbuild/protobuf";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { Violation } from "../domain/refusal.ts";
-import { compileEnum, compileScalar, decodeTimestamp, type Decode } from "../json/decode-scalar.ts";
-import { enumNames } from "../json/enum-names.ts";
+import {
+  compileEnum,
+  compileScalar,
+  decodeTimestamp,
+  enumNames,
+  type Decode,
+} from "../json/decode-scalar.ts";
 import { audienceOf } from "../pipeline/common-reasons.ts";
 import type { Audience } from "../pipeline/call.ts";
 import type { Options } from "./options.ts";

@@ -6,7 +6,7 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
-import { enumNames } from "../json/enum-names.ts";
+import { enumNames } from "../json/decode-scalar.ts";
 import {
   dataDescription,
   descriptionOf,

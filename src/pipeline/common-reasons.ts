@@ -37,10 +37,7 @@ const WITH_BODY: readonly RefusalReason[] = ["BODY_UNREADABLE", "BODY_NOT_JSON",
 /** Why a call that can be repeated under an idempotency key may be refused. */
 const REPEATABLE: readonly RefusalReason[] = ["IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED"];
 
-/**
- * Why a call may be refused whatever its method, besides which a method declares reasons of its own
- * (`refusal_reasons`).
- */
+/** Refusal reasons common to all methods; each declares its own besides (`refusal_reasons`). */
 export function commonReasons(kind: {
   readonly audience: Audience;
   readonly readOnly: boolean;

@@ -62,9 +62,9 @@ interface RpcRules {
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly name: string;
   readonly audience: Audience;
-  /** The least role of an operator that may call it; of meaning where operators are the audience. */
+  /** Minimum operator role; ignored for other audiences. */
   readonly minimumRole: OperatorRole;
-  /** The least role of a member that may call it; of meaning where workspaces are the audience. */
+  /** Minimum role of a member; ignored for other audiences. */
   readonly minimumMemberRole: MemberRole;
   readonly limitClass: LimitClass;
   /** The largest request, in bytes. */

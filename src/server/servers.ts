@@ -17,7 +17,6 @@ import type { Rpc, StreamRpc } from "../pipeline/rpc.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
-import { answerUnknownRpc } from "../transport/connect/refuse-outside-rpc.ts";
 import type { TransportServer } from "../transport/connections/transport-server.ts";
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
@@ -108,7 +107,6 @@ export function createServers(options: ServersOptions): Servers {
       pipeline,
       grpc,
       addServices: withoutCredential(unreadyBecause, isOpen ? SERVED : SERVICES),
-      fallback: answerUnknownRpc,
       shutdownSignal,
     });
   const grpc = withPort(createGrpcServer(rpcHandler(true), createGrpcFastPath(rpcs, pipeline)));

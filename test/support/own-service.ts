@@ -22,7 +22,6 @@ import { createMemoryLimiter } from "../../src/pipeline/bounds/rate-limiter.ts";
 import { createPipeline } from "../../src/pipeline/stages/pipeline.ts";
 import { listRpcs } from "../../src/pipeline/rpc.ts";
 import { createRpcHandler } from "../../src/transport/connect/connect-handler.ts";
-import { answerUnknownRpc } from "../../src/transport/connect/refuse-outside-rpc.ts";
 import type { ConnectionLimits } from "../../src/pipeline/bounds/limits.ts";
 import { createGrpcFastPath } from "../../src/transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../../src/transport/grpc/grpc-server.ts";
@@ -88,7 +87,6 @@ export async function startOwnService(options: {
       pipeline,
       grpc,
       addServices: () => undefined,
-      fallback: answerUnknownRpc,
       shutdownSignal: new AbortController().signal,
     });
   const limits = { sweepMs: 20, ...options.limits };

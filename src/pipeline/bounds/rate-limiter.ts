@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from "../../domain/rate-limit.ts";
 
-/** Counts the calls of workspaces. */
+/** Counts the calls of accounts (workspaces and operators). */
 export interface Limiter {
   /** Takes a call of a class out of what an account (a workspace, or an operator) has left. Never rejects. */
   take(

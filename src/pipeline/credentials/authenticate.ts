@@ -38,7 +38,7 @@ export function createAuthenticate(options: {
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
     const { address } = call;
-    // A session that opens nothing of what it is sent for fails as an unknown key does.
+    // Refused sessions cost a look-up too; count them like unknown keys.
     const found = await lookUps.find(credential, { attempts, address, find });
     if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
     return found;

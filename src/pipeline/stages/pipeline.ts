@@ -63,9 +63,9 @@ export interface Pipeline {
    *
    * @throws Refusal UNAVAILABLE
    */
-  reserveAnswer(call: ReceivedCall, bytes: number): void;
-  /** Writes an answer together with the others of this tick; `write` must not throw. */
-  answer(write: () => void): void;
+  reserveResponse(call: ReceivedCall, bytes: number): void;
+  /** Writes a response together with the others of this tick; `write` must not throw. */
+  respond(write: () => void): void;
   /**
    * Ends the record of a call: its log line, metrics and span. Call once, when the answer has gone out or
    * the caller has gone.
@@ -143,8 +143,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     reserveRequest(call, bytes) {
       if (bytes > MAX_REQUEST_BYTES) requests.reserve(call, bytes);
     },
-    reserveAnswer: answers.reserve,
-    answer: tickBatcher.answer,
+    reserveResponse: answers.reserve,
+    respond: tickBatcher.respond,
     finish(call, httpStatus) {
       requests.release(call);
       answers.release(call);

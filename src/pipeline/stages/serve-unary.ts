@@ -41,7 +41,7 @@ export function createServeUnary(options: {
     attempt(() => mapMaybePromise(admit(rpc, received), read), fail);
 
     function read(call: AnyCall): void {
-      exchange.read((decode) => tickBatcher.perform(() => run(call, decode)), fail);
+      exchange.read((decode) => tickBatcher.execute(() => run(call, decode)), fail);
     }
 
     function run(call: AnyCall, decode: () => DecodedRequest): void {

@@ -43,14 +43,14 @@ const exchangeKey = createContextKey<Exchange | undefined>(undefined);
 /**
  * Serves the RPCs by Connect, gRPC-Web and, on HTTP/2, gRPC. Calls are admitted in Connect's request
  * gate, before the body is read, and then executed by the pipeline. `addServices` registers what
- * needs no credential (health, reflection). Requests for no known RPC go to `fallback`.
+ * needs no credential (health, reflection). Requests for no known RPC are
+ * refused.
  */
 export function createRpcHandler(options: {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
   readonly pipeline: Pipeline;
   readonly addServices: (router: ConnectRouter) => void;
-  readonly fallback: RpcHandler;
   readonly grpc: boolean;
   readonly shutdownSignal: AbortSignal;
 }): RpcHandler {
@@ -71,7 +71,7 @@ export function createRpcHandler(options: {
   options.addServices(router);
   const contextValuesOf = (request: NodeRequest) =>
     createContextValues().set(exchangeKey, { call: calls.get(request)!, request });
-  const adapter = createNodeAdapter(router, contextValuesOf, options.fallback);
+  const adapter = createNodeAdapter(router, contextValuesOf);
 
   return (request, response) => {
     const call = pipeline.receive(request.rawHeaders, request.socket);
@@ -138,7 +138,7 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
       const response = await pipeline.execute(rpc, { request }, admitted);
       // Connect encodes it for this call alone, and nothing counts what it has written.
       if (response instanceof DocumentResponse) {
-        pipeline.reserveAnswer(call, response.document.body.length);
+        pipeline.reserveResponse(call, response.document.body.length);
       }
       call.code = 0;
       if (admitted.replayed) context.responseHeader.set("idempotency-replayed", "true");

@@ -9,11 +9,11 @@ import { closeStreamAfterGrace, PIECE_BYTES } from "../connections/write-respons
 import { isHost, splitUrl } from "./request-target.ts";
 import { withKnownFlags } from "./frames.ts";
 import type { NodeRequest, NodeResponse, RpcHandler } from "./connect-options.ts";
-import { refuseOutsideRpc } from "./refuse-outside-rpc.ts";
+import { refuseOutsideRpc, refuseUnknownRpc } from "./refuse-outside-rpc.ts";
 import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 
 /**
- * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC go to `fallback`.
+ * Serves a router's RPCs from Node's HTTP servers; requests for no known RPC are refused.
  *
  * Connect's own adapter will not do: a `Host` or `:authority` that is not part of a URL makes it
  * throw out of the server's listener, which ends the process, and it answers a wrong HTTP method or
@@ -23,13 +23,12 @@ import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 export function createNodeAdapter(
   router: ConnectRouter,
   contextValuesOf: (request: NodeRequest) => ContextValues,
-  fallback: RpcHandler,
 ): RpcHandler {
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     discardAfterAnswer(request, response);
     const handler = handlers.get(splitUrl(request)[0]);
-    if (handler === undefined) return fallback(request, response);
+    if (handler === undefined) return refuseUnknownRpc(request, response);
     // Rejects when the caller goes away in the middle: there is nobody left to tell.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
   };

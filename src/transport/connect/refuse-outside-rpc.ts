@@ -3,7 +3,7 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import { grpcError } from "./connect-error.ts";
-import type { NodeRequest, NodeResponse, RpcHandler } from "./connect-options.ts";
+import type { NodeRequest, NodeResponse } from "./connect-options.ts";
 
 /**
  * Refuses a request that leads into no RPC, so that no protocol of an RPC speaks for it: in gRPC's
@@ -48,6 +48,7 @@ function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusa
   }
 }
 
-/** Answers a request for an RPC that there is not. */
-export const answerUnknownRpc: RpcHandler = (request, response) =>
+/** Refuses a request for an RPC that there is not. */
+export function refuseUnknownRpc(request: NodeRequest, response: NodeResponse): void {
   refuseOutsideRpc(request, response, refuse("NO_SUCH_METHOD", "There is no such RPC."));
+}

@@ -19,7 +19,7 @@ export interface ConnectionCalls {
   exempt(response: PendingResponse): void;
   /** Counts what is about to be sent. False when it is too much: drop the response. */
   send(response: PendingResponse, bytes: number): boolean;
-  /** Notes that so much of a response has been sent, where more follows. */
+  /** Releases `bytes` of a partly sent response. */
   sent(response: PendingResponse, bytes: number): void;
   /** Notes that a call has closed. */
   end(response: PendingResponse): void;

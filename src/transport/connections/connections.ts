@@ -104,7 +104,7 @@ interface Connection {
   readonly sinceMs: number;
 }
 
-/** The one whose closing harms least, if there is one that may be closed. */
+/** Cheapest connection to evict; undefined when none may be. */
 function findDispensable(among: ReadonlyMap<Socket, Connection>) {
   return (
     first(among, ({ calls }) => !calls.hasCome()) ??

@@ -122,8 +122,8 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       stream.on("end", end);
     },
     isGone: () => answered || stream.aborted,
-    respond(answer) {
-      const framed = frameOf(codec, answer);
+    respond(response) {
+      const framed = frameOf(codec, response);
       if (framed instanceof Promise) return framed.then((it) => send(it, OK));
       return framed instanceof ConnectError ? sendError(() => framed) : send(framed, OK);
     },
@@ -141,17 +141,20 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
 }
 
 /** The frame of an answer, at once unless it is compressed; Connect's error when it is too large. */
-function frameOf(codec: UnaryCodec, answer: RpcResponse): Buffer | ConnectError | Promise<Buffer> {
-  if (answer instanceof DocumentResponse) return documentFrame(codec, answer);
-  const bytes = encode(codec, messageOf(answer));
+function frameOf(
+  codec: UnaryCodec,
+  response: RpcResponse,
+): Buffer | ConnectError | Promise<Buffer> {
+  if (response instanceof DocumentResponse) return documentFrame(codec, response);
+  const bytes = encode(codec, messageOf(response));
   if (bytes instanceof ConnectError) return bytes;
   return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
 }
 
 /** The frame of a document, which all calls that ask for it in this form share. */
-function documentFrame(codec: UnaryCodec, answer: DocumentResponse): Promise<Buffer> {
-  return answer.form(`gRPC ${codec.compression?.name}`, async () => {
-    const bytes = codec.serialize(answer.message());
+function documentFrame(codec: UnaryCodec, response: DocumentResponse): Promise<Buffer> {
+  return response.form(`gRPC ${codec.compression?.name}`, async () => {
+    const bytes = codec.serialize(response.message());
     return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
   });
 }
@@ -166,7 +169,7 @@ async function compressedFrame(codec: CompressingCodec, bytes: Uint8Array): Prom
   return frame(compressedFlag, await codec.compression.compress(bytes));
 }
 
-/** Encodes an answer; gives Connect's error when it is too large to send. */
+/** Encodes an response; gives Connect's error when it is too large to send. */
 function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError {
   try {
     return codec.serialize(message);

@@ -2,10 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { DocumentResponse, LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { ReceivedCall } from "../../pipeline/call.ts";
-import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
-import { REFUSAL_STATUS } from "../../pipeline/refusals/refusal-status.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { sendInPieces } from "../connections/write-response.ts";
@@ -23,7 +21,7 @@ import {
 } from "./json-route.ts";
 import { readBody } from "./read-body.ts";
 import { compileRoutes, readRoutes } from "./routes.ts";
-import { methodNotAllowed, sendJsonText } from "./responses.ts";
+import { describeRefusal, headerList, methodNotAllowed, sendJsonText } from "./responses.ts";
 
 /** Answers one request of the JSON API; `calls` are those of its connection. */
 export type JsonGateway = (
@@ -67,13 +65,13 @@ export function createJsonGateway(rpcs: readonly Rpc[], pipeline: Pipeline): Jso
       const error = refuse("NO_SUCH_METHOD", "There is nothing at this path.");
       const refusal = pipeline.refuseCall(error, call);
       if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);
-      else pipeline.answer(() => sendPage(response, "nothing", call.headers.requestId));
+      else pipeline.respond(() => sendPage(response, "nothing", call.headers.requestId));
     }
   };
 }
 
 /** Where the answer to a call goes. */
-interface ReplyTarget {
+interface ResponseTarget {
   readonly response: ServerResponse;
   readonly call: ReceivedCall;
   readonly calls: ConnectionCalls;
@@ -82,7 +80,7 @@ interface ReplyTarget {
 
 /** Reads one call's body and writes its answer as JSON. */
 function exchangeOf(
-  options: ReplyTarget & {
+  options: ResponseTarget & {
     readonly request: IncomingMessage;
     readonly route: JsonRoute;
     readonly parameters: Parameters;
@@ -108,61 +106,59 @@ function exchangeOf(
         failed,
       ),
     isGone: () => response.destroyed,
-    respond(answer, { rateLimit, replayed }) {
+    respond(rpcResponse, { rateLimit, replayed }) {
       const headers = headerList(rateLimitHeaders(rateLimit));
       if (replayed) headers.push(...REPLAYED);
       headers.push(...handling);
-      if (answer instanceof DocumentResponse) {
-        return sendDocument(options, answer, route.successStatus, headers);
+      if (rpcResponse instanceof DocumentResponse) {
+        return sendDocument(options, rpcResponse, route.successStatus, headers);
       }
-      const json = answer instanceof LazyResponse ? answer.json() : route.encodeJson(answer);
+      const json =
+        rpcResponse instanceof LazyResponse ? rpcResponse.json() : route.encodeJson(rpcResponse);
       send(options, route.successStatus, json, headers);
     },
     refuse: (refusal) => sendRefusal(options, refusal, handling),
   };
 }
 
-function sendRefusal(target: ReplyTarget, refusal: Refusal, extra: HeaderList = NO_HEADERS): void {
-  const headers = [...extra, ...headerList(refusalHeaders(refusal))];
-  const body = errorBody(refusal, target.call.headers.requestId);
-  send(target, REFUSAL_STATUS[refusal.reason].httpStatus, body, headers);
+function sendRefusal(
+  target: ResponseTarget,
+  refusal: Refusal,
+  extra: HeaderList = NO_HEADERS,
+): void {
+  const { status, body, headers } = describeRefusal(refusal, target.call.headers.requestId, extra);
+  send(target, status, body, headers);
 }
 
 function send(
-  { response, call, calls, pipeline }: ReplyTarget,
+  { response, call, calls, pipeline }: ResponseTarget,
   status: number,
   body: unknown,
   headers: HeaderList,
 ): void {
   const text = JSON.stringify(body);
-  pipeline.answer(() => {
+  pipeline.respond(() => {
     if (!calls.send(response, text.length)) return void response.req.socket.destroy();
     sendJsonText(response, status, call.headers.requestId, text, headers);
   });
 }
 
 async function sendDocument(
-  { response, call, calls, pipeline }: ReplyTarget,
-  answer: DocumentResponse,
+  { response, call, calls, pipeline }: ResponseTarget,
+  document: DocumentResponse,
   status: number,
   headers: HeaderList,
 ): Promise<void> {
-  const reply = await encodeDocument(answer, response.req.headers);
-  const { body } = reply;
-  const all = ["x-request-id", call.headers.requestId, ...headers, ...reply.headers];
+  const encoded = await encodeDocument(document, response.req.headers);
+  const { body } = encoded;
+  const all = ["x-request-id", call.headers.requestId, ...headers, ...encoded.headers];
   if (body !== undefined) all.push("content-length", String(body.length));
-  pipeline.answer(() => {
+  pipeline.respond(() => {
     if (response.headersSent || response.destroyed) return;
     if (!calls.send(response, body?.length ?? 0)) return void response.req.socket.destroy();
     response.writeHead(body === undefined ? 304 : status, all);
     sendInPieces(response, body, calls);
   });
-}
-
-function headerList(headers: Readonly<Record<string, string>>): string[] {
-  const list: string[] = [];
-  for (const name in headers) list.push(name, headers[name] as string);
-  return list;
 }
 
 function sentStatus(response: ServerResponse): number {

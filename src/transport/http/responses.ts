@@ -57,9 +57,24 @@ export function sendRefusal(
   refusal: Refusal,
   extraHeaders: ExtraHeaders = [],
 ): void {
-  const { httpStatus } = REFUSAL_STATUS[refusal.reason];
-  const headers = [...extraHeaders, ...Object.entries(refusalHeaders(refusal)).flat()];
-  sendJson(response, httpStatus, requestId, errorBody(refusal, requestId), headers);
+  const { status, body, headers } = describeRefusal(refusal, requestId, extraHeaders);
+  sendJson(response, status, requestId, body, headers);
+}
+
+/** A refusal in the form of the JSON API. */
+export function describeRefusal(refusal: Refusal, requestId: string, extraHeaders: ExtraHeaders) {
+  return {
+    status: REFUSAL_STATUS[refusal.reason].httpStatus,
+    body: errorBody(refusal, requestId),
+    headers: [...extraHeaders, ...headerList(refusalHeaders(refusal))],
+  };
+}
+
+/** Names and values in turn, which Node writes faster than an object. */
+export function headerList(headers: Readonly<Record<string, string>>): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name]!);
+  return list;
 }
 
 /** Calls `read` for GET and HEAD, and refuses other methods. */
