@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "./browser.ts";
+import { describeDashboard, expectWellShown, rowsOf, signInTo, type TestPage } from "./browser.ts";
 
 /** What the browser says of itself. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
@@ -14,8 +14,7 @@ describeDashboard("the account", (dashboard) => {
     return page;
   }
 
-  const rows = (page: TestPage) =>
-    page.getByRole("table", { name: "Sessions" }).locator("tbody tr");
+  const rows = (page: TestPage) => rowsOf(page, "Sessions");
 
   test("the name is changed, and is not left empty", async () => {
     const page = await open("name@example.org");

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
-import { describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("Settings → API", (dashboard) => {
   async function open(role = "admin", workspace = dashboard.workspace): Promise<TestPage> {
@@ -12,7 +18,7 @@ describeDashboard("Settings → API", (dashboard) => {
     return page;
   }
 
-  const rows = (page: TestPage) => page.getByRole("table", { name: "Keys" }).locator("tbody tr");
+  const rows = (page: TestPage) => rowsOf(page, "Keys");
 
   /** The status of a call with a key. */
   const callWith = async (apiKey: string) =>

@@ -4,6 +4,7 @@ import {
   expectWellShown,
   openAsMember,
   pressInDialog,
+  rowsOf,
   type TestPage,
 } from "./browser.ts";
 
@@ -18,7 +19,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     return page;
   }
 
-  const rows = (page: TestPage) => page.getByRole("table", { name: "Members" }).locator("tbody tr");
+  const rows = (page: TestPage) => rowsOf(page, "Members");
 
   test("somebody who is invited signs in by the link in a browser of their own", async () => {
     const page = await open("ada@example.org", "admin");

@@ -5,6 +5,7 @@ import {
   expectWellShown,
   openAsOperator,
   pressInDialog,
+  rowsOf,
   signInAsOperator,
   signInTo,
   type TestPage,
@@ -71,7 +72,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await pressInDialog(page, "Make a new key");
     const second = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
-    const keys = page.getByRole("table", { name: "Keys" }).locator("tbody tr");
+    const keys = rowsOf(page, "Keys");
     await expect.poll(() => keys.count()).toBe(2);
     await expectWellShown(page, "operator");
     for (const key of [first, second]) expect((await self(key)).status).toBe(200);

@@ -5,7 +5,13 @@ import { CANCELLED, insertBooked, insertQuotes, PAID } from "../support/insert-b
 import { startReceiver } from "../support/receiver.ts";
 import type { TestOperator } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
-import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openAsOperator,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("what the platform reports", (dashboard) => {
   let owner: TestOperator;
@@ -30,8 +36,7 @@ describeDashboard("what the platform reports", (dashboard) => {
   }
 
   describe("the audit log", () => {
-    const rows = (page: TestPage) =>
-      page.getByRole("table", { name: "Changes" }).locator("tbody tr");
+    const rows = (page: TestPage) => rowsOf(page, "Changes");
 
     test("shows each change from before to after, and is filtered by the address", async () => {
       const id = await addNamed("Before");

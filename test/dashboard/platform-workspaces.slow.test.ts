@@ -6,6 +6,7 @@ import {
   expectWellShown,
   openAsOperator,
   pressInDialog,
+  rowsOf,
   type TestPage,
 } from "./browser.ts";
 
@@ -65,7 +66,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       body: {},
     });
     const page = await openAsOperator(dashboard, "/platform/workspaces", "viewer");
-    const rows = page.getByRole("table", { name: "Workspaces" }).locator("tbody tr");
+    const rows = rowsOf(page, "Workspaces");
     await page.getByLabel("Name contains").fill("quick");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(2);
@@ -96,7 +97,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       "/platform/workspaces?name_contains=Many",
       "viewer",
     );
-    const rows = page.getByRole("table", { name: "Workspaces" }).locator("tbody tr");
+    const rows = rowsOf(page, "Workspaces");
     await expect.poll(() => rows.count()).toBe(50);
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("Many 50").waitFor();
@@ -169,7 +170,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     test("has keys created, rotated with an overlap, and revoked", async () => {
       const { id, apiKey } = await addNamed("Keys");
       const page = await openWorkspace(id);
-      const keys = page.getByRole("table", { name: "API keys" }).locator("tbody tr");
+      const keys = rowsOf(page, "API keys");
       await page.getByRole("button", { name: "Create a key" }).click();
       await dialog(page).getByLabel("Name").fill("Web shop");
       await pressInDialog(page, "Create the key");

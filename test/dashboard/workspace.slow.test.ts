@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { BOOKING } from "../support/bookings.ts";
-import { describeDashboard, expectWellShown, openAsMember } from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, rowsOf } from "./browser.ts";
 
 /** How many shipments were booked on the days before today, one each six hours. */
 const MANY = 60;
@@ -71,9 +71,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expectWellShown(page, "payments");
     await page.getByRole("link", { name: "Shipments that wait for their payment" }).click();
     await page.waitForURL("**/shipments?payment_status=1");
-    await expect
-      .poll(() => page.getByRole("table", { name: "Shipments" }).locator("tbody tr").count())
-      .toBe(40);
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(40);
     await page.goBack();
     await page.getByRole("link", { name: "Shipments that wait for their refund" }).click();
     await page.getByText("No shipments match").waitFor();
