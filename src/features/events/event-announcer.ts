@@ -2,6 +2,7 @@ import type { EventSubscriber } from "@mikro-orm/core";
 import type { Logger } from "pino";
 import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { Event } from "./event.entity.ts";
 
 /** The channel that carries announcements; a payload is a list of workspace ids: `7,12,105`. */
@@ -20,62 +21,57 @@ const MAX_NAMED = 400;
 /** Takes the workspaces of an announcement; undefined for all, after a reconnect. */
 export type AnnouncementListener = (workspaces: readonly number[] | undefined) => void;
 
-/** Announces which workspaces have new events, to this process and all others. */
-export interface EventAnnouncer {
-  /** Sees every event that the ORM writes, and announces its workspace after the commit. */
-  readonly subscriber: EventSubscriber<Event>;
-  /** Announces a workspace whose events were committed without the ORM. */
-  announce(workspace: number): void;
-  /**
-   * Takes the payload of an announcement, of this process or another; undefined after a reconnect,
-   * when announcements may have been missed.
-   */
-  onNotification(payload: string | undefined): void;
-  /** Passes every announcement on to a listener. */
-  listen(listener: AnnouncementListener): void;
-  /** Stops announcing; resolves when an announcement in flight has ended. */
-  close(): Promise<void>;
-}
+const NOTIFY = "select pg_notify($1, $2)";
 
 /**
  * Announces, when the caller's transaction commits, that a workspace may have something to deliver
  * without a new event. For rare transactions: see `BATCH_MS`.
  */
 export async function announceWorkspace(tx: EntityManager, workspace: number): Promise<void> {
-  await tx.execute("select pg_notify(?, ?)", [EVENTS_CHANNEL, String(workspace)]);
+  await runStatement(tx, NOTIFY, [EVENTS_CHANNEL, String(workspace)]);
 }
 
+/** Announces which workspaces have new events, to this process and all others. */
+export type EventAnnouncer = ReturnType<typeof createEventAnnouncer>;
+
 /** Builds the announcer; register its `subscriber` with the ORM that writes events. */
-export function createEventAnnouncer(em: EntityManager, log: Logger): EventAnnouncer {
+export function createEventAnnouncer(em: EntityManager, log: Logger) {
   const { announce, close } = createBatches(em, log);
   const listeners: AnnouncementListener[] = [];
   const writtenBy = new WeakMap<object, Set<number>>();
+  /** Sees every event that the ORM writes, and announces its workspace after the commit. */
+  const subscriber: EventSubscriber<Event> = {
+    getSubscribedEntities: () => [Event],
+    afterCreate({ em: unit, entity }) {
+      const workspaces = writtenBy.get(unit) ?? new Set();
+      writtenBy.set(unit, workspaces.add(entity.workspace));
+    },
+    afterTransactionCommit({ em: unit }) {
+      writtenBy.get(unit)?.forEach(announce);
+      writtenBy.delete(unit);
+    },
+  };
   return {
+    subscriber,
     announce,
     close,
-    subscriber: {
-      getSubscribedEntities: () => [Event],
-      afterCreate({ em: unit, entity }) {
-        const workspaces = writtenBy.get(unit) ?? new Set();
-        writtenBy.set(unit, workspaces.add(entity.workspace));
-      },
-      afterTransactionCommit({ em: unit }) {
-        writtenBy.get(unit)?.forEach(announce);
-        writtenBy.delete(unit);
-      },
-    },
-    onNotification(payload) {
+    /**
+     * Takes the payload of an announcement, of this process or another; undefined after a reconnect,
+     * when announcements may have been missed.
+     */
+    onNotification(payload: string | undefined): void {
       const workspaces = payload?.split(",").map(Number);
       for (const listener of listeners) listener(workspaces);
     },
-    listen(listener) {
+    /** Passes every announcement on to a listener. */
+    listen(listener: AnnouncementListener): void {
       listeners.push(listener);
     },
   };
 }
 
 /** Collects workspaces and announces them together. */
-function createBatches(em: EntityManager, log: Logger): Pick<EventAnnouncer, "announce" | "close"> {
+function createBatches(em: EntityManager, log: Logger) {
   const pending = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
@@ -105,11 +101,13 @@ function createBatches(em: EntityManager, log: Logger): Pick<EventAnnouncer, "an
   }
 
   return {
-    announce(workspace) {
+    /** Announces a workspace whose events are committed. */
+    announce(workspace: number): void {
       pending.add(workspace);
       sendIn(BATCH_MS);
     },
-    async close() {
+    /** Stops announcing; resolves when an announcement in flight has ended. */
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       await sending;
@@ -123,5 +121,5 @@ function createBatches(em: EntityManager, log: Logger): Pick<EventAnnouncer, "an
  */
 async function notify(em: EntityManager, workspaces: readonly number[]): Promise<void> {
   const outside = em.fork({ disableContextResolution: true });
-  await outside.execute("select pg_notify(?, ?)", [EVENTS_CHANNEL, workspaces.join(",")]);
+  await runStatement(outside, NOTIFY, [EVENTS_CHANNEL, workspaces.join(",")]);
 }

@@ -22,7 +22,7 @@ export interface FeedDelay extends FeedHolder {
 /** The oldest transaction in flight in any database of the server, before which feeds end. */
 export async function loadOldestTransaction(em: EntityManager): Promise<string> {
   const [row] = await runStatement<{ xmin: string }>(
-    em.fork(),
+    em,
     "select pg_snapshot_xmin(pg_current_snapshot())::text as xmin",
     [],
   );
@@ -63,7 +63,7 @@ export async function loadFeedDelay(
   em: EntityManager,
   transaction: string,
 ): Promise<FeedDelay | undefined> {
-  const [delay] = await runStatement<FeedDelay>(em.fork(), HELD_BACK, [transaction]);
+  const [delay] = await runStatement<FeedDelay>(em, HELD_BACK, [transaction]);
   return delay;
 }
 
@@ -82,6 +82,6 @@ const NEWEST_SHOWN = `
 
 /** When the newest event that is shown was written, in milliseconds since the epoch; null for none. */
 export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
-  const [row] = await runStatement<{ createdMs: number | null }>(em.fork(), NEWEST_SHOWN, []);
+  const [row] = await runStatement<{ createdMs: number | null }>(em, NEWEST_SHOWN, []);
   return row!.createdMs;
 }

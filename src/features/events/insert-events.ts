@@ -34,15 +34,7 @@ export function insertEvent(
 }
 
 /** An event, as `insertEventsSql` takes it in JSON. */
-export interface NewEvent {
-  readonly workspace: number;
-  /** The shipment's reference. */
-  readonly subject: string;
-  readonly number: number;
-  readonly type: EventType;
-  readonly data: JsonObject;
-  /** The email of the member who did it; null for a key. */
-  readonly actor: string | null;
+export interface NewEvent extends Omit<Event, "transaction" | "createdAt"> {
   /** RFC 3339. */
   readonly createdAt: string;
 }

@@ -45,22 +45,9 @@ export function loadFeed(
   );
 }
 
-/** Where the workspace's feed ends, as far as its order is final; undefined when it is empty. */
-export async function loadFeedEnd(
-  em: EntityManager,
-  workspace: number,
-): Promise<FeedPosition | undefined> {
-  const [last] = await em.find(
-    Event,
-    { workspace, transaction: { $lt: OLDEST_IN_FLIGHT } },
-    { orderBy: { transaction: "desc", subject: "desc", number: "desc" }, limit: 1 },
-  );
-  return last;
-}
-
 const FEED_ENDS = `
-  select asked.workspace::float8 as workspace,
-    concat_ws(' ', newest.transaction, newest.subject, newest.number) as "end"
+  select asked.workspace::float8 as workspace, newest.transaction::float8 as transaction,
+    newest.subject, newest.number
   from json_to_recordset($1) as asked (workspace bigint)
   cross join lateral (
     select transaction, subject, number from event
@@ -69,16 +56,17 @@ const FEED_ENDS = `
     order by transaction desc, subject desc, number desc limit 1
   ) as newest`;
 
-/** Where feeds end, by workspace, as text to compare; those that are empty are left out. */
+/**
+ * Where feeds end, as far as their order is final, as cursors by workspace; those that are empty are
+ * left out.
+ */
 export async function loadFeedEnds(
   em: EntityManager,
   workspaces: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   const asked = JSON.stringify(workspaces.map((workspace) => ({ workspace })));
-  const rows = await runStatement<{ workspace: number; end: string }>(em.fork(), FEED_ENDS, [
-    asked,
-  ]);
-  return new Map(rows.map(({ workspace, end }) => [workspace, end]));
+  const rows = await runStatement<FeedPosition & { workspace: number }>(em, FEED_ENDS, [asked]);
+  return new Map(rows.map((row) => [row.workspace, writeCursor(row.workspace, row)]));
 }
 
 function afterPosition({ transaction, subject, number }: FeedPosition): FilterQuery<Event>[] {

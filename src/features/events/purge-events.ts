@@ -35,13 +35,13 @@ const PURGE = `
  */
 export async function purgeEvents(em: EntityManager, retentionDays: number): Promise<number> {
   let count = 0;
-  const workspaces = await runStatement<{ id: number }>(em.fork(), WORKSPACES_WITH_OLD_EVENTS, [
+  const workspaces = await runStatement<{ id: number }>(em, WORKSPACES_WITH_OLD_EVENTS, [
     retentionDays,
   ]);
   for (const { id } of workspaces) {
     let deleted: number;
     do {
-      deleted = (await runStatement(em.fork(), PURGE, [id, BATCH, retentionDays])).length;
+      deleted = (await runStatement(em, PURGE, [id, BATCH, retentionDays])).length;
       count += deleted;
     } while (deleted === BATCH);
   }

@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventMessage } from "./event-message.ts";
 import type { FeedWatch } from "./feed-watch.ts";
-import { parseCursor, loadFeed, loadFeedEnd, writeCursor } from "./load-feed.ts";
+import { parseCursor, loadFeed, loadFeedEnds, writeCursor } from "./load-feed.ts";
 
 export interface WatchDeps {
   readonly em: EntityManager;
@@ -37,10 +37,8 @@ export async function* watchEvents(
   signal: AbortSignal,
 ): AsyncIterable<WatchEventsResponse> {
   const { types } = request;
-  let after =
-    request.after === undefined && request.fromNow === true
-      ? await loadFeedEnd(em.fork(), workspaceId)
-      : parseCursor(workspaceId, request.after);
+  const ends = request.fromNow === true ? await loadFeedEnds(em, [workspaceId]) : undefined;
+  let after = parseCursor(workspaceId, request.after ?? ends?.get(workspaceId));
   let cursor = after === undefined ? "" : writeCursor(workspaceId, after);
   let lastSentMs = -Infinity;
   let mayHaveGrown = true;

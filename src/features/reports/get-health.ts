@@ -63,9 +63,9 @@ interface MigrationRow {
 async function loadDatabase(
   em: EntityManager,
 ): Promise<MessageInitShape<typeof DatabaseHealthSchema> & { checkedAtMs: number }> {
-  const [database] = await runStatement<DatabaseRow>(em.fork(), DATABASE, []);
+  const [database] = await runStatement<DatabaseRow>(em, DATABASE, []);
   const { checkedAtMs, version, size } = database!;
-  const migrations = await runStatement<MigrationRow>(em.fork(), MIGRATIONS, []);
+  const migrations = await runStatement<MigrationRow>(em, MIGRATIONS, []);
   return {
     checkedAtMs,
     // Packages add their own: `15.18 (Debian 15.18-0+deb12u1)`.
@@ -98,7 +98,7 @@ interface ReplicaRow {
 
 /** The replicas that were seen within a day. */
 async function loadReplicas(em: EntityManager): Promise<MessageInitShape<typeof ReplicaSchema>[]> {
-  const rows = await runStatement<ReplicaRow>(em.fork(), REPLICAS, []);
+  const rows = await runStatement<ReplicaRow>(em, REPLICAS, []);
   return rows.map(({ startedAtMs, seenAtMs, ...row }) => ({
     ...row,
     startedAt: timestampFromMs(startedAtMs),

@@ -61,7 +61,7 @@ async function loadOverview(
   now: Date,
 ): Promise<Overview> {
   const values = [workspace, days.startsAt, days.endsAt];
-  const booked = await runStatement<BookedOnDay>(em.fork(), BOOKED, values);
-  const quoted = await runStatement<QuotesOnDay>(em.fork(), QUOTES, values);
+  const booked = await runStatement<BookedOnDay>(em, BOOKED, values);
+  const quoted = await runStatement<QuotesOnDay>(em, QUOTES, values);
   return overviewMessage(days, booked, quoted, now);
 }

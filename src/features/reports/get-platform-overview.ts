@@ -80,8 +80,8 @@ async function loadOverview(
   now: Date,
 ): Promise<GetPlatformOverviewResponse> {
   const values = [days.startsAt, days.endsAt];
-  const rows = await runStatement<BookedOnDay | BookedInWorkspace>(em.fork(), BOOKED, values);
-  const quoted = await runStatement<QuotesOnDay>(em.fork(), QUOTES, values);
+  const rows = await runStatement<BookedOnDay | BookedInWorkspace>(em, BOOKED, values);
+  const quoted = await runStatement<QuotesOnDay>(em, QUOTES, values);
   const onDays = rows.filter((row) => row.date !== null);
   const ofTop = rows.filter((row) => row.date === null);
   return create(GetPlatformOverviewResponseSchema, {

@@ -36,7 +36,7 @@ export async function getUsage(
   { caller: { workspaceId, limits } }: Call,
   { em, usage }: { readonly em: EntityManager; readonly usage: UsageCounter },
 ): Promise<GetUsageResponse> {
-  const rows = await runStatement<Row>(em.fork(), READ, [workspaceId]);
+  const rows = await runStatement<Row>(em, READ, [workspaceId]);
   const unwritten = usage.unwrittenOf(workspaceId);
   const current = rows.at(-1)!;
   current.quote += unwritten.quote;

@@ -48,7 +48,7 @@ async function loadBacklog(em: EntityManager, pending: string): Promise<WebhookB
   const sql = `
     select (select count(*) from (${pending}) as pending)::float8 as pending,
       (${OLDEST}) as "oldestMs"`;
-  const [backlog] = await runStatement<WebhookBacklog>(em.fork(), sql, []);
+  const [backlog] = await runStatement<WebhookBacklog>(em, sql, []);
   return backlog!;
 }
 
@@ -79,5 +79,5 @@ const TABLE_ROWS = `
 
 /** About how many rows the tables have that grow, found without reading them. */
 export async function loadTableRows(em: EntityManager): Promise<TableRows[]> {
-  return runStatement<TableRows>(em.fork(), TABLE_ROWS, [JSON.stringify(GROWING_TABLES)]);
+  return runStatement<TableRows>(em, TABLE_ROWS, [JSON.stringify(GROWING_TABLES)]);
 }

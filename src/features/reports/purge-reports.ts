@@ -19,10 +19,10 @@ const PURGE_USAGE = `
  */
 export async function purgeReports(em: EntityManager): Promise<number> {
   let count = 0;
-  await runStatement(em.fork(), "delete from replica where seen_at < now() - interval '1 day'", []);
+  await runStatement(em, "delete from replica where seen_at < now() - interval '1 day'", []);
   let deleted: number;
   do {
-    deleted = (await runStatement(em.fork(), PURGE_USAGE, [USAGE_DAYS, BATCH])).length;
+    deleted = (await runStatement(em, PURGE_USAGE, [USAGE_DAYS, BATCH])).length;
     count += deleted;
   } while (deleted === BATCH);
   return count;

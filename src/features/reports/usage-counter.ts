@@ -6,26 +6,6 @@ import type { AnyCall } from "../../pipeline/call.ts";
 /** Numbers of calls, by class. */
 export type CallCounts = Record<LimitClass, number>;
 
-/** Calls of a workspace, all of one class. */
-export interface CountedCalls {
-  readonly workspace: number;
-  readonly limitClass: LimitClass;
-  /** At least 1. */
-  readonly calls: number;
-}
-
-/** Counts the calls of workspaces in memory, until they are written. */
-export interface UsageCounter {
-  /** Counts a call that has ended, if it was a workspace's. */
-  count(call: AnyCall): void;
-  /** What has been counted of a workspace and not written. */
-  unwrittenOf(workspace: number): Readonly<CallCounts>;
-  /** All that has been counted and not written, by workspace and class. */
-  unwritten(): CountedCalls[];
-  /** Takes off what has been written. */
-  written(counted: readonly CountedCalls[]): void;
-}
-
 /**
  * Of how many workspaces calls are counted between two writes, so that memory is bounded; calls of
  * more are not counted.
@@ -34,8 +14,11 @@ const MAX_WORKSPACES = 50_000;
 
 const NONE: Readonly<CallCounts> = { quote: 0, read: 0, write: 0 };
 
+/** Counts the calls of workspaces in memory, until they are written. */
+export type UsageCounter = ReturnType<typeof createUsageCounter>;
+
 /** Builds the counter of one process. */
-export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES): UsageCounter {
+export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
   const byWorkspace = new Map<number, CallCounts>();
 
   function countFirst(workspace: number, limitClass: LimitClass): void {
@@ -43,25 +26,31 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES): UsageCounter
     byWorkspace.set(workspace, { ...NONE, [limitClass]: 1 });
   }
 
+  /** What has been counted and not written, by workspace and class; each has at least one call. */
+  const unwritten = () =>
+    [...byWorkspace]
+      .toSorted(([a], [b]) => a - b)
+      .flatMap(([workspace, counts]) =>
+        LIMIT_CLASSES.filter((limitClass) => counts[limitClass] > 0).map((limitClass) => ({
+          workspace,
+          limitClass,
+          calls: counts[limitClass],
+        })),
+      );
+
   return {
-    count({ caller, rateLimit }) {
+    unwritten,
+    /** Counts a call that has ended, if it was a workspace's. */
+    count({ caller, rateLimit }: AnyCall): void {
       if (rateLimit === undefined || caller.audience !== "workspace") return;
       const counts = byWorkspace.get(caller.workspaceId);
       if (counts === undefined) countFirst(caller.workspaceId, rateLimit.limitClass);
       else counts[rateLimit.limitClass]++;
     },
-    unwrittenOf: (workspace) => ({ ...(byWorkspace.get(workspace) ?? NONE) }),
-    unwritten: () =>
-      [...byWorkspace]
-        .toSorted(([a], [b]) => a - b)
-        .flatMap(([workspace, counts]) =>
-          LIMIT_CLASSES.filter((limitClass) => counts[limitClass] > 0).map((limitClass) => ({
-            workspace,
-            limitClass,
-            calls: counts[limitClass],
-          })),
-        ),
-    written(counted) {
+    /** What has been counted of a workspace and not written. */
+    unwrittenOf: (workspace: number): CallCounts => ({ ...(byWorkspace.get(workspace) ?? NONE) }),
+    /** Takes off what has been written. */
+    written(counted: ReturnType<typeof unwritten>): void {
       for (const { workspace, limitClass, calls } of counted) {
         const counts = byWorkspace.get(workspace)!;
         counts[limitClass] -= calls;
@@ -96,7 +85,7 @@ export async function writeUsage(em: EntityManager, counter: UsageCounter): Prom
   const counted = counter.unwritten();
   for (let i = 0; i < counted.length; i += BATCH) {
     const batch = counted.slice(i, i + BATCH);
-    await runStatement(em.fork(), WRITE, [JSON.stringify(batch)]);
+    await runStatement(em, WRITE, [JSON.stringify(batch)]);
     counter.written(batch);
   }
 }

@@ -91,12 +91,8 @@ export function createOutcomeRecorder(
     },
   });
 
-  /** Whether the last outcome could not be recorded; many fail together. */
+  /** Whether the last outcome could not be recorded; many fail together, and one is logged. */
   let isFailing = false;
-  function warnOnce(error: unknown): void {
-    if (!isFailing) log.warn({ err: error }, "attempts at deliveries could not be recorded");
-    isFailing = true;
-  }
 
   return async (outcome) => {
     const write = changesWebhook(outcome) ? change : end;
@@ -106,7 +102,8 @@ export function createOutcomeRecorder(
         isFailing = false;
         return;
       } catch (error) {
-        warnOnce(error);
+        if (!isFailing) log.warn({ err: error }, "attempts at deliveries could not be recorded");
+        isFailing = true;
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -188,17 +185,18 @@ async function endDeliveries(
 
 function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
   const { workspace, id, attempts } = delivery;
-  const end = { workspace, id, attempts, ended_at: endedAt };
-  if (attempt === undefined) return { ...end, status: "failed" };
-  const { startedAt, result } = attempt;
+  const { startedAt, result } = attempt ?? {};
   return {
-    ...end,
-    status: "delivered",
-    number: attempts + 1,
+    workspace,
+    id,
+    attempts,
+    status: attempt === undefined ? "failed" : "delivered",
+    ended_at: endedAt,
+    number: attempt && attempts + 1,
     started_at: startedAt,
-    duration_ms: result.durationMs,
-    response_status: result.status,
-    answer: result.status === undefined ? undefined : result.answer,
+    duration_ms: result?.durationMs,
+    response_status: result?.status,
+    answer: result?.answer,
   };
 }
 
@@ -228,7 +226,7 @@ async function recordAttempt(
     durationMs: result.durationMs,
     status: result.status ?? null,
     error: result.error ?? null,
-    answer: result.status === undefined ? null : result.answer,
+    answer: result.answer ?? null,
   });
   if (isSuccess(result)) await succeed(tx, delivery, deps);
   else await fail(tx, delivery, startedAt, result, deps);
@@ -258,8 +256,7 @@ async function fail(
   else if (hasFailedTooLong(webhook.failingSince, endedAt)) {
     disable(tx, webhook, "failing", endedAt);
   }
-  const requestedMs =
-    result.status === undefined ? undefined : parseRetryAfter(result.retryAfter, endedAt);
+  const requestedMs = parseRetryAfter(result.retryAfter, endedAt);
   const waitMs = nextWaitMs(delivery.attempts, requestedMs, random());
   if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
   delivery.nextAttemptAt = new Date(endedAt.getTime() + waitMs);

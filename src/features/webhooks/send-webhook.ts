@@ -14,25 +14,21 @@ export type ResolveName = (
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 /** The result of sending: a response, or the reason why there was none. */
-export type SendResult = {
+export interface SendResult {
   readonly durationMs: number;
-} & (
-  | {
-      readonly status: number;
-      /** The first KiB of the body. */
-      readonly answer: string;
-      readonly retryAfter: string | undefined;
-      readonly error?: undefined;
-    }
-  | { readonly error: string; readonly status?: undefined }
-);
+  readonly status?: number;
+  /** The first KiB of the body. */
+  readonly answer?: string;
+  readonly retryAfter?: string | undefined;
+  readonly error?: string;
+}
 
 /** Whether the receiver took a message. */
 export function isSuccess({ status }: SendResult): boolean {
   return status !== undefined && status >= 200 && status <= 299;
 }
 
-/** Sends webhooks. `send` never rejects: its result tells what went wrong. */
+/** Sends webhooks. `send` never rejects: its result says what went wrong. */
 export interface Sender {
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
   close(): Promise<void>;
@@ -77,7 +73,7 @@ export function createSender(options: {
   const resolve = options.resolve ?? ((name) => systemLookup(name, { all: true }));
   let client: Promise<Client> | undefined;
 
-  async function haveClient(): Promise<Client> {
+  async function openClient(): Promise<Client> {
     client ??= loadClient(resolve, timeoutMs);
     try {
       return await client;
@@ -97,7 +93,7 @@ export function createSender(options: {
         const reach = reachOf(url, allowLoopbackHttp);
         if (reach === undefined) throw new OutOfReachError();
         assertLiteralWithin(url, reach);
-        const { request, agents } = await haveClient();
+        const { request, agents } = await openClient();
         const response = await request(url, {
           method: "POST",
           headers,
@@ -105,7 +101,7 @@ export function createSender(options: {
           dispatcher: agents[reach],
           signal: AbortSignal.timeout(timeoutMs),
         });
-        const answer = await readBeginning(response.body);
+        const answer = await readStart(response.body);
         const retryAfter = [response.headers["retry-after"]].flat()[0];
         return { status: response.statusCode, answer, retryAfter, durationMs: durationMs() };
       } catch (error) {
@@ -160,7 +156,7 @@ function assertLiteralWithin(url: URL, reach: Reach): void {
 }
 
 /** Reads the first KiB of a body. An error while reading keeps what was read until then. */
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
+async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -179,14 +175,15 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
 /** Says why there was no response, without a detail about the network this service runs in. */
 function describe(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error];
-  const causes = errors.flatMap((it: unknown) => [it, (it as { cause?: unknown })?.cause]);
-  if (causes.some((it) => it instanceof OutOfReachError)) return "The address is not a public one.";
-  if (causes.some((it) => it instanceof Error && it.name === "TimeoutError")) {
+  const causes = errors.flatMap((cause: unknown) => [cause, (cause as { cause?: unknown })?.cause]);
+  if (causes.some((cause) => cause instanceof OutOfReachError))
+    return "The address is not a public one.";
+  if (causes.some((cause) => cause instanceof Error && cause.name === "TimeoutError")) {
     return "There was no answer in time.";
   }
   const code = causes
-    .map((it) => (it as { code?: unknown })?.code)
-    .find((it) => typeof it === "string");
+    .map((cause) => (cause as { code?: unknown })?.code)
+    .find((found) => typeof found === "string");
   return REASONS[code ?? ""] ?? `The request failed (${code ?? "unknown"}).`;
 }
 

@@ -57,11 +57,7 @@ export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
   let last: WebhookKey = { workspace: 0, webhook: "" };
   for (;;) {
     const read = [last.workspace, last.webhook, BATCH];
-    const rows = await runStatement<WebhookKey & { readonly stored: string }>(
-      em.fork(),
-      READ,
-      read,
-    );
+    const rows = await runStatement<WebhookKey & { readonly stored: string }>(em, READ, read);
     count.webhooks += rows.length;
     const resealed = rows.flatMap(({ workspace, webhook, stored }) => {
       const secrets = JSON.parse(stored) as WebhookSecret[];
@@ -76,7 +72,7 @@ export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
       return sealed === undefined ? [] : [{ ...key, stored: secrets, sealed }];
     });
     if (resealed.length > 0) {
-      count.sealed += (await runStatement(em.fork(), WRITE, [JSON.stringify(resealed)])).length;
+      count.sealed += (await runStatement(em, WRITE, [JSON.stringify(resealed)])).length;
     }
     if (rows.length < BATCH) return count;
     last = rows.at(-1)!;
