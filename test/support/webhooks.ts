@@ -1,16 +1,26 @@
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { eventually } from "./eventually.ts";
+import { startReceiver, type Answering } from "./receiver.ts";
 import type { TestService } from "./service.ts";
 
 /** Adds a webhook, and returns the whole answer. */
 export async function addWebhook(
   service: TestService,
   apiKey: string,
-  body: { url: string; types?: string[] },
+  { url, types }: { readonly url: string; readonly types?: string[] },
 ): Promise<{ data: any; secret: string }> {
-  const answer = await service.request("/v1/webhooks", { apiKey, body });
+  const answer = await service.request("/v1/webhooks", { apiKey, body: { url, types } });
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
+}
+
+/** A new workspace with a webhook to a receiver of its own, which closes as the test ends. */
+export async function addReceiver(service: TestService, answer?: Answering) {
+  const receiver = await startReceiver(answer);
+  onTestFinished(receiver.close);
+  const workspace = await service.addWorkspace();
+  const { data: webhook, secret } = await addWebhook(service, workspace.apiKey, receiver);
+  return { ...workspace, receiver, webhook, secret };
 }
 
 /** The deliveries of a webhook, the newest first. */

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Client } from "@connectrpc/connect";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, type CallOptions, type Client } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   EventService,
+  type WatchEventsRequestSchema,
   WatchEventsResponseSchema,
   type WatchEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import { BOOKING } from "../../support/bookings.ts";
+import { book as bookAt, BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { revokeKey } from "../../support/platform.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
@@ -29,13 +30,7 @@ afterAll(() => service.close());
 /** What a stream sends when there is no event. */
 const HEARTBEAT = create(WatchEventsResponseSchema);
 
-async function book(apiKey: string, changes: object = {}): Promise<any> {
-  const { body } = await service.request("/v1/shipments", {
-    apiKey,
-    body: { ...BOOKING, ...changes },
-  });
-  return body.data;
-}
+const book = (apiKey: string, changes: object = {}) => bookAt(service, apiKey, changes);
 
 async function post(apiKey: string, path: string, body: object = {}): Promise<any> {
   const answer = await service.request(path, { apiKey, body });
@@ -67,6 +62,17 @@ async function readFeed(apiKey: string, query = ""): Promise<any> {
   await settled();
   return (await service.request(`/v1/events${query}`, { apiKey })).body;
 }
+
+/** The first messages with an event of a stream by gRPC. */
+const watch = (
+  apiKey: string,
+  count: number,
+  request: MessageInitShape<typeof WatchEventsRequestSchema> = {},
+  options?: CallOptions,
+) => {
+  const client = service.grpcClient(apiKey, EventService);
+  return take(count, withoutHeartbeats(client.watchEvents(request, options)));
+};
 
 const outline = (events: any[]) => events.map(({ number, type }) => `${number} ${type}`);
 
@@ -351,12 +357,7 @@ test("watchEvents sends only events of the caller's workspace and of the types a
   const other = await service.addWorkspace();
   await book(other.apiKey);
   const shipment = await book(apiKey);
-  const watching = take(
-    1,
-    withoutHeartbeats(
-      service.grpcClient(apiKey, EventService).watchEvents({ types: ["shipment.paid"] }),
-    ),
-  );
+  const watching = watch(apiKey, 1, { types: ["shipment.paid"] });
   await pay(apiKey, shipment);
   const [seen] = await watching;
   expect(seen?.data).toMatchObject({ shipment: shipment.reference, type: "shipment.paid" });
@@ -378,10 +379,7 @@ test("watchEvents is refused for a wrong key, invalid fields or an invalid curso
 
 test("an event stream ends when its key is revoked", async () => {
   const { apiKey, id } = await service.addWorkspace();
-  const watching = take(
-    1,
-    withoutHeartbeats(service.grpcClient(apiKey, EventService).watchEvents({})),
-  );
+  const watching = watch(apiKey, 1);
   const ended = expect(watching).rejects.toMatchObject({ code: Code.Unauthenticated });
   await sleep(100);
   await revokeKey(service.app.em, id, apiKey);
@@ -390,10 +388,7 @@ test("an event stream ends when its key is revoked", async () => {
 
 test("an event stream ends at the caller's deadline", async () => {
   const { apiKey } = await service.addWorkspace();
-  const watching = take(
-    1,
-    withoutHeartbeats(service.grpcClient(apiKey, EventService).watchEvents({}, { timeoutMs: 300 })),
-  );
+  const watching = watch(apiKey, 1, {}, { timeoutMs: 300 });
   await expect(watching).rejects.toMatchObject({ code: Code.DeadlineExceeded });
 });
 
@@ -441,12 +436,7 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   const other = await service.addWorkspace();
   const leaving = new AbortController();
   const streams = Array.from({ length: 21 }, () =>
-    take(
-      1,
-      withoutHeartbeats(
-        service.grpcClient(apiKey, EventService).watchEvents({}, { signal: leaving.signal }),
-      ),
-    ),
+    watch(apiKey, 1, {}, { signal: leaving.signal }),
   );
   expect(await rpcError(Promise.race(streams))).toEqual({
     code: "ResourceExhausted",
@@ -458,12 +448,7 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
     },
   });
   await book(other.apiKey);
-  expect(
-    await take(
-      1,
-      withoutHeartbeats(service.grpcClient(other.apiKey, EventService).watchEvents({})),
-    ),
-  ).toHaveLength(1);
+  expect(await watch(other.apiKey, 1)).toHaveLength(1);
   leaving.abort();
   await Promise.allSettled(streams);
 });
@@ -528,7 +513,7 @@ test("streams read when their feed has grown, and one statement for all of them 
 
   const shipments = await Promise.all(keys.map((apiKey) => book(apiKey)));
   const seen = (await nexts()).map(({ value }) => value.data.shipment);
-  expect(seen).toEqual(streams.map((_, i) => shipments[i < 15 ? 0 : 1].reference));
+  expect(seen).toEqual(streams.map((_, i) => shipments[i < 15 ? 0 : 1]!.reference));
   leaving.abort();
   await replica.close();
   await log.close();

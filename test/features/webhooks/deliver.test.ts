@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,6 +7,7 @@ import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import {
+  addReceiver,
   addWebhook,
   attemptsAt,
   deliveriesOf,
@@ -29,13 +31,13 @@ const untilSettled = (apiKey: string, webhook: string) =>
     return deliveries.length > 0 && deliveries.every((it) => it.status !== "pending");
   });
 
+const answer500 = (response: ServerResponse) => response.writeHead(500).end();
+
 const waitMs = (delivery: any, attempt: any) =>
   Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at) - attempt.duration_ms;
 
 test("a webhook's message is the event as in the feed, and the reference library accepts its signature", async () => {
-  const receiver = await startReceiver();
-  const { apiKey } = await service.addWorkspace();
-  const { secret } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { receiver, apiKey, secret } = await addReceiver(service);
   const { reference } = await book(service, apiKey);
   await eventually("the first message", () => receiver.received.length === 1);
 
@@ -51,15 +53,12 @@ test("a webhook's message is the event as in the feed, and the reference library
   expect(new Webhook(secret).verify(message!.text, headers)).toEqual(message!.body);
   expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
   expect(() => new Webhook(secret).verify(`${message!.text} `, headers)).toThrow();
-  await receiver.close();
 });
 
 test("a delivery shows its attempt: status, answer, and that no further one is due", async () => {
-  const receiver = await startReceiver((response) =>
+  const { apiKey, webhook } = await addReceiver(service, (response) =>
     response.writeHead(202).end(`\u20AC${"x".repeat(5_000)}`),
   );
-  const { apiKey } = await service.addWorkspace();
-  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
   const { reference } = await book(service, apiKey);
   await untilSettled(apiKey, webhook.id);
   const [delivery] = await deliveriesOf(service, apiKey, webhook.id);
@@ -84,13 +83,10 @@ test("a delivery shows its attempt: status, answer, and that no further one is d
       answer: `\u20AC${"x".repeat(1_021)}`,
     },
   ]);
-  await receiver.close();
 });
 
 test("while a secret rotates, messages are signed with the old and the new, and afterwards only with the new", async () => {
-  const receiver = await startReceiver();
-  const { apiKey } = await service.addWorkspace();
-  const { data, secret: old } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { receiver, apiKey, webhook: data, secret: old } = await addReceiver(service);
   const rotate = async (overlap_seconds: number) => {
     const path = `/v1/webhooks/${data.id}/rotate_secret`;
     const answer = await service.request(path, { apiKey, body: { overlap_seconds } });
@@ -118,7 +114,6 @@ test("while a secret rotates, messages are signed with the old and the new, and 
   expect(secrets.map((secret) => accepts(secret, 1))).toEqual([false, false, true]);
   const signatures = String(receiver.received[0]!.headers["webhook-signature"]).split(" ");
   expect(signatures).toHaveLength(2);
-  await receiver.close();
 });
 
 test("a webhook gets only events of its types and of its workspace", async () => {
@@ -160,11 +155,9 @@ const FAILURES = {
 test.for(Object.entries(FAILURES))(
   "a receiver that %s is tried again after five seconds and a little, under the same id",
   async ([, [answering, outcome]]) => {
-    const receiver = await startReceiver((response, count) =>
+    const { receiver, apiKey, webhook } = await addReceiver(service, (response, count) =>
       count === 1 ? answering(response) : response.writeHead(200).end(),
     );
-    const { apiKey } = await service.addWorkspace();
-    const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
     await book(service, apiKey);
     const failed = await untilAttempted(service, apiKey, webhook.id, 1);
     expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
@@ -184,16 +177,13 @@ test.for(Object.entries(FAILURES))(
     expect(new Set(ids)).toEqual(new Set([delivered.event]));
     const healthy = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
     expect(healthy.body.data.failing_since).toBeNull();
-    await receiver.close();
   },
 );
 
 test("a receiver that answers with Retry-After gets no attempt before that time", async () => {
-  const receiver = await startReceiver((response) =>
+  const { receiver, apiKey, webhook } = await addReceiver(service, (response) =>
     response.writeHead(503, { "retry-after": "7200" }).end(),
   );
-  const { apiKey } = await service.addWorkspace();
-  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
   await book(service, apiKey);
   const failed = await untilAttempted(service, apiKey, webhook.id, 1);
   const [attempt] = await attemptsAt(service, apiKey, failed);
@@ -201,13 +191,10 @@ test("a receiver that answers with Retry-After gets no attempt before that time"
   // Longer than it takes to find what is due.
   await sleep(1_000);
   expect(receiver.received).toHaveLength(1);
-  await receiver.close();
 });
 
 test("a delivery fails for good after ten attempts", async () => {
-  const receiver = await startReceiver((response) => response.writeHead(500).end());
-  const { apiKey } = await service.addWorkspace();
-  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { receiver, apiKey, webhook } = await addReceiver(service, answer500);
   await book(service, apiKey);
   for (let i = 1; i <= 10; i++) {
     await untilAttempted(service, apiKey, webhook.id, i);
@@ -217,14 +204,12 @@ test("a delivery fails for good after ten attempts", async () => {
   expect(delivery).toMatchObject({ status: "failed", attempts: 10, next_attempt_at: null });
   expect(await attemptsAt(service, apiKey, delivery)).toHaveLength(10);
   expect(receiver.received).toHaveLength(10);
-  await receiver.close();
 });
 
 test("the answer 410 disables the webhook at once, and writes an event", async () => {
-  const receiver = await startReceiver((response) => response.writeHead(410).end());
+  const answer = (response: ServerResponse) => response.writeHead(410).end();
+  const { apiKey, webhook: gone } = await addReceiver(service, answer);
   const witness = await startReceiver();
-  const { apiKey } = await service.addWorkspace();
-  const { data: gone } = await addWebhook(service, apiKey, { url: receiver.url });
   await addWebhook(service, apiKey, { url: witness.url, types: ["webhook.disabled"] });
   await book(service, apiKey);
   await eventually("the first message", () => witness.received.length === 1);
@@ -244,14 +229,11 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });
   await book(service, apiKey);
   expect(await deliveriesOf(service, apiKey, gone.id)).toHaveLength(1);
-  await receiver.close();
   await witness.close();
 });
 
 test("a webhook is disabled after five days of failures, and not before", async () => {
-  const receiver = await startReceiver((response) => response.writeHead(500).end());
-  const { apiKey } = await service.addWorkspace();
-  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { apiKey, webhook } = await addReceiver(service, answer500);
   const dayMs = 24 * 60 * 60 * 1_000;
   const state = async () => {
     const { body } = await service.request(`/v1/webhooks/${webhook.id}`, { apiKey });
@@ -271,13 +253,10 @@ test("a webhook is disabled after five days of failures, and not before", async 
   } finally {
     clock.skewMs = 0;
   }
-  await receiver.close();
 });
 
 test("pending deliveries of a webhook that is disabled fail without being sent", async () => {
-  const receiver = await startReceiver((response) => response.writeHead(500).end());
-  const { apiKey } = await service.addWorkspace();
-  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { receiver, apiKey, webhook } = await addReceiver(service, answer500);
   await book(service, apiKey);
   await untilAttempted(service, apiKey, webhook.id, 1);
   const disable = { apiKey, method: "PATCH", body: { enabled: false } };
@@ -288,7 +267,6 @@ test("pending deliveries of a webhook that is disabled fail without being sent",
   const [delivery] = await deliveriesOf(service, apiKey, webhook.id);
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });
   expect(receiver.received).toHaveLength(1);
-  await receiver.close();
 });
 
 test("an event is redelivered on request, under its own id, whatever types the webhook takes", async () => {
@@ -359,9 +337,7 @@ test("receivers that hang do not delay other workspaces", async () => {
 });
 
 test("a change that is rolled back sends nothing", async () => {
-  const receiver = await startReceiver();
-  const { apiKey, id } = await service.addWorkspace();
-  await addWebhook(service, apiKey, { url: receiver.url });
+  const { receiver, id } = await addReceiver(service);
   await service.app.em
     .fork()
     .transactional(async (tx) => {
@@ -375,5 +351,4 @@ test("a change that is rolled back sends nothing", async () => {
     .catch(() => undefined);
   await sleep(300);
   expect(receiver.received).toEqual([]);
-  await receiver.close();
 });

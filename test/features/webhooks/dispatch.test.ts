@@ -6,7 +6,7 @@ import { startReceiver } from "../../support/receiver.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
-import { addWebhook, untilAttempted } from "../../support/webhooks.ts";
+import { addReceiver, addWebhook, untilAttempted } from "../../support/webhooks.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -27,14 +27,12 @@ async function writeEvents(workspace: number, shipments: number, each: number): 
 test("events of one shipment are sent one after the other, in their order, while others go on", async () => {
   let inFlight = 0;
   let most = 0;
-  const receiver = await startReceiver(async (response) => {
+  const { receiver, id } = await addReceiver(service, async (response) => {
     most = Math.max(most, ++inFlight);
     await sleep(Math.random() * 20);
     inFlight--;
     response.writeHead(204).end();
   });
-  const { apiKey, id } = await service.addWorkspace();
-  await addWebhook(service, apiKey, { url: receiver.url });
   await writeEvents(id, 20, 6);
   await eventually("all messages", () => receiver.received.length === 120);
   const sent = Map.groupBy(receiver.received, ({ body }) => body.shipment as string);
@@ -43,7 +41,6 @@ test("events of one shipment are sent one after the other, in their order, while
     expect(messages.map(({ body }) => body.number)).toEqual([1, 2, 3, 4, 5, 6]);
   }
   expect(most).toBeGreaterThan(4);
-  await receiver.close();
 });
 
 test("a receiver that hangs gets four messages at first, and delays none of another webhook", async () => {
@@ -62,9 +59,7 @@ test("a receiver that hangs gets four messages at first, and delays none of anot
 });
 
 test("lost database connections lose no delivery, and have none sent twice", async () => {
-  const receiver = await startReceiver();
-  const { apiKey, id } = await service.addWorkspace();
-  const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });
+  const { receiver, id, webhook } = await addReceiver(service);
   await writeEvents(id, 300, 1);
   const client = await connectTo(service.databaseUrl);
   for (const count of [1, 100, 200]) {
@@ -81,7 +76,6 @@ test("lost database connections lose no delivery, and have none sent twice", asy
   const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
   expect([ids.length, new Set(ids).size]).toEqual([300, 300]);
   await client.end();
-  await receiver.close();
 });
 
 test("what a killed process was sending is sent by another one", async () => {
