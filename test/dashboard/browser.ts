@@ -218,12 +218,10 @@ export async function expectWellShown(page: Page, name: string): Promise<void> {
       await untilDrawn(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
       if (!isLookedAt) continue;
-      expect({ name, width, theme, violations: await violationsOn(page) }).toEqual({
-        name,
-        width,
-        theme,
-        violations: [],
-      });
+      // Again while something is loaded anew, which may begin as axe looks.
+      await expect
+        .poll(async () => ({ name, width, theme, violations: await violationsOn(page) }))
+        .toEqual({ name, width, theme, violations: [] });
     }
     await untilDrawn(page);
     expect({ name, width, beyond: await page.evaluate(BEYOND) }).toEqual({

@@ -11,7 +11,7 @@ import "./map.css";
 export function LazyMap(props: MapProps) {
   const [Component, setComponent] = useState<typeof ZoneMap>();
   useEffect(() => {
-    void import("./map.tsx").then((it) => setComponent(() => it.ZoneMap));
+    void import("./map.tsx").then(({ ZoneMap }) => setComponent(() => ZoneMap));
   }, []);
   if (Component === undefined) return <MapRoom />;
   return <Component {...props} />;

@@ -45,14 +45,14 @@ export function ZoneMap(props: MapProps) {
   };
   const pointers = usePointers(view, {
     pick,
-    pointAt: (x, y) => setPointed(said(view.current, x, y)),
+    pointAt: (x, y) => setPointed(textAt(view.current, x, y)),
   });
   const onKeyDown = (event: KeyboardEvent) => {
     const map = view.current;
     if (map === null || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!movesByKey(event.key, map, () => onPick && pick(...map.center()))) return;
     event.preventDefault();
-    setPointed(said(map, ...map.center()));
+    setPointed(textAt(map, ...map.center()));
   };
   return (
     <figure class={onPick ? "map picks" : "map"}>
@@ -89,7 +89,7 @@ function useMapView(canvas: { readonly current: HTMLCanvasElement | null }, cont
   const shown = content.layers.map(({ hidden }) => hidden).join();
   useEffect(() => {
     const before = fitted.current;
-    const isSame = before?.length === zones.length && zones.every((one, i) => one === before[i]);
+    const isSame = before?.length === zones.length && zones.every((zone, i) => zone === before[i]);
     fitted.current = zones;
     view.current?.show(content, !isSame);
   }, [...zones, zones.length, shown, content.points]);
@@ -166,7 +166,7 @@ function rounded({ lat, lng }: LatLng): LatLng {
 }
 
 /** The zone and the coordinates at a point. */
-function said(view: MapView | null, x: number, y: number): string {
+function textAt(view: MapView | null, x: number, y: number): string {
   const place = view?.placeAt(x, y);
   if (view === null || place === undefined) return "";
   const { lat, lng } = place;
@@ -179,7 +179,9 @@ const NAMED_ZONES = 12;
 /** What is on the map, in words. */
 function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[]): string {
   const shown = layers.filter(({ hidden }) => !hidden);
-  const names = shown.flatMap(({ zones }) => zones.features.map((it) => it.properties?.name));
+  const names = shown.flatMap(({ zones }) =>
+    zones.features.map(({ properties }) => properties?.name),
+  );
   const zones =
     names.length > NAMED_ZONES
       ? `${numberText(names.length)} zones`

@@ -116,8 +116,8 @@ function StaleNote(props: {
 function NewPrice(props: { readonly from: Shipment; readonly route: RouteText }) {
   const { from, route } = props;
   const quote = useQuote(route);
-  const own = routeTextOf(from);
-  const isSame = Object.entries(own).every(
+  const unchanged = routeTextOf(from);
+  const isSame = Object.entries(unchanged).every(
     ([name, text]) => route[name as keyof RouteText] === text,
   );
   if (isSame) return null;

@@ -45,9 +45,9 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
 
 /** Whether two say the same. */
 export function isSameText(one: DraftText, other: DraftText): boolean {
-  const said = (text: DraftText) =>
+  const textOf = (text: DraftText) =>
     JSON.stringify(text, (key, value: unknown) => (key === "key" ? undefined : value));
-  return said(one) === said(other);
+  return textOf(one) === textOf(other);
 }
 
 /** What is typed, as a request takes it. */

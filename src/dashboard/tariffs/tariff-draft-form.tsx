@@ -129,7 +129,7 @@ function Tiers(props: {
       {tiers.map((tier, i) => (
         <Tier
           key={tier.key}
-          place={i}
+          index={i}
           tier={tier}
           change={(next) => change(tiers.with(i, next))}
           remove={() => change(tiers.toSpliced(i, 1))}
@@ -153,21 +153,21 @@ const TIER_FIELDS = [
 ] as const;
 
 function Tier(props: {
-  readonly place: number;
+  readonly index: number;
   readonly tier: TierText;
   readonly change: (tier: TierText) => void;
   readonly remove: () => void;
   readonly up: (() => void) | undefined;
   readonly down: (() => void) | undefined;
 }) {
-  const { place, tier, change } = props;
-  const number = place + 1;
+  const { index, tier, change } = props;
+  const number = index + 1;
   return (
     <div class="tier" role="group" aria-label={`Tier ${number}`}>
       {TIER_FIELDS.map(([name, label]) => (
         <TextField
           key={name}
-          name={`tiers[${place}].${name}`}
+          name={`tiers[${index}].${name}`}
           label={label}
           numeric
           value={tier[name]}

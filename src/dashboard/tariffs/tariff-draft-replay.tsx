@@ -29,8 +29,8 @@ const MOST = 10_000;
 /** What a draft would change for the latest shipments. */
 export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
   const tariffs = useClient(TariffService);
-  const asked = usePlace().query.get("replay");
-  const shipments = asked === null ? undefined : Math.min(Number(asked) || USUAL, MOST);
+  const requested = usePlace().query.get("replay");
+  const shipments = requested === null ? undefined : Math.min(Number(requested) || USUAL, MOST);
   const replay = useQuery(
     async (signal) =>
       shipments === undefined
@@ -44,18 +44,18 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
   const start = useAction(async (form: FormData) => {
     const number = numberOf(form, "shipments") || USUAL;
     const text = String(Math.min(Math.max(Math.trunc(number), 1), MOST));
-    if (text === asked) replay.reload();
+    if (text === requested) replay.reload();
     else changeQuery({ replay: text }, { replace: true });
   });
   return (
     <Section title="Replay">
-      <div class="inline-form">
+      <div class="inline-form replay">
         <Form action={start} submit="Replay">
           <TextField
             name="shipments"
             label="Latest shipments, of all workspaces"
             numeric
-            value={asked ?? USUAL}
+            value={requested ?? USUAL}
             hint={`Priced by the tariff in force and by the draft as it is saved; up to ${numberText(MOST)}.`}
           />
         </Form>

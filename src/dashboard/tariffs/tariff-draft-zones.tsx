@@ -101,7 +101,7 @@ function Import(props: { readonly draft: TariffDraft; readonly changed: () => vo
     }
   });
   return (
-    <div class="import">
+    <div class="inline-form">
       <Form action={upload} submit="Import">
         <label class="field">
           <span>GeoJSON file</span>

@@ -112,13 +112,13 @@ function Draft(props: {
 /** What is wrong with a draft, as it is now; undefined as long as nobody asked, which the address tells. */
 function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
   const tariffs = useClient(TariffService);
-  const isAsked = usePlace().query.get("check") !== null;
+  const isRequested = usePlace().query.get("check") !== null;
   return useQuery(
     async (signal) =>
-      isAsked
+      isRequested
         ? tariffs.checkTariff({ draft: draft.id }, { signal, timeoutMs: CHECK_TIMEOUT_MS })
         : undefined,
-    [tariffs, isAsked, draft.etag],
+    [tariffs, isRequested, draft.etag],
   );
 }
 
@@ -127,19 +127,19 @@ function Check(props: {
   readonly faults: SortedFaults;
 }) {
   const { data, problem, isLoading, reload } = props.query;
-  const isAsked = usePlace().query.get("check") !== null;
+  const isRequested = usePlace().query.get("check") !== null;
   return (
     <div class="check">
       <Button
-        busy={isAsked && isLoading}
-        onClick={() => (isAsked ? reload() : changeQuery({ check: "on" }, { replace: true }))}
+        busy={isRequested && isLoading}
+        onClick={() => (isRequested ? reload() : changeQuery({ check: "on" }, { replace: true }))}
       >
-        {isAsked ? "Check again" : "Check the draft"}
+        {isRequested ? "Check again" : "Check the draft"}
       </Button>
       <div role="status">
         {problem ? (
           <ProblemNote problem={problem} />
-        ) : isAsked && isLoading ? (
+        ) : isRequested && isLoading ? (
           <Spinner label="Checking" />
         ) : data === undefined ? (
           <p class="minor">A check finds everything that is wrong, and shows it at its place.</p>

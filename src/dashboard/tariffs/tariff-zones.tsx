@@ -80,7 +80,7 @@ function LoadedMap(props: {
     return { zones: document.zones, tone, hidden: hidden.includes(name) };
   });
   const toggle = (name: string) =>
-    setHidden(hidden.includes(name) ? hidden.filter((it) => it !== name) : [...hidden, name]);
+    setHidden(hidden.includes(name) ? hidden.filter((other) => other !== name) : [...hidden, name]);
   return (
     <>
       {layers.length > 1 && <Legend layers={props.layers} hidden={hidden} toggle={toggle} />}

@@ -75,7 +75,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
         <AttemptsDialog
           webhook={id}
           id={open}
-          delivery={list.data?.data.find((it) => String(it.id) === open)}
+          delivery={list.data?.data.find((delivery) => String(delivery.id) === open)}
         />
       )}
     </Section>
