@@ -1,21 +1,33 @@
+import type { ComponentChildren } from "preact";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  type ListShipmentsResponse,
+  ShipmentService,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { fieldError } from "../api/problem.ts";
 import { useLive } from "../api/live.ts";
+import { fieldError } from "../api/problem.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
 import { useAction } from "../api/use-action.ts";
-import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
-import { Empty, Page } from "../ui/page.tsx";
-import { textOf } from "../ui/fields.tsx";
-import { recordIdOf } from "../ui/format.ts";
-import { usePageToken } from "../ui/pager.tsx";
-import { SearchBox } from "../ui/search-box.tsx";
-import { ShipmentList } from "./shipment-list.tsx";
-import { PAYMENT_STATUSES, SHIPMENT_STATUSES } from "./shipment-badge.tsx";
+import { type Query, useQuery } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate, usePlace } from "../routes/router.ts";
+import { textOf } from "../ui/fields.tsx";
+import { boundsOfDays, Filters, filterValues } from "../ui/filters.tsx";
+import { recordIdOf } from "../ui/format.ts";
+import { ListView } from "../ui/list-view.tsx";
+import { Empty, Page } from "../ui/page.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { SearchBox } from "../ui/search-box.tsx";
+import type { Column } from "../ui/table.tsx";
+import { Money, Time } from "../ui/values.tsx";
+import {
+  PAYMENT_STATUSES,
+  PaymentBadge,
+  SHIPMENT_STATUSES,
+  ShipmentBadge,
+} from "./shipment-badge.tsx";
 
 const FILTERS = {
   status: { label: "Status", choices: SHIPMENT_STATUSES },
@@ -116,6 +128,69 @@ function Search({ workspace }: { readonly workspace: string }) {
       label="Find shipments"
       placeholder="Reference, name or email"
       hint="A shipment’s reference or external reference; or a customer’s whole email, or the beginning of the first or last name."
+    />
+  );
+}
+
+const CUSTOMER: Column<Shipment> = {
+  header: "Customer",
+  selfEvident: true,
+  cell: ({ customer }) => customer?.name,
+};
+
+const COLUMNS: readonly Column<Shipment>[] = [
+  {
+    header: "Reference",
+    selfEvident: true,
+    cell: ({ reference }) => <code>{reference}</code>,
+  },
+  {
+    header: "Status",
+    selfEvident: true,
+    cell: ({ status }) => <ShipmentBadge status={status} />,
+  },
+  {
+    header: "Payment",
+    selfEvident: true,
+    cell: ({ paymentStatus }) => <PaymentBadge status={paymentStatus} />,
+  },
+  CUSTOMER,
+  {
+    header: "From → to",
+    selfEvident: true,
+    cell: ({ pickupAddress, dropoffAddress }) => `${pickupAddress} → ${dropoffAddress}`,
+  },
+  {
+    header: "Total",
+    align: "end",
+    selfEvident: true,
+    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+  },
+  {
+    header: "Booked",
+    align: "end",
+    selfEvident: true,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
+];
+
+/** A list of shipments, each leading to its page. */
+export function ShipmentList(props: {
+  readonly workspace: string;
+  readonly query: Query<ListShipmentsResponse>;
+  readonly empty: ComponentChildren;
+  /** Whether they are all of one customer, whom the page names. */
+  readonly ofOneCustomer?: boolean;
+}) {
+  const { workspace, query, empty, ofOneCustomer } = props;
+  return (
+    <ListView
+      query={query}
+      label="Shipments"
+      columns={ofOneCustomer ? COLUMNS.filter((column) => column !== CUSTOMER) : COLUMNS}
+      keyOf={({ reference }) => reference}
+      href={({ reference }) => paths.shipment({ workspace, reference })}
+      empty={empty}
     />
   );
 }

@@ -1,8 +1,8 @@
-import {
-  TariffVersionState,
-  type TariffVersion,
-} from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import {
+  type TariffVersion,
+  TariffVersionState,
+} from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import {
   type ListTariffVersionsResponse,
   TariffService,
@@ -10,15 +10,15 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useQuery, useRepeat } from "../api/use-query.ts";
-import { Empty, Page, Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { usePageToken } from "../ui/pager.tsx";
-import { ListView } from "../ui/list-view.tsx";
-import type { Column } from "../ui/table.tsx";
-import { zonesText } from "./tariff-zones.tsx";
-import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
-import { CallOff } from "./publication.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
+import { ListView } from "../ui/list-view.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
+import { usePageToken } from "../ui/pager.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import type { Column } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
+import { CallOff, RollBack } from "./publication.tsx";
 import {
   comparisonPath,
   NewDraftLink,
@@ -26,6 +26,7 @@ import {
   useTariffInForce,
   VersionBadge,
 } from "./tariff-view.tsx";
+import { zonesText } from "./tariff-zones.tsx";
 
 /** How often to look whether others have published, in milliseconds. */
 const LOOK_MS = 15_000;
@@ -146,5 +147,58 @@ function CompareLatest({ versions }: { readonly versions: readonly TariffVersion
     <a class="button" href={comparisonPath(from.version, to.version)}>
       Compare versions
     </a>
+  );
+}
+
+/** One version of the tariff, with what can be done with it. */
+export function TariffVersionPage(props: { readonly version: string }) {
+  const tariffs = useClient(TariffService);
+  const version = /^\d{1,9}$/.test(props.version) ? Number(props.version) : 0;
+  const query = useQuery(
+    (signal) => tariffs.getTariffVersion({ version }, { signal }),
+    [tariffs, version],
+  );
+  const inForce = useTariffInForce();
+  return (
+    <DetailPage
+      query={query}
+      up={{ label: "Tariff", href: paths.tariff({}) }}
+      what="version"
+      title={() => `Tariff version ${props.version}`}
+      fallbackTitle={`Tariff version ${props.version}`}
+      missing="Those there are stand on the tariff’s page."
+      unlinked
+      note={({ state }) => <VersionBadge state={state} />}
+      actions={(found) => <Actions version={found} reload={query.reload} inForce={inForce} />}
+    >
+      {(found) => <TariffView version={found} />}
+    </DetailPage>
+  );
+}
+
+function Actions(props: {
+  readonly version: TariffVersion;
+  readonly reload: () => void;
+  readonly inForce: Query<TariffVersion | null>;
+}) {
+  const { version, inForce } = props;
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const current = inForce.data?.version;
+  const isOther = current !== undefined && current !== version.version;
+  return (
+    <>
+      {isOther && (
+        <a class="button" href={comparisonPath(current, version.version)}>
+          Compare with what is in force
+        </a>
+      )}
+      {mayChange && <NewDraftLink version={version.version} />}
+      {version.state === TariffVersionState.SCHEDULED && (
+        <CallOff version={version} done={props.reload} />
+      )}
+      {version.state === TariffVersionState.REPLACED && isOther && (
+        <RollBack version={version.version} inForce={current} replaced={inForce.reload} />
+      )}
+    </>
   );
 }

@@ -2,18 +2,32 @@ import type { Webhook } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { hasRole, useWorkspace } from "../api/session.ts";
-import { useQuery } from "../api/use-query.ts";
+import { useAction } from "../api/use-action.ts";
+import { useQuery, useRepeat } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
+import { ActionButton } from "../ui/button.tsx";
+import { Id } from "../ui/copy-button.tsx";
+import { DescriptionList } from "../ui/description-list.tsx";
+import { DetailPage } from "../ui/detail-page.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
 import { ListView } from "../ui/list-view.tsx";
-import { Empty, Page } from "../ui/page.tsx";
+import { Empty, Page, Section } from "../ui/page.tsx";
 import type { Column } from "../ui/table.tsx";
+import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { WebhookBadge } from "./webhook-badge.tsx";
-import { ALL_TYPES, CreateWebhook } from "./webhook-dialogs.tsx";
+import { WebhookDeliveries } from "./webhook-deliveries.tsx";
+import {
+  ALL_TYPES,
+  CreateWebhook,
+  DeleteWebhook,
+  EditWebhook,
+  RotateSecret,
+  SwitchWebhook,
+} from "./webhook-dialogs.tsx";
 
 /** The types of events that a webhook is sent. */
-export function typesText({ types }: Webhook): string {
+function typesText({ types }: Webhook): string {
   return types.includes(ALL_TYPES) ? "All events" : types.join(", ");
 }
 
@@ -51,5 +65,102 @@ export function WebhooksPage({ workspace }: { readonly workspace: string }) {
         }
       />
     </Page>
+  );
+}
+
+/** How often the state is loaded anew, in milliseconds. */
+const REPEAT_MS = 5_000;
+
+/** One webhook: its state, what can be done with it, and what was sent to it. */
+export function WebhookPage(props: { readonly workspace: string; readonly webhook: string }) {
+  const { workspace, webhook: id } = props;
+  const webhooks = useClient(WebhookService);
+  const query = useQuery(
+    (signal) => webhooks.getWebhook({ webhook: id }, { signal }),
+    [webhooks, id],
+  );
+  useRepeat(query.reload, REPEAT_MS);
+  const up = { label: "Webhooks", href: paths.webhooks({ workspace }) };
+  return (
+    <DetailPage
+      query={query}
+      quiet
+      up={up}
+      what="webhook"
+      title={({ url }) => new URL(url).host}
+      fallbackTitle="Webhook"
+      missing="It may have been deleted."
+      note={(webhook) => <WebhookBadge webhook={webhook} />}
+      actions={(webhook) => <Actions webhook={webhook} changed={query.reload} list={up.href} />}
+    >
+      {(webhook) => (
+        <div class="stack">
+          <Details webhook={webhook} />
+          <WebhookDeliveries webhook={webhook} />
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+/** What can be done with a webhook, by the reader's role. */
+function Actions(props: {
+  readonly webhook: Webhook;
+  readonly changed: () => void;
+  /** The address of the page of all webhooks. */
+  readonly list: string;
+}) {
+  const { webhook, changed } = props;
+  const workspace = useWorkspace();
+  const webhooks = useClient(WebhookService);
+  const test = useAction(async () => {
+    await webhooks.testWebhook({ webhook: webhook.id });
+    toast("A test event is sent.");
+    changed();
+  });
+  return (
+    <>
+      {hasRole(workspace, "admin") && (
+        <>
+          <DialogButton dialog={<DeleteWebhook {...props} />}>Delete</DialogButton>
+          <DialogButton dialog={<RotateSecret {...props} />}>Rotate secret</DialogButton>
+          <DialogButton dialog={<SwitchWebhook {...props} />}>
+            {webhook.enabled ? "Disable" : "Enable"}
+          </DialogButton>
+          <DialogButton dialog={<EditWebhook {...props} />}>Edit</DialogButton>
+        </>
+      )}
+      {hasRole(workspace, "member") && webhook.enabled && (
+        <ActionButton primary action={test}>
+          Send a test
+        </ActionButton>
+      )}
+    </>
+  );
+}
+
+function Details({ webhook }: { readonly webhook: Webhook }) {
+  const { id, url, enabled, failingSince, createdAt, updatedAt } = webhook;
+  return (
+    <Section title="Details">
+      <div class="stack">
+        {!enabled && (
+          <p class="problem attention">
+            Nothing is sent to it. What happens meanwhile can be sent again, event by event, once it
+            is enabled.
+          </p>
+        )}
+        <DescriptionList
+          items={[
+            ["URL", url],
+            ["Events", typesText(webhook)],
+            ["Failing since", failingSince && <Time at={failingSince} exact />],
+            ["Created", <Time at={createdAt} exact />],
+            ["Changed", <Time at={updatedAt} exact />],
+            ["Id", <Id id={id} />],
+          ]}
+        />
+      </div>
+    </Section>
   );
 }
