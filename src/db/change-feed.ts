@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { setPlannerSettings } from "./connection-settings.ts";
-import { createClient } from "./primary-client.ts";
 import type { EntityManager } from "./orm.ts";
+import { createClient } from "./primary-client.ts";
 import { runStatement } from "./statement.ts";
 
 /** The channel on which processes tell each other that keys or the tariff changed. */

@@ -52,7 +52,7 @@ export interface GroupOptions<Member, Result> {
  * is in flight is written at once.
  *
  * Members fail independently, though they share a transaction. One that `work` refuses is left out.
- * When the database refuses the transaction, or a lock is not to be had soon, nothing of it was
+ * When the database refuses the transaction, or a lock times out, nothing of it was
  * written, and its members are written one by one. When the database is away, or a commit fails, all
  * are rejected: whether that commit took place is unknown, and repeating it could write twice.
  *

@@ -39,7 +39,7 @@ export type ObserveGroups = (name: string) => ObserveGroup;
 export interface GroupQueue<Member, Result> {
   hasMembers(): boolean;
   /**
-   * Adds a member, and resolves with its result once whoever takes it settles it.
+   * Adds a member. Resolves with the member's result.
    *
    * @param deadlineMs when its caller stops waiting, on the clock of `performance.now()`
    * @throws OverloadedError when it is not taken by then, or within 2 seconds

@@ -12,8 +12,8 @@ type ConnectCallback = (
  * use. Kysely, below the ORM, never releases a connection whose `begin` or `rollback` failed, so each
  * would occupy a place in the pool for ever.
  *
- * @param waited called with how long a connection was waited for, in milliseconds, had or not; 0 when
- *   one was idle that nobody else waited for
+ * @param waited called with the wait for a connection, in milliseconds, failed waits included; 0 when one
+ *   was idle that nobody else waited for
  */
 export function guardConnections(
   pool: Pool,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { assertVersion, connectionFault, ConnectionFault } from "./connection-fault.ts";
-import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
 import { setMigrationTimeouts } from "./connection-settings.ts";
+import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
 import { MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 import { assertRights } from "./rights.ts";

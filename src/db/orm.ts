@@ -40,7 +40,7 @@ export interface PoolObserver {
     pool: Pick<Pool, "totalCount" | "idleCount" | "waitingCount">,
     shares: Pick<ConnectionShares, "waiting">,
   ): void;
-  /** Called with how long a connection was waited for, in milliseconds, had or not. */
+  /** Called with the wait for a pool connection, in milliseconds, failed waits included. */
   waited(ms: number): void;
 }
 
@@ -67,7 +67,6 @@ export function createOrm(databaseUrl: string, options: OrmOptions): MikroORM {
   return new MikroORM(ormOptions(databaseUrl, options));
 }
 
-/** What code in a unit of work receives. */
 export type { EntityManager };
 
 function ormOptions(

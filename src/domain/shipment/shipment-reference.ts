@@ -8,7 +8,7 @@ const LENGTH = 12;
  * A new shipment reference: `SHP-` and 12 random Crockford base32 characters (60 bits), which
  * cannot be guessed or counted up.
  */
-export function mintReference(): string {
+export function createReference(): string {
   // 256 is a multiple of 32, so five bits of a random byte are unbiased.
   const characters = Array.from(randomBytes(LENGTH), (byte) => ALPHABET[byte & 31]);
   return `SHP-${characters.join("")}`;

@@ -1,12 +1,15 @@
 import type { Customer as CustomerMessage } from "../../../gen/shipments/v1/customer_pb.js";
-import type { Customer } from "./customer.entity.ts";
+import { columnsOf, type Row } from "../../db/columns.ts";
+import { Customer } from "./customer.entity.ts";
 
-/** A customer, as stored. */
-export interface CustomerRow {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly idNumber: string | null;
+/** A customer as shipments have it. */
+export type CustomerRow = Row<Customer, "workspace" | "emailLower" | "createdAt">;
+
+const COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
+
+/** What to select for a `CustomerRow`, as JSON, from the table or what stands for it. */
+export function customerJson(table: string): string {
+  return `json_build_object(${COLUMNS.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
 }
 
 /** A customer as callers see it. */
@@ -15,7 +18,7 @@ export function customerMessage({
   name,
   email,
   idNumber,
-}: Pick<Customer, "id" | "name" | "email" | "idNumber">): CustomerMessage {
+}: Pick<Customer, keyof CustomerRow>): CustomerMessage {
   return {
     $typeName: "shipments.v1.Customer",
     id: BigInt(id),

@@ -1,4 +1,6 @@
+import { columnsOf, insertSql, type Row, rowsJson } from "../../db/columns.ts";
 import type { CustomerRow } from "./customer-row.ts";
+import { Customer } from "./customer.entity.ts";
 
 /** The customer of a booking, as the request names it and as the database has it. */
 export interface BookedCustomer {
@@ -14,7 +16,7 @@ export interface BookedCustomer {
 }
 
 /** The customers of bookings. */
-interface LinkedCustomers {
+export interface LinkedCustomers {
   /** In the order of the bookings, each as its booking leaves it. */
   readonly customers: readonly CustomerRow[];
   /** Those that are new or have another id number, to be written with their bookings. */
@@ -36,7 +38,6 @@ export function linkCustomers(booked: readonly BookedCustomer[], now: Date): Lin
     linked.set(key, { first, row });
     return row;
   });
-  const createdAt = now.toISOString();
   const written = [...linked]
     .filter(([, { first, row }]) => row.idNumber !== first.row?.idNumber)
     // Sorted, so that transactions that write the same customers do not deadlock.
@@ -45,7 +46,7 @@ export function linkCustomers(booked: readonly BookedCustomer[], now: Date): Lin
       ...row,
       workspace: first.workspace,
       emailLower: foldEmail(row.email),
-      createdAt,
+      createdAt: now,
     }));
   return { customers, written };
 }
@@ -58,16 +59,14 @@ function personKey(workspace: number, { name, email }: Pick<CustomerRow, "name" 
   return JSON.stringify([workspace, name, foldEmail(email)]);
 }
 
-/** A customer, as `writeCustomersSql` takes it in JSON. */
-export interface WrittenCustomer {
-  readonly workspace: number;
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly emailLower: string;
-  readonly idNumber: string | null;
-  /** RFC 3339; for a new customer. */
-  readonly createdAt: string;
+/** A customer with all its columns. */
+type WrittenCustomer = Row<Customer, never>;
+
+const COLUMNS = columnsOf(Customer);
+
+/** What `writeCustomersSql` writes. */
+export function customersJson(written: readonly WrittenCustomer[]): string {
+  return rowsJson(COLUMNS, written);
 }
 
 /**
@@ -75,14 +74,9 @@ export interface WrittenCustomer {
  * part of a statement that writes what refers to them. It fails on the unique constraint when
  * another transaction has committed the same new customer.
  *
- * @param parameter the parameter, such as `$2`, that holds a JSON list of `WrittenCustomer`
+ * @param parameter the parameter, such as `$2`, that holds `customersJson`
  */
 export function writeCustomersSql(parameter: string): string {
-  return `
-    insert into customer (workspace_id, id, name, email, email_lower, id_number, created_at)
-    select workspace, id, name, email, "emailLower", "idNumber", "createdAt"
-    from json_to_recordset(${parameter}) as written (
-      workspace bigint, id bigint, name text, email text, "emailLower" text, "idNumber" text,
-      "createdAt" timestamptz)
+  return `${insertSql("customer", COLUMNS, parameter)}
     on conflict (workspace_id, id) do update set id_number = excluded.id_number`;
 }

@@ -5,11 +5,11 @@ import {
   ListCustomersResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { endPage, readPage } from "../../pipeline/page.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { customerMessage, type CustomerRow } from "./customer-row.ts";
-import { Customer, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
+import { customerJson, customerMessage, type CustomerRow } from "./customer-row.ts";
+import { Customer, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
 
 /**
  * Lists customers of the workspace, newest first, or those with an email in whatever case; or by the
@@ -28,7 +28,7 @@ export async function listCustomers(
   const page = readPage(request, filters, readId);
   const { after, limit } = page;
   const { emailLower } = filters;
-  const found: readonly Pick<Customer, "id" | "name" | "email" | "idNumber">[] =
+  const found: readonly Pick<Customer, keyof CustomerRow>[] =
     name === undefined
       ? await em.fork().find(
           Customer,
@@ -73,13 +73,14 @@ async function findByName(em: EntityManager, search: NameSearch): Promise<Custom
     and ${key} >= lower($2) and ${key} < lower($2) || chr(1114111)
     ${afterId === undefined ? "" : `and (${key}, id) > ((${keyOf(afterId)}), ${afterId})`}`;
   const branch = (key: string, condition: string) => `(
-    select id, name, email, id_number, ${key} as key from customer
+    select customer.*, ${key} as key from customer
     where ${range(key)} ${condition} order by ${key}, id limit $3)`;
-  const sql = `select id::float8, name, email, id_number as "idNumber" from (
+  const sql = `select ${customerJson("found")} as customer from (
     ${branch(NAME_KEY, "")} union all
     ${branch(LAST_WORD_KEY, `and ${HAS_WORDS} and not starts_with(${NAME_KEY}, lower($2))`)}
     ) as found order by key, id limit $3`;
-  return runStatement<CustomerRow>(em, sql, values);
+  const rows = await runStatement<{ customer: CustomerRow }>(em, sql, values);
+  return rows.map(({ customer }) => customer);
 }
 
 /** What a customer was found by. */

@@ -8,8 +8,8 @@ import {
 import { isUniqueViolation } from "../../db/database-error.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
 import { customerMessage } from "./customer-row.ts";
 import { findCustomer } from "./get-customer.ts";
 import { foldEmail } from "./link-customers.ts";

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { columnsOf, insertSql, type Row, rowsJson } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { EventType } from "../../domain/event-type.ts";
 import { Event } from "./event.entity.ts";
@@ -33,23 +34,22 @@ export function insertEvent(
   });
 }
 
-/** An event, as `insertEventsSql` takes it in JSON. */
-export interface NewEvent extends Omit<Event, "transaction" | "createdAt"> {
-  /** RFC 3339. */
-  readonly createdAt: string;
+/** An event of a statement's own. */
+export type NewEvent = Row<Event, "transaction">;
+
+const COLUMNS = columnsOf(Event, "transaction");
+
+/** What `insertEventsSql` inserts. */
+export function eventsJson(events: readonly NewEvent[]): string {
+  return rowsJson(COLUMNS, events);
 }
 
 /**
  * The statement that inserts events, for a transaction that writes their subjects by a statement of
  * its own, of which it can be the last part. Whoever runs it announces them after the commit.
  *
- * @param parameter the parameter, such as `$2`, that holds a JSON list of `NewEvent`
+ * @param parameter the parameter, such as `$2`, that holds `eventsJson`
  */
 export function insertEventsSql(parameter: string): string {
-  return `
-    insert into event (workspace_id, subject, number, type, data, actor, created_at)
-    select workspace, subject, number, type, data, actor, "createdAt"
-    from json_to_recordset(${parameter}) as new (
-      workspace bigint, subject text, number int, type text, data jsonb, actor text,
-      "createdAt" timestamptz)`;
+  return insertSql("event", COLUMNS, parameter);
 }

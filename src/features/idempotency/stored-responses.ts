@@ -13,8 +13,8 @@ import { runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
-import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
 import { OperatorStoredResponse } from "./operator-stored-response.entity.ts";
+import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
 import { StoredResponse } from "./stored-response.entity.ts";
 
 /** How long responses are stored, as a PostgreSQL interval. */

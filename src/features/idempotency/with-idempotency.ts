@@ -7,8 +7,8 @@ import {
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { traceTransaction } from "../../db/trace-transaction.ts";
-import type { RepeatableCall } from "../../pipeline/call.ts";
 import { recordingChanges } from "../audit/record-change.ts";
+import type { RepeatableCall } from "../../pipeline/call.ts";
 import {
   keyInUseError,
   type MethodCall,

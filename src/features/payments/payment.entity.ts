@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Shipment } from "../shipments/shipment.entity.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** The payment of a shipment, at most one; never deleted. Amounts are in minor units. */
 export const Payment = defineEntity({

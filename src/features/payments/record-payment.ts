@@ -5,16 +5,18 @@ import {
   RecordPaymentResponseSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { columnsOf, insertSql, rowsJson } from "../../db/columns.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
-import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import type { PaymentDeps } from "./payment-provider.ts";
+import type { Call } from "../../pipeline/call.ts";
 import { type NewPayment, paymentMessage } from "./payment-message.ts";
-import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import type { PaymentDeps } from "./payment-provider.ts";
+import { Payment } from "./payment.entity.ts";
 
 /**
  * Records that a shipment was paid: a pending one then awaits its pickup; the payment of one that
@@ -72,9 +74,8 @@ function mismatch(subject: string, text: string): Violation {
   return { reason: "PAYMENT_MISMATCH", subject, text };
 }
 
-const INSERT = `
-  insert into payment (workspace_id, shipment_reference, provider, amount_minor, currency, paid_at)
-  values ($1, $2, $3, $4, $5, $6)`;
+const COLUMNS = columnsOf(Payment, "refundedAt");
+const INSERT = insertSql("payment", COLUMNS, "$1");
 
 /**
  * Inserts the payment of a shipment that the transaction has locked. By a statement, since it takes
@@ -84,7 +85,8 @@ async function insertPayment(
   tx: EntityManager,
   workspace: number,
   reference: string,
-  { provider, amountMinor, currency, paidAt }: NewPayment,
+  payment: NewPayment,
 ): Promise<void> {
-  await runStatement(tx, INSERT, [workspace, reference, provider, amountMinor, currency, paidAt]);
+  const row = { ...payment, workspace, shipment: reference };
+  await runStatement(tx, INSERT, [rowsJson(COLUMNS, [row])]);
 }

@@ -5,11 +5,11 @@ import {
   type RecordRefundRequestValid,
   type RecordRefundResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
-import type { PaymentDeps } from "./payment-provider.ts";
+import type { Call } from "../../pipeline/call.ts";
 import { paymentMessage } from "./payment-message.ts";
+import type { PaymentDeps } from "./payment-provider.ts";
 import { Payment } from "./payment.entity.ts";
 
 /**

@@ -28,7 +28,7 @@ export function cancelShipment(
       const cancelledAt = now();
       return {
         ...applyTrigger(row, "cancel", cancelledAt),
-        cancelledAtMs: cancelledAt.getTime(),
+        cancelledAt,
         cancelReason: cancelReasonOf(request.reason) ?? null,
         cancelNote: request.note ?? null,
       };

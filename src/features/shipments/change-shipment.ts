@@ -4,12 +4,12 @@ import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
-import { lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
-import { type ChangedShipment, shipmentEvents, updateShipments } from "./write-shipments.ts";
-import type { ShipmentRow } from "./shipment-row.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
+import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
+import type { ShipmentRow } from "./shipment-row.ts";
+import { type ChangedShipment, shipmentEvents, updateShipments } from "./write-shipments.ts";
 
 /** A change of one shipment that a call asks for. */
 export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
@@ -132,5 +132,5 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
   const { next, refusal } = transition(trigger, row);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
-  return { ...row, ...next, updatedAtMs: at.getTime() };
+  return { ...row, ...next, updatedAt: at };
 }

@@ -2,20 +2,20 @@ import type {
   CreateShipmentRequestValid,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { Call } from "../../pipeline/call.ts";
-import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
-import { readRecordId } from "../../db/record-id.ts";
-import type { CustomerRow } from "../customers/customer-row.ts";
-import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
-import { foldEmail } from "../customers/link-customers.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../db/record-id.ts";
+import { runStatement } from "../../db/statement.ts";
+import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
+import { priceInMajor } from "../../domain/pricing/price-in-major.ts";
 import { type CoveredQuote, quote, type Quote, roundKm } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
 import { fixedViolation, Refusal, refuse, type Violation } from "../../domain/refusal.ts";
+import { customerJson, type CustomerRow } from "../customers/customer-row.ts";
+import { foldEmail } from "../customers/link-customers.ts";
+import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
-import { priceInMajor } from "../../domain/pricing/price-in-major.ts";
-import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
+import type { Call } from "../../pipeline/call.ts";
 
 /** A call that asks for a booking. */
 export interface Booking {
@@ -56,10 +56,6 @@ export async function loadBookingFacts(
   return runStatement<BookingFacts>(tx, LOAD_FACTS, [JSON.stringify(wanted)]);
 }
 
-/** A `CustomerRow`. */
-const CUSTOMER_ROW = `json_build_object(
-  'id', customer.id, 'name', customer.name, 'email', customer.email, 'idNumber', id_number)`;
-
 /**
  * The values come as JSON because PostgreSQL estimates the rows of an array from its value, and so
  * plans anew each time, which takes longer than the rest. The look-ups are subqueries because each
@@ -78,9 +74,9 @@ const LOAD_FACTS = `
       (select reference from shipment
        where workspace_id = workspace and external_reference = "externalReference") as "takenBy",
       coalesce(
-        (select ${CUSTOMER_ROW} from customer
+        (select ${customerJson("customer")} from customer
          where workspace_id = workspace and id = "customerId"),
-        (select ${CUSTOMER_ROW} from customer
+        (select ${customerJson("customer")} from customer
          where workspace_id = workspace and customer.name = wanted.name and email_lower = wanted.email)
       ) as customer
     from json_to_recordset($1) as wanted

@@ -7,9 +7,12 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { Call } from "../../pipeline/call.ts";
+import { createReference } from "../../domain/shipment/shipment-reference.ts";
+import { BOOKED } from "../../domain/shipment/shipment-state.ts";
+import type { CustomerRow } from "../customers/customer-row.ts";
 import { type BookedCustomer, linkCustomers } from "../customers/link-customers.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
+import type { Call } from "../../pipeline/call.ts";
 import {
   type AcceptedBooking,
   type Booking,
@@ -20,9 +23,6 @@ import {
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { type ChangedShipment, insertShipments, shipmentEvents } from "./write-shipments.ts";
-import { mintReference } from "../../domain/shipment/shipment-reference.ts";
-import { BOOKED } from "../../domain/shipment/shipment-state.ts";
-import type { CustomerRow } from "../customers/customer-row.ts";
 
 /** How many bookings share one transaction at most. */
 const MAX_GROUP = 64;
@@ -110,7 +110,7 @@ function bookShipment(
 ): ChangedShipment {
   const workspace = call.caller.workspaceId;
   const row = {
-    reference: mintReference(),
+    reference: createReference(),
     ...BOOKED,
     createdBy: call.caller.member?.email ?? null,
     customer,
@@ -123,9 +123,9 @@ function bookShipment(
     weightKg: request.weightKg,
     ...priceColumns(priced),
     tariff: tariffVersion,
-    createdAtMs: bookedAt.getTime(),
-    updatedAtMs: bookedAt.getTime(),
-    cancelledAtMs: null,
+    createdAt: bookedAt,
+    updatedAt: bookedAt,
+    cancelledAt: null,
     cancelReason: null,
     cancelNote: null,
     externalReference: request.externalReference ?? null,

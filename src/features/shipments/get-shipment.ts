@@ -2,8 +2,8 @@ import {
   type GetShipmentRequestValid,
   type GetShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { LazyResponse } from "../../pipeline/rpc-response.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentJson } from "./shipment-json.ts";
 import { shipmentMessage } from "./shipment-message.ts";

@@ -4,12 +4,12 @@ import {
   type ListShipmentEventsRequestValid,
   type ListShipmentEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import { endPage, readPage } from "../../pipeline/page.ts";
-import type { Call } from "../../pipeline/call.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
 import { isEventNumber } from "../events/event-id.ts";
 import { eventBytes, eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
+import type { ShipmentDeps } from "./shipment-deps.ts";
 
 /**
  * Lists the events of one shipment of the workspace, oldest first.

@@ -4,15 +4,14 @@ import {
   type ListShipmentsResponse,
   ListShipmentsResponseSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { isInstant, readCreationRange } from "../../domain/instant.ts";
-import { endPage, jsonBytes, type Page, readPage } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { runStatement } from "../../db/statement.ts";
+import { isInstant, readCreationRange } from "../../domain/instant.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
-import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { indexPredicate, type ListIndex } from "./shipment.entity.ts";
+import { endPage, jsonBytes, type Page, readPage } from "../../pipeline/page.ts";
+import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentJson } from "./shipment-json.ts";
 import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
@@ -22,6 +21,7 @@ import {
   shipmentRow,
   type ShipmentRow,
 } from "./shipment-row.ts";
+import { indexPredicate, type ListIndex } from "./shipment.entity.ts";
 
 /**
  * Lists shipments of the workspace, newest first. A page begins after the sort key of the last row
@@ -80,8 +80,8 @@ function readPosition([createdAtMs, reference]: readonly unknown[]): Position | 
   return { createdAtMs, reference };
 }
 
-function positionOf({ createdAtMs, reference }: ShipmentRow): readonly [number, string] {
-  return [createdAtMs, reference];
+function positionOf({ createdAt, reference }: ShipmentRow): readonly [number, string] {
+  return [createdAt.getTime(), reference];
 }
 
 /**

@@ -1,17 +1,17 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   CancelReason as CancelReasonMessage,
   PaymentStatus as PaymentStatusMessage,
   ShipmentStatus as ShipmentStatusMessage,
   type Shipment as ShipmentMessage,
 } from "../../../gen/shipments/v1/shipment_pb.js";
-import { customerMessage } from "../customers/customer-row.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import type {
   CancelReason,
   PaymentStatus,
   ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
+import { customerMessage } from "../customers/customer-row.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 const STATUS: Readonly<Record<ShipmentStatus, ShipmentStatusMessage>> = {
@@ -76,9 +76,9 @@ export function shipmentMessage(row: ShipmentRow): ShipmentMessage {
     total: toMajor(row.totalMinor, currency),
     currency,
     customer: customerMessage(row.customer),
-    createdAt: timestampFromMs(row.createdAtMs),
-    updatedAt: timestampFromMs(row.updatedAtMs),
-    cancelledAt: row.cancelledAtMs === null ? undefined : timestampFromMs(row.cancelledAtMs),
+    createdAt: timestampFromDate(row.createdAt),
+    updatedAt: timestampFromDate(row.updatedAt),
+    cancelledAt: row.cancelledAt === null ? undefined : timestampFromDate(row.cancelledAt),
     cancelReason: row.cancelReason === null ? undefined : CANCEL_REASON[row.cancelReason],
     cancelNote: row.cancelNote ?? undefined,
     externalReference: row.externalReference ?? undefined,

@@ -1,5 +1,4 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { Customer } from "../customers/customer.entity.ts";
 import {
   CANCEL_REASONS,
   type CancelReason,
@@ -9,6 +8,7 @@ import {
   SHIPMENT_STATUSES,
   type ShipmentStatus,
 } from "../../domain/shipment/shipment-state.ts";
+import { Customer } from "../customers/customer.entity.ts";
 import { TariffVersion } from "../tariffs/versions/tariff.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
@@ -90,7 +90,7 @@ export const Shipment = defineEntity({
     totalMinor: p.bigint("number"),
     currency: p.character().length(3),
     /** The tariff version that priced it. */
-    tariff: () => p.manyToOne(TariffVersion).mapToPk(),
+    tariff: () => p.manyToOne(TariffVersion).mapToPk().ownColumns("tariff_version"),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
     cancelledAt: p.datetime(3).nullable(),

@@ -7,15 +7,15 @@ import {
   type UpdateShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { readRecordId } from "../../db/record-id.ts";
 import { quote } from "../../domain/pricing/pricing.ts";
 import { routeOf } from "../../domain/pricing/route-of.ts";
-import { readRecordId } from "../../db/record-id.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
-import type { Call } from "../../pipeline/call.ts";
-import { Customer } from "../customers/customer.entity.ts";
 import type { CustomerRow } from "../customers/customer-row.ts";
+import { Customer } from "../customers/customer.entity.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
+import type { Call } from "../../pipeline/call.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
@@ -48,7 +48,7 @@ export function updateShipment(
         customer: await changedCustomer(row, request, tx, workspaceId),
       };
       if (!differs(row, changes)) return row;
-      return { ...row, ...changes, updatedAtMs: now().getTime() };
+      return { ...row, ...changes, updatedAt: now() };
     },
     respond: (row) => create(UpdateShipmentResponseSchema, { data: shipmentMessage(row) }),
   });

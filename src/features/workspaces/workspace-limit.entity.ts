@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import type { EntityManager } from "../../db/orm.ts";
 import {
   DEFAULT_LIMITS,
   LIMIT_CLASSES,
@@ -6,7 +7,6 @@ import {
   type RateLimits,
 } from "../../domain/rate-limit.ts";
 import { Workspace } from "./workspace.entity.ts";
-import type { EntityManager } from "../../db/orm.ts";
 
 /** A workspace's rate limit for one class of methods; without a row the default applies. */
 export const WorkspaceLimit = defineEntity({

@@ -80,7 +80,7 @@ export async function book(body: Row): Promise<Row> {
     const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg } = body;
     const pickup = [body.pickup_address.trim(), pickup_lat, pickup_lng];
     const dropoff = [body.dropoff_address.trim(), dropoff_lat, dropoff_lng];
-    const shipment = [mintReference(), customer.customer_id, ...pickup, ...dropoff, weight_kg];
+    const shipment = [createReference(), customer.customer_id, ...pickup, ...dropoff, weight_kg];
     const values = [...shipment, ...Object.values(price), inForce!.tariff, at];
     const [booked] = await run("insertShipment", ...values);
     const row = { ...booked, ...customer };
@@ -96,7 +96,7 @@ async function linkCustomer(run: Run, body: Row, at: Date): Promise<Row> {
   return (await link())[0] ?? (await link())[0]!;
 }
 
-function mintReference(): string {
+function createReference(): string {
   const characters = Array.from({ length: 12 }, () => REFERENCE_CHARACTERS[randomInt(32)]);
   return `SHP-${characters.join("")}`;
 }

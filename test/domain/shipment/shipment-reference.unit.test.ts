@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { mintReference } from "../../../src/domain/shipment/shipment-reference.ts";
+import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 test("a reference is SHP- and 12 characters of Crockford's base32", () => {
-  expect(mintReference()).toMatch(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/);
+  expect(createReference()).toMatch(/^SHP-[0-9A-HJKMNP-TV-Z]{12}$/);
 });
 
 test("references do not repeat and use every character evenly", () => {
-  const references = Array.from({ length: 20_000 }, mintReference);
+  const references = Array.from({ length: 20_000 }, createReference);
   expect(new Set(references).size).toBe(references.length);
   const counts = new Map<string, number>();
   for (const reference of references)

@@ -19,7 +19,11 @@ const lat = fc.double({ min: -90, max: 90, noNaN: true });
 const lng = fc.double({ min: -180, max: 180, noNaN: true });
 const positive = fc.double({ min: 0.01, max: 1e6, noNaN: true });
 const minor = fc.nat({ max: Number.MAX_SAFE_INTEGER });
-const instant = fc.integer({ min: 0, max: 253_402_300_799_999 });
+const instant = fc.date({
+  min: new Date(0),
+  max: new Date(253_402_300_799_999),
+  noInvalidDate: true,
+});
 const count = fc.nat();
 
 const row: fc.Arbitrary<ShipmentRow> = fc.record({
@@ -47,9 +51,9 @@ const row: fc.Arbitrary<ShipmentRow> = fc.record({
     email: text,
     idNumber: maybe(text),
   }),
-  createdAtMs: instant,
-  updatedAtMs: instant,
-  cancelledAtMs: maybe(instant),
+  createdAt: instant,
+  updatedAt: instant,
+  cancelledAt: maybe(instant),
   cancelReason: maybe(fc.constantFrom(...CANCEL_REASONS)),
   cancelNote: maybe(text),
   externalReference: maybe(text),

@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
+import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
+import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
+import { createFindShipment } from "../../../src/features/shipments/find-shipment.ts";
+import { shipmentJson } from "../../../src/features/shipments/shipment-json.ts";
+import { shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
+import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
+import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
+import {
+  insertShipments,
+  updateShipments,
+} from "../../../src/features/shipments/write-shipments.ts";
+import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+
+let service: TestService;
+let workspace: TestWorkspace["id"];
+beforeAll(async () => {
+  service = await startService();
+  ({ id: workspace } = await service.addWorkspace());
+});
+afterAll(() => service.close());
+
+const encode = compileEncodeJson(ShipmentSchema);
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+/** Any text that PostgreSQL stores. */
+const text = fc
+  .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+  .filter((it) => !it.includes("\0"));
+const coordinate = (most: number) =>
+  fc.double({ min: -most, max: most, noNaN: true }).map((it) => it + 0);
+const minor = fc.nat({ max: 1e12 });
+const instant = fc.date({
+  min: new Date(0),
+  max: new Date("2999-12-31T23:59:59.999Z"),
+  noInvalidDate: true,
+});
+const state = fc.constantFrom(
+  ...Object.entries(PAYMENTS_OF).flatMap(([status, payments]) =>
+    payments.map((paymentStatus) => ({ status, paymentStatus })),
+  ),
+) as fc.Arbitrary<Pick<ShipmentRow, "status" | "paymentStatus">>;
+
+/** What a change can change. */
+const changing = fc
+  .record({
+    state,
+    pickupAddress: text,
+    pickupLat: coordinate(90),
+    pickupLng: coordinate(180),
+    dropoffAddress: text,
+    dropoffLat: coordinate(90),
+    dropoffLng: coordinate(180),
+    weightKg: fc.double({ min: 0.01, max: 1e6, noNaN: true }),
+    distanceKm: fc.double({ min: 0, max: 20_000, noNaN: true }),
+    distanceFeeMinor: minor,
+    weightFeeMinor: minor,
+    baseFeeMinor: minor,
+    currency: fc.constantFrom("USD", "JPY", "KWD"),
+    updatedAt: instant,
+    cancelledAt: instant,
+    cancelReason: maybe(fc.constantFrom(...CANCEL_REASONS)),
+    cancelNote: maybe(text),
+    metadata: fc.dictionary(text, text, { noNullPrototype: true }),
+    version: fc.nat(),
+    eventCount: fc.nat(),
+  })
+  .map(({ state: { status, paymentStatus }, ...row }) => {
+    const isCancelled = status === "cancelled";
+    const subtotalMinor = row.distanceFeeMinor + row.weightFeeMinor;
+    return {
+      ...row,
+      status,
+      paymentStatus,
+      subtotalMinor,
+      totalMinor: Math.max(subtotalMinor, row.baseFeeMinor),
+      cancelledAt: isCancelled ? row.cancelledAt : null,
+      cancelReason: isCancelled ? row.cancelReason : null,
+      cancelNote: isCancelled ? row.cancelNote : null,
+      tariff: 1,
+    };
+  });
+
+const booked = fc.record({
+  createdBy: maybe(text),
+  createdAt: instant,
+  externalReference: maybe(fc.uuid()),
+  customer: fc.record({ name: text, idNumber: maybe(text) }),
+});
+
+let customers = 1_000_000;
+/** With keys of its own each time, since a case is tried again to find the least that fails. */
+function withKeys<Fields>(
+  fields: Fields,
+  customer: Pick<ShipmentRow["customer"], "name" | "idNumber">,
+) {
+  const id = ++customers;
+  return {
+    ...fields,
+    reference: createReference(),
+    customer: { ...customer, id, email: `c${id}@example.org` },
+  };
+}
+
+test("a shipment that is written, and changed, is read as the same row, entity, message and JSON", async () => {
+  const { em } = service.app;
+  const find = createFindShipment(em, () => () => undefined);
+
+  async function expectStored(row: ShipmentRow): Promise<void> {
+    const { reference } = row;
+    const found = await find({ workspace, reference });
+    expect(found).toEqual(row);
+    const { customer, ...entity } = await em
+      .fork()
+      .findOneOrFail(Shipment, { workspace, reference }, { populate: ["customer"] });
+    expect({ ...entity, customer: { ...row.customer, id: customer.id } }).toMatchObject(row);
+    expect(customer).toMatchObject(row.customer);
+    expect(shipmentMessage(found)).toEqual(shipmentMessage(row));
+    expect(shipmentJson(found)).toEqual(encode(shipmentMessage(row)));
+  }
+
+  await fc.assert(
+    fc.asyncProperty(booked, changing, changing, async (fixed, first, changed) => {
+      const row = withKeys({ ...fixed, ...first }, fixed.customer);
+      const { customer } = row;
+      const { email } = customer;
+      const created = { createdAt: row.createdAt, emailLower: email, workspace };
+      await insertShipments(
+        em.fork(),
+        [{ workspace, row, events: [] }],
+        [{ ...customer, ...created }],
+      );
+      await expectStored(row);
+      const after = { ...row, ...changed };
+      await updateShipments(em.fork(), [{ workspace, row: after, events: [] }]);
+      await expectStored(after);
+    }),
+    { numRuns: 50 },
+  );
+});
