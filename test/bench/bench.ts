@@ -11,6 +11,7 @@ import { startDatabaseServer } from "./database.ts";
 import type { Load, Outcome } from "./load/load.ts";
 import { describeMachine } from "./machine.ts";
 import { interrupted, startWorker } from "./processes.ts";
+import { SETTINGS } from "./settings.ts";
 
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
 const INTRODUCTION = `Every figure is the median of interleaved rounds, with the least and the most; ratios, too, are
@@ -27,7 +28,7 @@ if (unknown.length > 0) {
 }
 try {
   const results = await measureCases(named.length === 0 ? Object.keys(CASES) : named);
-  if (named.length === 0) await writeFile(RESULTS, results);
+  if (named.length === 0 && SETTINGS.before === undefined) await writeFile(RESULTS, results);
 } catch (error) {
   if (!interrupted.aborted) throw error;
   process.stderr.write("interrupted; everything that was started has ended\n");

@@ -80,6 +80,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   start: { title: "Start and memory", measure: startAndMemory },
 };
 
-function contest(title: string, of: Contest): Case {
-  return { title, measure: (bench) => measureContest(bench, of) };
+function contest(title: string, { sides, loads }: Contest): Case {
+  const { before } = SETTINGS;
+  const isWithPeers = sides.some(({ isPeer }) => isPeer);
+  const compared =
+    before !== undefined && isWithPeers ? [OURS, ours("before", { repository: before })] : sides;
+  return { title, measure: (bench) => measureContest(bench, { sides: compared, loads }) };
 }

@@ -35,10 +35,20 @@ export interface Side {
 /** Enough for a round in which each request takes another one. */
 const SHIPMENTS = Math.min(1_000_000, 10_000 + 4_000 * SETTINGS.seconds);
 
-/** The product, in as many processes as asked for. */
+/** The product, in as many processes as asked for, of this version or of the one in another clone. */
 export function ours(
   name: string,
-  { shipments = SHIPMENTS, replicas = 1, environment = {} } = {},
+  {
+    shipments = SHIPMENTS,
+    replicas = 1,
+    environment = {},
+    repository,
+  }: {
+    readonly shipments?: number;
+    readonly replicas?: number;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly repository?: string;
+  } = {},
 ): Side {
   return {
     name,
@@ -47,7 +57,9 @@ export function ours(
     async start(owned, { url }) {
       const processes: ServerProcess[] = [];
       while (processes.length < replicas) {
-        processes.push(await startProduct(owned, { DATABASE_URL: url, ...environment }));
+        processes.push(
+          await startProduct(owned, { DATABASE_URL: url, ...environment }, repository),
+        );
       }
       return processes;
     },

@@ -1,5 +1,6 @@
 import { execFile, fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -15,7 +16,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)));
 }
 
-const CLI = fileURLToPath(new URL("../../src/cli.js", import.meta.url));
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+const CLI = join(REPOSITORY, "src/cli.js");
 /** What processes see of the environment: nothing that configures them otherwise. */
 const { PATH, HOME, TMPDIR } = process.env;
 const ENVIRONMENT = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
@@ -40,14 +42,16 @@ export interface ServerProcess {
  * Starts the product as it is run: `serve`, its log going nowhere; waits until it is ready.
  *
  * @param environment DATABASE_URL, or DATA_DIR for the embedded database
+ * @param repository a clone that is built; this one unless told otherwise
  */
 export async function startProduct(
   owned: AsyncDisposableStack,
   environment: Readonly<Record<string, string>>,
+  repository = REPOSITORY,
 ): Promise<ServerProcess> {
   const ports = { http: await freePort(), grpc: await freePort() };
   const listening = { HOST: "127.0.0.1", PORT: `${ports.http}`, GRPC_PORT: `${ports.grpc}` };
-  const child = spawn(process.execPath, [CLI, "serve"], {
+  const child = spawn(process.execPath, [join(repository, "src/cli.js"), "serve"], {
     env: { ...ENVIRONMENT, ...listening, ...environment },
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -10,6 +10,11 @@ export const SETTINGS = {
   soakSeconds: fromEnvironment("BENCH_SOAK_SECONDS", 300),
   /** Shipments in the larger database whose cost is compared with that of 10,000; at most 1,000,000. */
   manyShipments: fromEnvironment("BENCH_MANY_SHIPMENTS", 1_000_000),
+  /**
+   * A clone of another version, built: contests of ours with peers are between the two instead. Their
+   * databases have the tables of the version at hand.
+   */
+  before: process.env["BENCH_BEFORE"],
 } as const;
 
 function fromEnvironment(name: string, usual: number): number {
