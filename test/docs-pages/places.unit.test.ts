@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveLink } from "../../src/docs-pages/build/places.ts";
-import { createSlugs } from "../../src/docs-pages/build/slug.ts";
+import { createSlugs, resolveLink } from "../../src/docs-pages/build/places.ts";
 
 describe("a link of a guide", () => {
   test.each([

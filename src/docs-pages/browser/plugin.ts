@@ -1,5 +1,17 @@
-import { descriptionElement } from "./description.ts";
-import type { Component, CreateElement, SwaggerSystem } from "./swagger-ui.ts";
+/** A component of React. */
+type Component = (properties: never) => unknown;
+
+/** Makes an element as React does. */
+type CreateElement = (
+  type: string | Component,
+  properties: Readonly<Record<string, unknown>> | null,
+  ...children: unknown[]
+) => unknown;
+
+/** What plugins of swagger-ui are given, as far as it is used. */
+interface SwaggerSystem {
+  readonly React: { readonly createElement: CreateElement };
+}
 
 /** Gives a component of swagger-ui; with `true`, one that knows the state. */
 type GetComponent = (name: string, isContainer?: boolean) => Component;
@@ -83,4 +95,30 @@ function wrappedComponents(createElement: CreateElement): object {
         createElement(CloseIcon, null),
       ),
   };
+}
+
+/**
+ * Shows a description of the API's document: paragraphs, lists and code, which is all the Markdown there
+ * is in it. swagger-ui itself would set it as HTML, which the policy of the page forbids.
+ */
+function descriptionElement(source: string, createElement: CreateElement): unknown {
+  const blocks = source.trim().split(/\n{2,}/);
+  return createElement("div", { className: "markdown" }, ...blocks.map(block));
+
+  function block(text: string): unknown {
+    if (!text.startsWith("- ")) return createElement("p", null, ...inline(text));
+    const items = text.slice(2).split(/\n- /);
+    return createElement(
+      "ul",
+      null,
+      ...items.map((it) => createElement("li", null, ...inline(it))),
+    );
+  }
+
+  /** Of what is split by a group, every other piece is the group's. */
+  function inline(text: string): unknown[] {
+    return text
+      .split(/`([^`]+)`/)
+      .map((piece, at) => (at % 2 === 1 ? createElement("code", null, piece) : piece));
+  }
 }

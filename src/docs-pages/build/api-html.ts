@@ -1,6 +1,6 @@
 import { escapeHtml } from "./html.ts";
+import { API_PAGE } from "./places.ts";
 import { renderText } from "./render-guide.ts";
-import { operationsOf, type ApiDocument, type Operation } from "./operations.ts";
 
 /**
  * What the page of the API holds: where swagger-ui is put, and until then, or without scripts, a list of
@@ -36,4 +36,50 @@ function listHtml(tag: string, operations: readonly Operation[]): string {
 <div class="wide" role="group" aria-label="${tag}" tabindex="0"><table>
 ${rows.join("\n")}
 </table></div>`;
+}
+
+/** The part of an OpenAPI document that is read here. */
+export interface ApiDocument {
+  readonly info: { readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+}
+
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary?: string;
+  readonly description?: string;
+}
+
+/** One operation of the JSON API. */
+export interface Operation {
+  /** Upper case. */
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Where the reference shows it. */
+  readonly href: string;
+}
+
+/** The operations of the document, in its order. */
+export function operationsOf({ paths }: ApiDocument): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => operation(method, path, described)),
+  );
+}
+
+function operation(method: string, path: string, described: DescribedOperation): Operation {
+  const { operationId, tags, summary = "", description = summary } = described;
+  const tag = tags[0] ?? "";
+  return {
+    method: method.toUpperCase(),
+    path,
+    tag,
+    summary,
+    description,
+    href: `${API_PAGE}#/${tag}/${operationId}`,
+  };
 }

@@ -1,8 +1,6 @@
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
-import { highlight } from "./highlight.ts";
-import { escapeHtml } from "./html.ts";
-import { pathOf, resolveLink } from "./places.ts";
-import { createSlugs } from "./slug.ts";
+import { escapeHtml, highlight } from "./html.ts";
+import { createSlugs, pathOf, resolveLink } from "./places.ts";
 
 /** One heading below the title. */
 export interface Heading {

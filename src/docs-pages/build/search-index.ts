@@ -1,7 +1,7 @@
 import MiniSearch from "minisearch";
 import { SEARCH_OPTIONS, type SearchedSection } from "../search-options.ts";
-import { operationsOf, sectionOfOperation, type ApiDocument } from "./operations.ts";
-import type { Guide } from "./render-guide.ts";
+import { operationsOf, type ApiDocument, type Operation } from "./api-html.ts";
+import type { Guide, Section } from "./render-guide.ts";
 
 /** The index of all sections of the guides and of all operations, as JSON for `MiniSearch.loadJSON`. */
 export function searchIndex(guides: readonly Guide[], api: ApiDocument): string {
@@ -12,4 +12,9 @@ export function searchIndex(guides: readonly Guide[], api: ApiDocument): string 
   const index = new MiniSearch<SearchedSection>(SEARCH_OPTIONS);
   index.addAll(sections);
   return JSON.stringify(index);
+}
+
+/** An operation as it is searched. */
+function sectionOfOperation({ href, method, path, description }: Operation): Section {
+  return { href, heading: `${method} ${path}`, text: description };
 }
