@@ -1,11 +1,9 @@
 import Flatbush from "flatbush";
 import { indexBoundaries, type Boundaries } from "./boundaries.ts";
-import { createBoxGrid, findInGrid, type BoxGrid } from "./box-grid.ts";
 import type { Point, Polygon } from "./geo.ts";
 import { metresToBoundary } from "./nearest-boundary.ts";
 import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
 import type { PackedPolygons } from "./packed-polygons.ts";
-import { scatteredOrder } from "./scattered-order.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
 
 /** An area that is served, the union of its polygons, by an id and a name that no other has. */
@@ -30,8 +28,6 @@ export interface IndexedPolygons {
   readonly packed: PackedPolygons;
   /** A Flatbush of the polygons' bounding boxes. */
   readonly boxes: ArrayBufferLike;
-  /** The same boxes in a grid, which answers for most places, three times as quickly. */
-  readonly grid: BoxGrid;
   readonly boundaries: Boundaries;
 }
 
@@ -42,77 +38,48 @@ export function createCoverage(zones: readonly Zone[]): Coverage {
   return coverageOf(indexPolygons(zones.flatMap((zone) => zone.polygons)));
 }
 
-/** Copies polygons, which must be sound, into an index; undefined when there are none. */
+/** Copies polygons, which must be valid, into an index; undefined when there are none. */
 export function indexPolygons(polygons: readonly Polygon[]): IndexedPolygons | undefined {
   if (polygons.length === 0) return undefined;
-  const scattered = Array.from(scatteredOrder(polygons.length), (i) => polygons[i] as Polygon);
-  const packed = packPolygons(scattered);
-  const bounds = boundsOfPolygons(packed);
-  const boxes = indexBoxes(bounds);
+  const packed = packPolygons(polygons);
+  const boxes = indexBoxes(packed);
   // A search of the whole Earth lists the boxes in the order of their tree: neighbours together.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
-  return { packed, boxes: boxes.data, grid: createBoxGrid(bounds), boundaries };
+  return { packed, boxes: boxes.data, boundaries };
+}
+
+/** One box for each polygon: one around a whole zone of scattered islands would be mostly empty. */
+function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
+  const boxes = new Flatbush(polygonStart.length - 1);
+  for (const outer of polygonStart.subarray(0, -1)) {
+    const bounds = boundsOf(coordinates, ringStart[outer]!, ringStart[outer + 1]!);
+    boxes.add(bounds.west, bounds.south, bounds.east, bounds.north);
+  }
+  boxes.finish();
+  return boxes;
 }
 
 /** Look-ups in an index; undefined stands for no zones. */
 export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
   if (indexed === undefined) return NOWHERE;
-  const { packed, grid, boundaries } = indexed;
+  const { packed, boundaries } = indexed;
   const boxes = Flatbush.from(indexed.boxes);
 
-  // Look-ups are synchronous, so that one closure can serve all of them.
-  let lng = 0;
-  let lat = 0;
-  const holdsPosition = (polygon: number) => polygonHolds(packed, polygon, lng, lat);
-
-  const someHolds = (x: number, y: number) => {
-    lng = x;
-    lat = y;
-    const found = findInGrid(grid, x, y, holdsPosition);
-    return found === "crowded" ? boxes.collides(x, y, x, y, holdsPosition) : found === "some";
-  };
+  const someHolds = (lng: number, lat: number) =>
+    boxes.collides(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat));
 
   // At a pole every longitude is the same place, and a box that reaches one has a corner there.
-  const someTouchesPole = (y: number) => boxes.collides(-180, y, 180, y);
+  const someTouchesPole = (lat: number) => boxes.collides(-180, lat, 180, lat);
 
   return {
-    covers(point) {
-      if (Math.abs(point.lat) === 90) return someTouchesPole(point.lat);
+    covers({ lat, lng }) {
+      if (Math.abs(lat) === 90) return someTouchesPole(lat);
       // 180 and −180 are the same meridian; a zone may name it either way.
-      const onAntimeridian = Math.abs(point.lng) === 180;
-      return (
-        someHolds(point.lng, point.lat) || (onAntimeridian && someHolds(-point.lng, point.lat))
-      );
+      return someHolds(lng, lat) || (Math.abs(lng) === 180 && someHolds(-lng, lat));
     },
     metresToNearestZone(point) {
       // A point can be so close that its distance comes out as 0.
       return Math.max(1, Math.ceil(metresToBoundary(boundaries, point)));
     },
   };
-}
-
-/** One box per polygon: one around a whole zone of scattered islands would be mostly empty. */
-function boundsOfPolygons({ coordinates, ringStart, polygonStart }: PackedPolygons): Float64Array {
-  const count = polygonStart.length - 1;
-  const boxes = new Float64Array(count * 4);
-  for (let polygon = 0; polygon < count; polygon++) {
-    const outer = polygonStart[polygon] as number;
-    const start = ringStart[outer] as number;
-    const { west, south, east, north } = boundsOf(
-      coordinates,
-      start,
-      ringStart[outer + 1] as number,
-    );
-    boxes.set([west, south, east, north], polygon * 4);
-  }
-  return boxes;
-}
-
-function indexBoxes(bounds: Float64Array): Flatbush {
-  const boxes = new Flatbush(bounds.length / 4);
-  for (let i = 0; i < bounds.length; i += 4) {
-    boxes.add(...(bounds.subarray(i, i + 4) as unknown as [number, number, number, number]));
-  }
-  boxes.finish();
-  return boxes;
 }
