@@ -6,3 +6,16 @@ export function clip(text: string, characters: number): string {
     .join("");
   return first.length === text.length ? text : `${first}…`;
 }
+
+/** How much of a key or an unknown name a path shows, in characters; those that are accepted are shorter. */
+const SHOWN_CHARACTERS = 100;
+
+/** A map's key as a step of a field's path, as in `metadata["colour"]`: short whatever its size. */
+export function mapKey(key: string): string {
+  return `[${JSON.stringify(clip(key, SHOWN_CHARACTERS))}]`;
+}
+
+/** A name that a caller made up, as a path shows it: never empty, and short whatever its size. */
+export function shownName(name: string): string {
+  return clip(name, SHOWN_CHARACTERS) || '""';
+}

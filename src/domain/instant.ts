@@ -13,7 +13,7 @@ const LAST_INSTANT = 253_402_300_799_999;
  * A time in milliseconds since the epoch, rounded because the times of records are whole ones:
  * down where records after it are asked for, up for those before it.
  */
-export function readInstant(
+export function toInstantMs(
   timestamp: TimestampLike | undefined,
   round: (milliseconds: number) => number,
 ): number | undefined {
@@ -27,12 +27,12 @@ export function readInstant(
  *
  * @throws Refusal FIELD_INVALID when no time is between them
  */
-export function readCreationRange(request: {
+export function toCreationRange(request: {
   readonly createdAfter?: TimestampLike | undefined;
   readonly createdBefore?: TimestampLike | undefined;
 }): { readonly createdAfter: number | undefined; readonly createdBefore: number | undefined } {
-  const createdAfter = readInstant(request.createdAfter, Math.floor);
-  const createdBefore = readInstant(request.createdBefore, Math.ceil);
+  const createdAfter = toInstantMs(request.createdAfter, Math.floor);
+  const createdBefore = toInstantMs(request.createdBefore, Math.ceil);
   if (createdBefore! <= createdAfter!) {
     const text = "created_before must be later than created_after.";
     throw refuse("FIELD_INVALID", text, { subject: "created_before" });

@@ -5,7 +5,7 @@ import {
   type DescMessage,
   type Message,
 } from "@bufbuild/protobuf";
-import { mapKey, shownName } from "../domain/map-key.ts";
+import { mapKey, shownName } from "../domain/clip.ts";
 import type { Violation } from "../domain/refusal.ts";
 import {
   compileEnum,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isInstant, readInstant } from "../../src/domain/instant.ts";
+import { isInstant, toInstantMs } from "../../src/domain/instant.ts";
 
 test.each([
   [{ seconds: 1n, nanos: 0 }, 1_000, 1_000],
@@ -7,12 +7,12 @@ test.each([
   [{ seconds: -1n, nanos: 999_999_999 }, -1, 0],
   [{ seconds: 253_402_300_799n, nanos: 999_999_999 }, 253_402_300_799_999, 253_402_300_799_999],
 ])("%o is %s ms rounded down and %s ms rounded up", (timestamp, down, up) => {
-  expect(readInstant(timestamp, Math.floor)).toBe(down);
-  expect(readInstant(timestamp, Math.ceil)).toBe(up);
+  expect(toInstantMs(timestamp, Math.floor)).toBe(down);
+  expect(toInstantMs(timestamp, Math.ceil)).toBe(up);
 });
 
 test("no time is no instant", () => {
-  expect(readInstant(undefined, Math.floor)).toBeUndefined();
+  expect(toInstantMs(undefined, Math.floor)).toBeUndefined();
 });
 
 describe("isInstant accepts whole milliseconds from 1970 to 9999", () => {

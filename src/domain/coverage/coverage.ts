@@ -1,9 +1,7 @@
 import Flatbush from "flatbush";
-import { indexBoundaries, type Boundaries } from "./boundaries.ts";
+import { indexBoundaries, metresToBoundary, type Boundaries } from "./nearest-boundary.ts";
 import type { Point, Polygon } from "./geo.ts";
-import { metresToBoundary } from "./nearest-boundary.ts";
-import { boundsOf, packPolygons, polygonHolds } from "./packed-polygons.ts";
-import type { PackedPolygons } from "./packed-polygons.ts";
+import { boundsOf, packPolygons, polygonHolds, type PackedPolygons } from "./packed-polygons.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
 
 /** An area that is served, the union of its polygons, by an id and a name that no other has. */

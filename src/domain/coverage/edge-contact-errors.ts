@@ -1,7 +1,5 @@
-import { at, endOf, ringName } from "./outline.ts";
-import type { Outline } from "./outline.ts";
-import { compareCorners, meetingOf, sideOfPath } from "./segments.ts";
-import type { Corner, Meeting } from "./segments.ts";
+import { endOf, ringName, type Outline } from "./outline.ts";
+import { compareCorners, meetingOf, sideOfPath, type Corner, type Meeting } from "./segments.ts";
 
 /**
  * What is wrong with how two edges of one ring meet: they may only where one follows the other.
@@ -12,12 +10,12 @@ export function selfContactError(
   edge: number,
   other: number,
 ): string | undefined {
-  if (at(outline.ring, edge) !== at(outline.ring, other)) return undefined;
+  if (outline.ring[edge]! !== outline.ring[other]!) return undefined;
   const meeting = meetingOfEdges(outline, edge, other);
   if (meeting === undefined) return undefined;
 
-  const name = ringName(at(outline.ring, edge));
-  const place = shown(at(outline.start, other));
+  const name = ringName(outline.ring[edge]!);
+  const place = shown(outline.start[other]!);
   if (meeting === "cross") {
     return `${name} crosses itself near ${place}; redraw it so that its edges meet only at their ends`;
   }
@@ -29,7 +27,7 @@ export function selfContactError(
 }
 
 function follow({ next }: Outline, edge: number, other: number): boolean {
-  return at(next, edge) === other || at(next, other) === edge;
+  return next[edge]! === other || next[other]! === edge;
 }
 
 /**
@@ -44,21 +42,21 @@ export function ringContactError(
   other: number,
 ): string | undefined {
   // Edges are numbered ring by ring, so the lower edge belongs to the lower ring.
-  const ring = at(outline.ring, edge);
-  const hole = at(outline.ring, other);
+  const ring = outline.ring[edge]!;
+  const hole = outline.ring[other]!;
   if (ring === hole) return undefined;
   const meeting = meetingOfEdges(outline, edge, other);
   if (meeting === undefined) return undefined;
 
-  const place = shown(typeof meeting === "string" ? at(outline.start, other) : meeting);
+  const place = shown(typeof meeting === "string" ? outline.start[other]! : meeting);
   if (meeting === "overlap") return sharedEdgeText(hole, ring, place);
   if (meeting === "cross") return overreachText(hole, ring, place);
-  const sound =
+  const valid =
     ring === 0
       ? keepsTo(INSIDE, outline, other, edge, meeting)
       : keepsTo(OUTSIDE, outline, other, edge, meeting) &&
         keepsTo(OUTSIDE, outline, edge, other, meeting);
-  return sound ? undefined : overreachText(hole, ring, place);
+  return valid ? undefined : overreachText(hole, ring, place);
 }
 
 const INSIDE = 1;
@@ -71,7 +69,7 @@ const OUTSIDE = -1;
  */
 function keepsTo(side: number, outline: Outline, edge: number, other: number, p: Corner): boolean {
   const [before, after] = pathThrough(outline, other, p);
-  const left = at(outline.anticlockwise, at(outline.ring, other)) ? INSIDE : OUTSIDE;
+  const left = outline.anticlockwise[outline.ring[other]!] ? INSIDE : OUTSIDE;
   return pathThrough(outline, edge, p).every(
     (corner) => sideOfPath(before, p, after, corner) * left !== -side,
   );
@@ -81,14 +79,14 @@ function keepsTo(side: number, outline: Outline, edge: number, other: number, p:
 function pathThrough(outline: Outline, edge: number, p: Corner): [before: Corner, after: Corner] {
   const { start, previous, next } = outline;
   const end = endOf(outline, edge);
-  if (compareCorners(p, at(start, edge)) === 0) return [at(start, at(previous, edge)), end];
-  if (compareCorners(p, end) === 0) return [at(start, edge), endOf(outline, at(next, edge))];
-  return [at(start, edge), end];
+  if (compareCorners(p, start[edge]!) === 0) return [start[previous[edge]!]!, end];
+  if (compareCorners(p, end) === 0) return [start[edge]!, endOf(outline, next[edge]!)];
+  return [start[edge]!, end];
 }
 
 function meetingOfEdges(outline: Outline, edge: number, other: number): Meeting {
   const { start } = outline;
-  return meetingOf(at(start, edge), endOf(outline, edge), at(start, other), endOf(outline, other));
+  return meetingOf(start[edge]!, endOf(outline, edge), start[other]!, endOf(outline, other));
 }
 
 function shown([lng, lat]: Corner): string {

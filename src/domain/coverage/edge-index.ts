@@ -1,7 +1,5 @@
 import Flatbush from "flatbush";
-import { at, endOf } from "./outline.ts";
-import type { Outline } from "./outline.ts";
-import { scatteredOrder } from "./scattered-order.ts";
+import { endOf, type Outline } from "./outline.ts";
 import type { Corner } from "./segments.ts";
 
 /** Finds edges of an outline by their bounding boxes. */
@@ -26,16 +24,16 @@ export interface EdgeVisits {
 
 /** Indexes the bounding boxes of an outline's edges; searches end where `visits` does. */
 export function indexEdges(outline: Outline, visits: EdgeVisits): EdgeIndex {
-  const order = scatteredOrder(outline.start.length);
+  const order = stridedPermutation(outline.start.length);
   const boxes = new Flatbush(order.length);
   for (const edge of order) {
-    const [west, south, east, north] = boxAround(at(outline.start, edge), endOf(outline, edge));
+    const [west, south, east, north] = boxAround(outline.start[edge]!, endOf(outline, edge));
     boxes.add(west, south, east, north);
   }
   boxes.finish();
   return {
     visit(west, south, east, north, visit) {
-      boxes.collides(west, south, east, north, (i) => --visits.left <= 0 || visit(at(order, i)));
+      boxes.collides(west, south, east, north, (i) => --visits.left <= 0 || visit(order[i]!));
     },
   };
 }
@@ -69,4 +67,26 @@ function boxAround(
   b: Corner,
 ): [west: number, south: number, east: number, north: number] {
   return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
+}
+
+/**
+ * All whole numbers below `count`, in an order that scatters neighbours: Flatbush sorts by a quicksort
+ * that takes 5 seconds for 400,000 edges of a narrow band, out and back; in this order 0.4.
+ *
+ * Numbers advance by a stride near `count` divided by the golden ratio, which spreads them evenly
+ * (D. E. Knuth, The Art of Computer Programming 3, 6.4, Fibonacci hashing), and which has no divisor
+ * in common with `count`, so that each comes once.
+ */
+export function stridedPermutation(count: number): Uint32Array {
+  let stride = Math.max(1, Math.floor(count * GOLDEN));
+  while (greatestCommonDivisor(stride, count) > 1) stride++;
+  const order = new Uint32Array(count);
+  for (let i = 1; i < count; i++) order[i] = (order[i - 1]! + stride) % count;
+  return order;
+}
+
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

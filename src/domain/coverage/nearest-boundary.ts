@@ -1,8 +1,68 @@
-import type { Boundaries } from "./boundaries.ts";
-import { EARTH_RADIUS_KM, radians } from "./geo.ts";
-import type { Point } from "./geo.ts";
-import { arcToBox, arcToShortEdge, targetAt } from "./nearest-place.ts";
-import type { Target } from "./nearest-place.ts";
+import { EARTH_RADIUS_KM, radians, type Point } from "./geo.ts";
+import { arcToBox, arcToShortEdge, targetAt, type Target } from "./nearest-place.ts";
+import { boundsOf, type PackedPolygons } from "./packed-polygons.ts";
+
+/**
+ * The boundaries of polygons, cut into stretches of a few edges, under a binary tree of boxes.
+ * Stretch s has the positions from stretchStart[s] up to and with stretchEnd[s]. Node n, from 1 on,
+ * has the children 2n and 2n + 1, and the stretches are the last nodes. A box is four numbers, west,
+ * south, east and north in degrees, in single precision for half the memory.
+ */
+export interface Boundaries {
+  readonly coordinates: Float64Array;
+  readonly stretchStart: Uint32Array;
+  readonly stretchEnd: Uint32Array;
+  readonly boxes: Float32Array;
+}
+
+/** Few enough to measure each of them, and enough to keep the tree small beside the positions. */
+const EDGES_PER_STRETCH = 16;
+
+/**
+ * Indexes the boundaries of polygons, of which there must be some.
+ *
+ * @param order The numbers of all polygons, in any order; searches are quick when polygons that
+ *   follow each other are near each other.
+ */
+export function indexBoundaries(packed: PackedPolygons, order: readonly number[]): Boundaries {
+  const { coordinates } = packed;
+  const { stretchStart, stretchEnd } = cutIntoStretches(packed, order);
+  const count = stretchStart.length;
+  const boxes = new Float32Array(count * 2 * 4);
+  for (let s = 0; s < count; s++) {
+    const end = stretchEnd[s]! + 2;
+    const { west, south, east, north } = boundsOf(coordinates, stretchStart[s]!, end);
+    boxes.set([west, south, east, north], (count + s) * 4);
+  }
+  for (let node = count - 1; node > 0; node--) setBoxAroundChildren(boxes, node);
+  return { coordinates, stretchStart, stretchEnd, boxes };
+}
+
+function cutIntoStretches({ ringStart, polygonStart }: PackedPolygons, order: readonly number[]) {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const polygon of order) {
+    const endRing = polygonStart[polygon + 1]!;
+    for (let ring = polygonStart[polygon]!; ring < endRing; ring++) {
+      const lastPosition = ringStart[ring + 1]! - 2;
+      for (let i = ringStart[ring]!; i < lastPosition; i += EDGES_PER_STRETCH * 2) {
+        starts.push(i);
+        ends.push(Math.min(i + EDGES_PER_STRETCH * 2, lastPosition));
+      }
+    }
+  }
+  return { stretchStart: Uint32Array.from(starts), stretchEnd: Uint32Array.from(ends) };
+}
+
+function setBoxAroundChildren(boxes: Float32Array, node: number): void {
+  const box = node * 4;
+  const left = box * 2;
+  const right = left + 4;
+  for (let side = 0; side < 4; side++) {
+    const outermost = side < 2 ? Math.min : Math.max;
+    boxes[box + side] = outermost(boxes[left + side]!, boxes[right + side]!);
+  }
+}
 
 /** A search for the least arc from a target to a boundary, in radians. */
 interface Search {
@@ -46,22 +106,22 @@ const BOX_ERROR = 2e-7;
 
 function arcToNode({ boundaries: { boxes }, target }: Search, node: number): number {
   const box = node * 4;
-  const west = radians(boxes[box] as number);
-  const south = radians(boxes[box + 1] as number);
-  const east = radians(boxes[box + 2] as number);
-  const north = radians(boxes[box + 3] as number);
+  const west = radians(boxes[box]!);
+  const south = radians(boxes[box + 1]!);
+  const east = radians(boxes[box + 2]!);
+  const north = radians(boxes[box + 3]!);
   return arcToBox(target, west, south, east, north) - BOX_ERROR;
 }
 
 function searchStretch(search: Search, stretch: number): void {
   const { coordinates, stretchStart, stretchEnd } = search.boundaries;
-  const start = stretchStart[stretch] as number;
-  const end = stretchEnd[stretch] as number;
-  let fromLng = radians(coordinates[start] as number);
-  let fromLat = radians(coordinates[start + 1] as number);
+  const start = stretchStart[stretch]!;
+  const end = stretchEnd[stretch]!;
+  let fromLng = radians(coordinates[start]!);
+  let fromLat = radians(coordinates[start + 1]!);
   for (let i = start + 2; i <= end; i += 2) {
-    const toLng = radians(coordinates[i] as number);
-    const toLat = radians(coordinates[i + 1] as number);
+    const toLng = radians(coordinates[i]!);
+    const toLat = radians(coordinates[i + 1]!);
     searchEdge(search, fromLng, fromLat, toLng, toLat);
     fromLng = toLng;
     fromLat = toLat;

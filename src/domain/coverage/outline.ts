@@ -1,6 +1,5 @@
 import type { Polygon, Ring } from "./geo.ts";
-import { compareCorners, sideOf } from "./segments.ts";
-import type { Corner } from "./segments.ts";
+import { compareCorners, sideOf, type Corner } from "./segments.ts";
 
 /**
  * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to
@@ -33,7 +32,7 @@ function distinctCorners(ring: Ring): Corner[] {
 export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
   const start = rings.flat() as Corner[];
   const firstOf = [0];
-  for (const corners of rings) firstOf.push((firstOf.at(-1) as number) + corners.length);
+  for (const corners of rings) firstOf.push(firstOf.at(-1)! + corners.length);
   return {
     start,
     firstOf,
@@ -46,11 +45,11 @@ export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
 function isAnticlockwise(corners: readonly Corner[]): boolean {
   let lowest = 0;
   for (let i = 1; i < corners.length; i++) {
-    if (compareCorners(at(corners, i), at(corners, lowest)) < 0) lowest = i;
+    if (compareCorners(corners[i]!, corners[lowest]!) < 0) lowest = i;
   }
-  const before = corners.at(lowest - 1) as Corner;
-  const after = at(corners, (lowest + 1) % corners.length);
-  return sideOf(before, at(corners, lowest), after) > 0;
+  const before = corners.at(lowest - 1)!;
+  const after = corners[(lowest + 1) % corners.length]!;
+  return sideOf(before, corners[lowest]!, after) > 0;
 }
 
 function linkEdges(firstOf: readonly number[], count: number) {
@@ -58,8 +57,8 @@ function linkEdges(firstOf: readonly number[], count: number) {
   const previous = new Uint32Array(count);
   const ring = new Uint32Array(count);
   for (let r = 0; r + 1 < firstOf.length; r++) {
-    const first = at(firstOf, r);
-    const last = at(firstOf, r + 1) - 1;
+    const first = firstOf[r]!;
+    const last = firstOf[r + 1]! - 1;
     for (let i = first; i <= last; i++) {
       ring[i] = r;
       next[i] = i === last ? first : i + 1;
@@ -69,14 +68,9 @@ function linkEdges(firstOf: readonly number[], count: number) {
   return { next, previous, ring };
 }
 
-/** An element that is known to exist. */
-export function at<T>(list: { readonly [index: number]: T }, index: number): T {
-  return list[index] as T;
-}
-
 /** The corner where an edge ends. */
 export function endOf(outline: Outline, edge: number): Corner {
-  return at(outline.start, at(outline.next, edge));
+  return outline.start[outline.next[edge]!]!;
 }
 
 /** A ring as messages name it. */

@@ -16,7 +16,7 @@ export interface PackedPolygons {
 export function packPolygons(polygons: readonly Polygon[]): PackedPolygons {
   const rings = polygons.flat();
   const ringStart = startsOf(rings.map((ring) => ring.length * 2));
-  const coordinates = new Float64Array(ringStart.at(-1) as number);
+  const coordinates = new Float64Array(ringStart.at(-1)!);
   let end = 0;
   for (const ring of rings) {
     for (const [lng, lat] of ring as readonly (Position & [number, number])[]) {
@@ -30,7 +30,7 @@ export function packPolygons(polygons: readonly Polygon[]): PackedPolygons {
 /** Where each of consecutive stretches starts, and where the last one ends. */
 function startsOf(lengths: readonly number[]): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1);
-  for (const [i, length] of lengths.entries()) starts[i + 1] = (starts[i] as number) + length;
+  for (const [i, length] of lengths.entries()) starts[i + 1] = starts[i]! + length;
   return starts;
 }
 
@@ -49,8 +49,8 @@ export function boundsOf(coordinates: Float64Array, start: number, end: number):
   let east = -Infinity;
   let north = -Infinity;
   for (let i = start; i < end; i += 2) {
-    const lng = coordinates[i] as number;
-    const lat = coordinates[i + 1] as number;
+    const lng = coordinates[i]!;
+    const lat = coordinates[i + 1]!;
     if (lng < west) west = lng;
     if (lng > east) east = lng;
     if (lat < south) south = lat;
@@ -71,16 +71,16 @@ export function polygonHolds(
   y: number,
 ): boolean {
   let inside = false;
-  const endRing = polygonStart[polygon + 1] as number;
-  for (let ring = polygonStart[polygon] as number; ring < endRing; ring++) {
-    const lastPosition = (ringStart[ring + 1] as number) - 2;
-    for (let i = ringStart[ring] as number; i < lastPosition; i += 2) {
+  const endRing = polygonStart[polygon + 1]!;
+  for (let ring = polygonStart[polygon]!; ring < endRing; ring++) {
+    const lastPosition = ringStart[ring + 1]! - 2;
+    for (let i = ringStart[ring]!; i < lastPosition; i += 2) {
       // Only an edge that reaches the ray from (x, y) to the east matters.
-      const startY = coordinates[i + 1] as number;
-      const endY = coordinates[i + 3] as number;
+      const startY = coordinates[i + 1]!;
+      const endY = coordinates[i + 3]!;
       if ((startY < y && endY < y) || (startY > y && endY > y)) continue;
-      const startX = coordinates[i] as number;
-      const endX = coordinates[i + 2] as number;
+      const startX = coordinates[i]!;
+      const endX = coordinates[i + 2]!;
       if (startX < x && endX < x) continue;
 
       // Positive to the right of the edge: the library's axis points down.

@@ -2,11 +2,15 @@ import type { EdgeVisits } from "./edge-index.ts";
 import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
-import { createTariffFaults, isObject, quoted } from "../faults.ts";
-import type { TariffFault, TariffFaults } from "../faults.ts";
+import {
+  createTariffFaults,
+  isObject,
+  quoted,
+  type TariffFault,
+  type TariffFaults,
+} from "../faults.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
-import type { ZoneIdentity } from "./zone-identities.ts";
 
 /** How many zones a tariff may have. */
 export const MAX_ZONES = 100_000;
@@ -31,7 +35,7 @@ export function parseZones(
   faults: TariffFaults,
   visits: EdgeVisits = { left: MAX_EDGE_VISITS },
 ): Zone[] {
-  const features = readFeatures(document, faults);
+  const features = parseFeatures(document, faults);
   const ofIdentities = createTariffFaults(faults.limit);
   const identities = identifyZones(features, ofIdentities);
   let told = 0;
@@ -50,8 +54,8 @@ export function parseZones(
       faults.add("zones", TOO_MANY_POSITIONS);
     }
     if (faults.full || positions > MAX_POSITIONS || visits.left <= 0) break;
-    const polygons = readPolygons(feature, `zones[${index}]`, faults, visits);
-    zones.push({ ...(identities[index] as ZoneIdentity), polygons });
+    const polygons = parsePolygons(feature, `zones[${index}]`, faults, visits);
+    zones.push({ ...identities[index]!, polygons });
   }
   tellIdentityFaults(Infinity);
   return zones;
@@ -62,17 +66,17 @@ function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
-/** The polygons of zones that `parseZones` has found sound; they are not checked again. */
+/** The polygons of zones that `parseZones` has found valid; they are not checked again. */
 export function polygonsOfValidZones(document: unknown): Polygon[] {
   return validFeatures(document).flatMap(polygonsOf);
 }
 
-/** Zones that `parseZones` has found sound; their shapes are not checked again. */
+/** Zones that `parseZones` has found valid; their shapes are not checked again. */
 export function validZones(document: unknown): Zone[] {
   const features = validFeatures(document);
   const identities = identifyZones(features, createTariffFaults(0));
   return features.map((feature, i) => ({
-    ...(identities[i] as ZoneIdentity),
+    ...identities[i]!,
     polygons: polygonsOf(feature),
   }));
 }
@@ -93,7 +97,7 @@ type ValidGeometry =
   | { readonly type: "Polygon"; readonly coordinates: Polygon }
   | { readonly type: "MultiPolygon"; readonly coordinates: Polygon[] };
 
-function readFeatures(document: unknown, faults: TariffFaults): readonly unknown[] {
+function parseFeatures(document: unknown, faults: TariffFaults): readonly unknown[] {
   if (!isObject(document) || document.type !== "FeatureCollection") {
     faults.add("zones", 'must be a GeoJSON object of type "FeatureCollection"');
     return [];
@@ -123,7 +127,7 @@ function countAtDepth(list: unknown, depth: number): number {
   return list.reduce((count: number, item) => count + countAtDepth(item, depth - 1), 0);
 }
 
-function readPolygons(
+function parsePolygons(
   feature: unknown,
   path: string,
   faults: TariffFaults,
@@ -133,10 +137,10 @@ function readPolygons(
     faults.add(path, 'must be a GeoJSON object of type "Feature"');
     return [];
   }
-  return readGeometry(feature.geometry, `${path}.geometry`, faults, visits);
+  return parseGeometry(feature.geometry, `${path}.geometry`, faults, visits);
 }
 
-function readGeometry(
+function parseGeometry(
   geometry: unknown,
   path: string,
   faults: TariffFaults,
@@ -162,7 +166,7 @@ function readGeometry(
   return coordinates as Polygon[];
 }
 
-/** Adds the first fault of a ring or, when each ring is sound by itself, of the whole shape. */
+/** Adds the first fault of a ring or, when each ring is valid by itself, of the whole shape. */
 function checkPolygon(
   { rings, ofPolygon, path }: { rings: unknown; ofPolygon: string; path: string },
   faults: TariffFaults,

@@ -1,9 +1,13 @@
 import { ringContactError, selfContactError } from "./edge-contact-errors.ts";
-import { firstErrorBetweenEdges, indexEdges } from "./edge-index.ts";
-import type { EdgeVisits } from "./edge-index.ts";
+import {
+  firstErrorBetweenEdges,
+  indexEdges,
+  type EdgeIndex,
+  type EdgeVisits,
+} from "./edge-index.ts";
 import type { Polygon } from "./geo.ts";
-import { misplacedHoleError } from "./misplaced-hole-error.ts";
-import { cornersOf, outlineOf, ringName } from "./outline.ts";
+import { cornersOf, endOf, outlineOf, ringName, type Outline } from "./outline.ts";
+import { liesOn, sideOf, type Corner } from "./segments.ts";
 
 /**
  * How many edges the checks of a tariff's polygons may look at: about a minute's work at most. Maps
@@ -12,10 +16,10 @@ import { cornersOf, outlineOf, ringName } from "./outline.ts";
 export const MAX_EDGE_VISITS = 300_000_000;
 
 /**
- * What is wrong with the shape of a polygon and how to fix it, or undefined when it is sound.
+ * What is wrong with the shape of a polygon and how to fix it, or undefined when it is valid.
  * The rings must already be closed lists of finite positions in range.
  *
- * Sound means: no ring crosses or touches itself (consecutive equal positions count as one); holes
+ * Valid means: no ring crosses or touches itself (consecutive equal positions count as one); holes
  * lie inside the outer ring and outside each other, and two rings meet in single points at most.
  * The winding order is free (RFC 7946, 3.1.6: parsers should not reject it).
  *
@@ -49,4 +53,49 @@ function shapeError(polygon: Polygon, visits: EdgeVisits): string | undefined {
   return (
     firstErrorBetweenEdges(outline, edges, ringContactError) ?? misplacedHoleError(outline, edges)
   );
+}
+
+/**
+ * What is wrong with a hole outside the outer ring or inside another hole; undefined when there is
+ * none. The rings must not pass through each other, so that one corner of a hole tells where all of
+ * it lies; where that corner touches another ring, `ringContactError` has already checked the two.
+ */
+function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefined {
+  for (let hole = 1; hole + 1 < outline.firstOf.length; hole++) {
+    const { around, touched } = ringsAt(outline, edges, hole);
+    if (!around.has(0) && !touched.has(0)) {
+      return `${ringName(hole)} lies outside the outer ring; draw it as a polygon of its own or remove it`;
+    }
+    for (const ring of around) {
+      if (ring === 0 || touched.has(ring)) continue;
+      return `${ringName(hole)} lies inside ${ringName(ring)}; draw an island as a polygon of its own, or remove it`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The rings that lie around a hole's first corner, and those that touch it, its own among them: a
+ * ray from it to the east crosses a ring around it an odd number of times (M. Shimrat, Algorithm
+ * 112, 1962).
+ */
+function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
+  const p = outline.start[outline.firstOf[hole]!]!;
+  const around = new Set<number>();
+  const touched = new Set<number>();
+  edges.visit(p[0], p[1], Infinity, p[1], (edge) => {
+    const ring = outline.ring[edge]!;
+    const start = outline.start[edge]!;
+    const end = endOf(outline, edge);
+    if (liesOn(p, start, end)) touched.add(ring);
+    else if (crossesRay(p, start, end) && !around.delete(ring)) around.add(ring);
+    return false;
+  });
+  return { around, touched };
+}
+
+/** Whether a segment crosses the ray east of p. An end at the height of p counts as below it. */
+function crossesRay(p: Corner, start: Corner, end: Corner): boolean {
+  const rises = end[1] > p[1];
+  return start[1] > p[1] !== rises && sideOf(start, end, p) === (rises ? 1 : -1);
 }

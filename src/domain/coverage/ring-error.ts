@@ -38,8 +38,8 @@ function isPosition(value: unknown): value is Position {
 }
 
 function openError(ring: Ring): string | undefined {
-  const first = ring[0] as Position;
-  const last = ring[ring.length - 1] as Position;
+  const first = ring[0]!;
+  const last = ring[ring.length - 1]!;
   if (first[0] === last[0] && first[1] === last[1]) return undefined;
   return "is not closed; repeat its first position as its last";
 }
@@ -64,5 +64,5 @@ function wideEdgeError(ring: Ring): string | undefined {
  * whole world or a band of it: its ends are one place, so there is no shorter way between them.
  */
 function isFullParallel(from: Position, to: Position): boolean {
-  return Math.abs((to[0] as number) - (from[0] as number)) === 360 && from[1] === to[1];
+  return Math.abs(to[0]! - from[0]!) === 360 && from[1] === to[1];
 }

@@ -20,12 +20,12 @@ interface Simplification {
 }
 
 /**
- * Simplifies polygons, which must be sound, so that every place of an outline is within a tolerance of
+ * Simplifies polygons, which must be valid, so that every place of an outline is within a tolerance of
  * where it was, and coordinates have the decimals that this needs. Polygons that share a border share
  * it afterwards; where borders run side by side with other vertices, gaps and overlaps of up to twice
  * the tolerance appear.
  *
- * Every polygon is sound afterwards: one that is not keeps more of its vertices, in the end all, with
+ * Every polygon is valid afterwards: one that is not keeps more of its vertices, in the end all, with
  * all their decimals. Different polygons are not checked against each other. A ring keeps at least
  * three corners, however small it is.
  *
@@ -39,7 +39,7 @@ export function simplifyPolygons(polygons: readonly Polygon[], toleranceM: numbe
   const kept = Uint8Array.from(weights, (weight) => (weight >= leastWeightM ? 1 : 0));
   const simplification = { borders, weights, kept, decimals, leastWeightM };
   for (const ring of borders.polygons.flat()) keepThree(ring, simplification);
-  return makeSound(simplification, polygons);
+  return makeValid(simplification, polygons);
 }
 
 /** How many decimals degrees need so that rounding takes at most a tenth of the tolerance. */
@@ -58,7 +58,7 @@ function roundingErrorM(decimals: number): number {
 function keepThree(ring: Uint32Array, { kept, weights }: Simplification): void {
   let missing = 3 - countKept([ring], kept, 3);
   if (missing <= 0) return;
-  const byWeight = ring.toSorted((a, b) => (weights[b] as number) - (weights[a] as number));
+  const byWeight = ring.toSorted((a, b) => weights[b]! - weights[a]!);
   for (const vertex of byWeight) {
     if (missing === 0) return;
     if (kept[vertex] === 1) continue;
@@ -72,7 +72,7 @@ function countKept(rings: readonly Uint32Array[], kept: Uint8Array, most = Infin
   let count = 0;
   for (const ring of rings) {
     for (const vertex of ring) {
-      count += kept[vertex] as number;
+      count += kept[vertex]!;
       if (count >= most) return count;
     }
   }
@@ -80,10 +80,10 @@ function countKept(rings: readonly Uint32Array[], kept: Uint8Array, most = Infin
 }
 
 /**
- * Builds the polygons, and has those that are not sound keep more until they are. Their neighbours then
+ * Builds the polygons, and has those that are not valid keep more until they are. Their neighbours then
  * keep the same vertices of the borders that they share, and are built anew.
  */
-function makeSound(simplification: Simplification, originals: readonly Polygon[]): Polygon[] {
+function makeValid(simplification: Simplification, originals: readonly Polygon[]): Polygon[] {
   const { borders, kept } = simplification;
   const visits = { left: MAX_EDGE_VISITS };
   const built: Polygon[] = [];
@@ -94,17 +94,17 @@ function makeSound(simplification: Simplification, originals: readonly Polygon[]
   let pending = [...borders.polygons.entries()];
   while (pending.length > 0) {
     for (const [i, rings] of pending) {
-      const sound = buildSound(rings, simplification, visits);
-      built[i] = sound ?? (originals[i] as Polygon).map((ring) => ring.map(withoutAltitude));
-      counts[i] = sound === undefined ? Infinity : countKept(rings, kept);
+      const valid = buildValid(rings, simplification, visits);
+      built[i] = valid ?? originals[i]!.map((ring) => ring.map(withoutAltitude));
+      counts[i] = valid === undefined ? Infinity : countKept(rings, kept);
     }
     pending = [...borders.polygons.entries()].filter(([i, rings]) => isStale(rings, i));
   }
   return built;
 }
 
-/** Builds a polygon, with more vertices where it is not sound; undefined when it never is. */
-function buildSound(
+/** Builds a polygon, with more vertices where it is not valid; undefined when it never is. */
+function buildValid(
   rings: readonly Uint32Array[],
   simplification: Simplification,
   visits: EdgeVisits,
@@ -126,7 +126,7 @@ function keepMore(
   const leastM = level > HALVINGS ? 0 : leastWeightM / 2 ** level;
   for (const ring of rings) {
     for (const vertex of ring) {
-      if ((weights[vertex] as number) >= leastM) kept[vertex] = 1;
+      if (weights[vertex]! >= leastM) kept[vertex] = 1;
     }
   }
 }
@@ -138,8 +138,8 @@ function build(rings: readonly Uint32Array[], simplification: Simplification): P
     const positions: [number, number][] = [];
     for (const vertex of ring) {
       if (kept[vertex] === 0) continue;
-      const lng = Math.round((borders.lng[vertex] as number) * scale) / scale;
-      const lat = Math.round((borders.lat[vertex] as number) * scale) / scale;
+      const lng = Math.round(borders.lng[vertex]! * scale) / scale;
+      const lat = Math.round(borders.lat[vertex]! * scale) / scale;
       const before = positions.at(-1);
       if (before?.[0] !== lng || before[1] !== lat) positions.push([lng, lat]);
     }

@@ -30,9 +30,9 @@ export function weighVertices(borders: SharedBorders, leastM: number): Float64Ar
       0,
       ring.findIndex((vertex) => isJunction[vertex] === 1),
     );
-    let line: number[] = [ring[start] as number];
+    let line: number[] = [ring[start]!];
     for (let i = 1; i <= ring.length; i++) {
-      const vertex = ring[(start + i) % ring.length] as number;
+      const vertex = ring[(start + i) % ring.length]!;
       line.push(vertex);
       if (i < ring.length && isJunction[vertex] === 0) continue;
       weighLine(borders, line, weights, leastM);
@@ -51,10 +51,10 @@ function weighLine(
 ): void {
   const last = line.length - 1;
   // The first vertex of a ring without junctions may be any, so that the second has a weight even then.
-  if (last > 1 && weights[line[1] as number] !== UNWEIGHED) return;
+  if (last > 1 && weights[line[1]!] !== UNWEIGHED) return;
   for (const vertex of line) weights[vertex] = 0;
-  weights[line[0] as number] = Infinity;
-  weights[line[last] as number] = Infinity;
+  weights[line[0]!] = Infinity;
+  weights[line[last]!] = Infinity;
 
   const { x, y } = project(borders, line);
   const stretches = [{ from: 0, to: last, bound: Infinity, depth: 0 }];
@@ -64,7 +64,7 @@ function weighLine(
     if (distance < leastM || distance === 0) continue;
     const split = depth < MAX_DEPTH ? index : (from + to) >> 1;
     const weight = Math.min(bound, distance);
-    weights[line[split] as number] = weight;
+    weights[line[split]!] = weight;
     stretches.push({ from, to: split, bound: weight, depth: depth + 1 });
     stretches.push({ from: split, to, bound: weight, depth: depth + 1 });
   }
@@ -80,30 +80,30 @@ function project({ lng, lat }: SharedBorders, line: readonly number[]) {
   let south = Infinity;
   let north = -Infinity;
   for (const vertex of line) {
-    south = Math.min(south, lat[vertex] as number);
-    north = Math.max(north, lat[vertex] as number);
+    south = Math.min(south, lat[vertex]!);
+    north = Math.max(north, lat[vertex]!);
   }
   const closest = south <= 0 && north >= 0 ? 0 : Math.min(Math.abs(south), Math.abs(north));
   const metresEast = METRES_PER_DEGREE * Math.cos(radians(closest));
   for (const [i, vertex] of line.entries()) {
-    x[i] = (lng[vertex] as number) * metresEast;
-    y[i] = (lat[vertex] as number) * METRES_PER_DEGREE;
+    x[i] = lng[vertex]! * metresEast;
+    y[i] = lat[vertex]! * METRES_PER_DEGREE;
   }
   return { x, y };
 }
 
 /** The position between two others that is farthest from the segment between them. */
 function findFarthest(x: Float64Array, y: Float64Array, from: number, to: number) {
-  const fromX = x[from] as number;
-  const fromY = y[from] as number;
-  const dx = (x[to] as number) - fromX;
-  const dy = (y[to] as number) - fromY;
+  const fromX = x[from]!;
+  const fromY = y[from]!;
+  const dx = x[to]! - fromX;
+  const dy = y[to]! - fromY;
   const squaredLength = dx * dx + dy * dy;
   let index = from;
   let farthest = 0;
   for (let i = from + 1; i < to; i++) {
-    const px = (x[i] as number) - fromX;
-    const py = (y[i] as number) - fromY;
+    const px = x[i]! - fromX;
+    const py = y[i]! - fromY;
     const along = squaredLength === 0 ? 0 : (px * dx + py * dy) / squaredLength;
     const part = along < 0 ? 0 : along > 1 ? 1 : along;
     const awayX = px - part * dx;

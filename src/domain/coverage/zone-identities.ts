@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { isObject, quoted } from "../faults.ts";
-import type { TariffFaults } from "../faults.ts";
+import { isObject, quoted, type TariffFaults } from "../faults.ts";
 
 /** What a zone is called by: each id and each name belongs to one zone of its tariff. */
 export interface ZoneIdentity {
@@ -34,8 +33,8 @@ const DERIVED_ID_DIGITS = 12;
 export function identifyZones(features: readonly unknown[], faults: TariffFaults): ZoneIdentity[] {
   const ownerOf = new Map<string, number>();
   const given = features.map((feature, i) => ({
-    ownId: readOwnId(feature, i, ownerOf, faults),
-    name: readName(feature, i, faults),
+    ownId: ownIdOf(feature, i, ownerOf, faults),
+    name: nameOf(feature, i, faults),
   }));
   const ownIds = given.map(({ ownId }) => ownId);
   const names = uniqueNames(
@@ -46,7 +45,7 @@ export function identifyZones(features: readonly unknown[], faults: TariffFaults
   return names.map((name, i) => ({ id: ownIds[i] ?? deriveId(name, takenIds), name }));
 }
 
-function readName(feature: unknown, index: number, faults: TariffFaults): string {
+function nameOf(feature: unknown, index: number, faults: TariffFaults): string {
   const fallback = `zone ${index + 1}`;
   const properties = isObject(feature) ? feature.properties : undefined;
   const name = isObject(properties) ? (properties.name ?? "") : "";
@@ -64,13 +63,13 @@ function readName(feature: unknown, index: number, faults: TariffFaults): string
  *
  * @param ownerOf which feature has an id, of those before; gains this one
  */
-function readOwnId(
+function ownIdOf(
   feature: unknown,
   index: number,
   ownerOf: Map<string, number>,
   faults: TariffFaults,
 ): string | undefined {
-  const id = readId(feature, index, faults);
+  const id = idOf(feature, index, faults);
   if (id === undefined) return undefined;
   const owner = ownerOf.get(id);
   if (owner === undefined) {
@@ -85,7 +84,7 @@ function readOwnId(
   return undefined;
 }
 
-function readId(feature: unknown, index: number, faults: TariffFaults): string | undefined {
+function idOf(feature: unknown, index: number, faults: TariffFaults): string | undefined {
   const id = isObject(feature) ? (feature.id ?? "") : "";
   if (id === "") return undefined;
   if (typeof id === "string" && id.length <= MAX_ID_CHARACTERS) return id;

@@ -29,7 +29,7 @@ export interface ZoneDifferences {
   readonly unchangedCount: number;
 }
 
-/** What a sound document says. */
+/** What a valid document says. */
 interface ValidDocument {
   readonly currency: string;
   readonly base_fee: string;
@@ -51,7 +51,7 @@ interface ValidFeature {
 }
 
 /**
- * Compares two documents that `parseTariff` has found sound. Tiers are the same by their place, zones
+ * Compares two documents that `parseTariff` has found valid. Tiers are the same by their place, zones
  * by their ids (see `identifyZones`). Keys that mean nothing to a tariff are not compared, but those
  * of a zone's properties are.
  */
@@ -138,9 +138,7 @@ interface NamedZone {
 
 function zonesById({ zones: { features } }: ValidDocument): ReadonlyMap<string, NamedZone> {
   const identities = identifyZones(features, createTariffFaults(0));
-  return new Map(
-    identities.map(({ id, name }, i) => [id, { name, feature: features[i] as ValidFeature }]),
-  );
+  return new Map(identities.map(({ id, name }, i) => [id, { name, feature: features[i]! }]));
 }
 
 function textOf({ name, feature: { geometry, properties } }: NamedZone): string {

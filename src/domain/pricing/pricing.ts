@@ -1,8 +1,6 @@
-import { createCoverage } from "../coverage/coverage.ts";
-import type { Coverage } from "../coverage/coverage.ts";
-import { haversineKm } from "../coverage/geo.ts";
-import type { Point } from "../coverage/geo.ts";
-import { multiplyHalfUp, multiplyToMinor } from "./money.ts";
+import { createCoverage, type Coverage } from "../coverage/coverage.ts";
+import { haversineKm, type Point } from "../coverage/geo.ts";
+import { multiplyHalfUp, multiplyToMinor, toMajor } from "./money.ts";
 import type { Fees, Tariff, Tier } from "./tariff.ts";
 
 /** A tariff made ready for quoting; build it once for each version with `createPricing`. */
@@ -19,6 +17,24 @@ export interface Route {
   readonly pickup: Point;
   readonly dropoff: Point;
   readonly weightKg: number;
+}
+
+/** The fields that describe a route in every request. */
+interface RouteFields {
+  readonly pickupLat: number;
+  readonly pickupLng: number;
+  readonly dropoffLat: number;
+  readonly dropoffLng: number;
+  readonly weightKg: number;
+}
+
+/** The route of a request. */
+export function routeOf(fields: RouteFields): Route {
+  return {
+    pickup: { lat: fields.pickupLat, lng: fields.pickupLng },
+    dropoff: { lat: fields.dropoffLat, lng: fields.dropoffLng },
+    weightKg: fields.weightKg,
+  };
 }
 
 /** One reason why a route has no price, in words for people. */
@@ -125,13 +141,27 @@ export function roundKm(distanceKm: number): number {
   return multiplyHalfUp(distanceKm, 1000, 0) / 1000;
 }
 
+/** A price as callers see it, in major units. */
+export function priceInMajor(priced: CoveredQuote) {
+  const { currency } = priced;
+  return {
+    distanceKm: roundKm(priced.distanceKm),
+    distanceFee: toMajor(priced.distanceFeeMinor, currency),
+    weightFee: toMajor(priced.weightFeeMinor, currency),
+    baseFee: toMajor(priced.baseFeeMinor, currency),
+    subtotal: toMajor(priced.subtotalMinor, currency),
+    total: toMajor(priced.totalMinor, currency),
+    currency,
+  };
+}
+
 /** The tier that serves a weight, or undefined. Binary search: tiers are in ascending order. */
 function findTier(tiers: readonly Tier[], weightKg: number): Tier | undefined {
   let low = 0;
   let high = tiers.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((tiers[middle] as Tier).maxKg < weightKg) low = middle + 1;
+    if (tiers[middle]!.maxKg < weightKg) low = middle + 1;
     else high = middle;
   }
   const tier = tiers[low];

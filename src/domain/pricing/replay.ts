@@ -146,12 +146,12 @@ function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "
   for (const { inForceMinor, ofDraftMinor } of changes) {
     totalInForceMinor += BigInt(inForceMinor);
     totalOfDraftMinor += BigInt(ofDraftMinor);
-    (counts[bucketOf(inForceMinor, ofDraftMinor)] as number)++;
+    counts[bucketOf(inForceMinor, ofDraftMinor)]!++;
   }
   return {
     totalInForceMinor,
     totalOfDraftMinor,
-    distribution: BUCKETS.map((bucket, i) => ({ ...bucket, routes: counts[i] as number })),
+    distribution: BUCKETS.map((bucket, i) => ({ ...bucket, routes: counts[i]! })),
     largest: largestChanges(changes),
   };
 }

@@ -1,8 +1,19 @@
 import type { Zone } from "../coverage/coverage.ts";
-import { createTariffFaults, isObject, quoted } from "../faults.ts";
-import type { TariffFault, TariffFaults } from "../faults.ts";
-import { RATE_DECIMALS, fitsDecimals, minorDigitsOf, parseDecimal, toUnits } from "./money.ts";
-import type { Decimal } from "./money.ts";
+import {
+  createTariffFaults,
+  isObject,
+  quoted,
+  type TariffFault,
+  type TariffFaults,
+} from "../faults.ts";
+import {
+  RATE_DECIMALS,
+  fitsDecimals,
+  minorDigitsOf,
+  parseDecimal,
+  toUnits,
+  type Decimal,
+} from "./money.ts";
 import type { Polygon } from "../coverage/geo.ts";
 import { polygonsOfValidZones, parseZones } from "../coverage/parse-zones.ts";
 
@@ -62,40 +73,40 @@ export const MAX_TIERS = 1_000;
  */
 export function parseTariff(document: unknown): ParsedTariff {
   const faults = createTariffFaults(MAX_FAULTS);
-  const tariff = readDocument(document, faults);
+  const tariff = parseDocument(document, faults);
   return tariff === undefined || faults.list.length > 0 ? { faults: faults.list } : { tariff };
 }
 
 /**
- * Reads a document that `parseTariff` has found sound. The zones, which are most of it, are not
+ * Reads a document that `parseTariff` has found valid. The zones, which are most of it, are not
  * checked again: that would take longer than all the rest.
  *
  * @throws Error when the fees are not valid
  */
 export function parseValidTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
   const faults = createTariffFaults(1);
-  const sound = document as Readonly<Record<string, unknown>>;
-  const fees = readFees(sound, faults);
+  const valid = document as Readonly<Record<string, unknown>>;
+  const fees = parseFees(valid, faults);
   const [fault] = faults.list;
   if (fault !== undefined) throw new Error(`the tariff is not valid: ${fault.path} ${fault.text}`);
-  return { fees, polygons: polygonsOfValidZones(sound.zones) };
+  return { fees, polygons: polygonsOfValidZones(valid.zones) };
 }
 
-function readDocument(document: unknown, faults: TariffFaults): Tariff | undefined {
+function parseDocument(document: unknown, faults: TariffFaults): Tariff | undefined {
   if (!isObject(document)) {
     faults.add("document", `must be a JSON object; it is ${quoted(document)}`);
     return undefined;
   }
-  return { ...readFees(document, faults), zones: parseZones(document.zones, faults) };
+  return { ...parseFees(document, faults), zones: parseZones(document.zones, faults) };
 }
 
-function readFees(document: Readonly<Record<string, unknown>>, faults: TariffFaults): Fees {
-  const currency = readCurrency(document.currency, faults);
+function parseFees(document: Readonly<Record<string, unknown>>, faults: TariffFaults): Fees {
+  const currency = parseCurrency(document.currency, faults);
   return {
     ...currency,
-    baseFeeMinor: readFee(document.base_fee, "base_fee", currency, faults),
-    ratePerKmMillionths: readRate(document.rate_per_km, "rate_per_km", faults),
-    tiers: readTiers(document.tiers, currency, faults),
+    baseFeeMinor: parseFee(document.base_fee, "base_fee", currency, faults),
+    ratePerKmMillionths: parseRate(document.rate_per_km, "rate_per_km", faults),
+    tiers: parseTiers(document.tiers, currency, faults),
   };
 }
 
@@ -105,7 +116,7 @@ type Currency = Pick<Fees, "currency" | "minorDigits">;
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
 /** A currency; with a fault, the one that is probably meant. */
-function readCurrency(value: unknown, faults: TariffFaults): Currency {
+function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   const code = typeof value === "string" ? value.trim().toUpperCase() : "";
   const minorDigits = minorDigitsOf(code);
   const meant = minorDigits === undefined ? UNKNOWN_CURRENCY : { currency: code, minorDigits };
@@ -118,9 +129,9 @@ function readCurrency(value: unknown, faults: TariffFaults): Currency {
 }
 
 /** A fee in minor units, or 0 with a fault. */
-function readFee(value: unknown, path: string, currency: Currency, faults: TariffFaults): number {
+function parseFee(value: unknown, path: string, currency: Currency, faults: TariffFaults): number {
   const { minorDigits } = currency;
-  const decimal = readAmount(value, path, faults);
+  const decimal = parseAmount(value, path, faults);
   if (decimal === undefined) return 0;
   if (!fitsDecimals(decimal, minorDigits)) {
     const most = minorDigits === 0 ? "no" : `at most ${minorDigits}`;
@@ -135,8 +146,8 @@ function readFee(value: unknown, path: string, currency: Currency, faults: Tarif
 }
 
 /** A rate in millionths of the major unit, or 0 with a fault. */
-function readRate(value: unknown, path: string, faults: TariffFaults): number {
-  const decimal = readAmount(value, path, faults);
+function parseRate(value: unknown, path: string, faults: TariffFaults): number {
+  const decimal = parseAmount(value, path, faults);
   if (decimal === undefined) return 0;
   if (fitsDecimals(decimal, RATE_DECIMALS)) return toUnits(decimal, RATE_DECIMALS);
   faults.add(path, `must have at most ${RATE_DECIMALS} decimals; it is ${quoted(value)}; round it`);
@@ -144,7 +155,7 @@ function readRate(value: unknown, path: string, faults: TariffFaults): number {
 }
 
 /** An amount in the major unit as it is written, or undefined with a fault. */
-function readAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
+function parseAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
     faults.add(
@@ -160,14 +171,14 @@ function readAmount(value: unknown, path: string, faults: TariffFaults): Decimal
   return decimal;
 }
 
-function readTiers(value: unknown, currency: Currency, faults: TariffFaults): Tier[] {
+function parseTiers(value: unknown, currency: Currency, faults: TariffFaults): Tier[] {
   if (!Array.isArray(value) || value.length > MAX_TIERS) {
     faults.add("tiers", `must be a list of at most ${MAX_TIERS} tiers; it ${sizeOf(value)}`);
     return [];
   }
   const tiers: Tier[] = [];
   for (const [i, tier] of value.entries()) {
-    tiers.push(readTier(tier, `tiers[${i}]`, { currency, before: tiers[i - 1] }, faults));
+    tiers.push(parseTier(tier, `tiers[${i}]`, { currency, before: tiers[i - 1] }, faults));
   }
   return tiers;
 }
@@ -176,7 +187,7 @@ function sizeOf(value: unknown): string {
   return Array.isArray(value) ? `has ${value.length}` : `is ${quoted(value)}`;
 }
 
-function readTier(
+function parseTier(
   value: unknown,
   path: string,
   { currency, before }: { readonly currency: Currency; readonly before: Tier | undefined },
@@ -184,7 +195,7 @@ function readTier(
 ): Tier {
   if (!isObject(value)) faults.add(path, `must be an object; it is ${quoted(value)}`);
   if (!isObject(value)) return { minKg: NaN, maxKg: NaN, flatFeeMinor: 0, ratePerKgMillionths: 0 };
-  const minKg = readWeight(value.min_kg, `${path}.min_kg`, faults);
+  const minKg = parseWeight(value.min_kg, `${path}.min_kg`, faults);
   if (before !== undefined && minKg < before.maxKg) {
     faults.add(
       `${path}.min_kg`,
@@ -192,20 +203,20 @@ function readTier(
         "put the tiers in ascending order and without overlap",
     );
   }
-  const maxKg = readWeight(value.max_kg, `${path}.max_kg`, faults);
+  const maxKg = parseWeight(value.max_kg, `${path}.max_kg`, faults);
   if (maxKg <= minKg) {
     faults.add(`${path}.max_kg`, `must be above min_kg, which is ${minKg}; it is ${maxKg}`);
   }
   return {
     minKg,
     maxKg,
-    flatFeeMinor: readFee(value.flat_fee, `${path}.flat_fee`, currency, faults),
-    ratePerKgMillionths: readRate(value.rate_per_kg, `${path}.rate_per_kg`, faults),
+    flatFeeMinor: parseFee(value.flat_fee, `${path}.flat_fee`, currency, faults),
+    ratePerKgMillionths: parseRate(value.rate_per_kg, `${path}.rate_per_kg`, faults),
   };
 }
 
 /** A weight in kilograms, or with a fault NaN, which compares with nothing and so raises no other. */
-function readWeight(value: unknown, path: string, faults: TariffFaults): number {
+function parseWeight(value: unknown, path: string, faults: TariffFaults): number {
   if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
   faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);
   return NaN;

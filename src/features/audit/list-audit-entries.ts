@@ -5,7 +5,7 @@ import {
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { isInstant, readCreationRange } from "../../domain/instant.ts";
+import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
@@ -55,7 +55,7 @@ function filtersOf(request: ListAuditEntriesRequestValid) {
     workspaceId: idOf(workspace),
     action,
     subject,
-    ...readCreationRange(request),
+    ...toCreationRange(request),
   };
 }
 

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { readRecordId } from "../../db/record-id.ts";
 import { runStatement } from "../../db/statement.ts";
-import { isInstant, readCreationRange } from "../../domain/instant.ts";
+import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { narrowState, type StateFilter } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -65,7 +65,7 @@ function filtersOf(workspace: number, request: ListShipmentsRequestValid) {
     customerId:
       request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
     externalReference: request.externalReference,
-    ...readCreationRange(request),
+    ...toCreationRange(request),
   };
 }
 

@@ -2,8 +2,7 @@ import type {
   QuoteShipmentRequestValid,
   QuoteShipmentResponse,
 } from "../../../gen/shipments/v1/quote_pb.js";
-import { quote } from "../../domain/pricing/pricing.ts";
-import { routeOf } from "../../domain/pricing/route-of.ts";
+import { quote, routeOf } from "../../domain/pricing/pricing.ts";
 import { quoteMessage } from "../tariffs/versions/quote-message.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 

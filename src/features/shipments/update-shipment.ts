@@ -8,8 +8,7 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/record-id.ts";
-import { quote } from "../../domain/pricing/pricing.ts";
-import { routeOf } from "../../domain/pricing/route-of.ts";
+import { quote, routeOf } from "../../domain/pricing/pricing.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import type { CustomerRow } from "../customers/customer-row.ts";

@@ -16,10 +16,9 @@ import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { lockWorkspace } from "../workspaces/workspace.entity.ts";
+import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /** Workspaces as operators see them, with their payment providers and limits, in the given order. */
 export async function loadAdminWorkspaces(

@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { http } from "../../../gen/google/api/annotations_pb.js";
-import { mapKey } from "../../domain/map-key.ts";
+import { mapKey } from "../../domain/clip.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
 /** Trims a request in place and reports text and times that no field can hold. */

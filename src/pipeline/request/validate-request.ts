@@ -8,7 +8,7 @@ import {
 import type { Path } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
-import { mapKey } from "../../domain/map-key.ts";
+import { mapKey } from "../../domain/clip.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 

@@ -1,5 +1,5 @@
 import { ScalarType, type DescField } from "@bufbuild/protobuf";
-import { shownName } from "../../domain/map-key.ts";
+import { shownName } from "../../domain/clip.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
 /** The number grammar of RFC 8259, section 6. */

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import pointInPolygon from "point-in-polygon-hao";
 import { describe, expect, test } from "vitest";
-import { createCoverage } from "../../../src/domain/coverage/coverage.ts";
-import type { Zone } from "../../../src/domain/coverage/coverage.ts";
+import { createCoverage, type Zone } from "../../../src/domain/coverage/coverage.ts";
 
 function box(west: number, south: number, east: number, north: number): number[][] {
   return [

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { haversineKm } from "../../../src/domain/coverage/geo.ts";
-import type { Point } from "../../../src/domain/coverage/geo.ts";
+import { haversineKm, type Point } from "../../../src/domain/coverage/geo.ts";
 
 const RADIUS_KM = 6371.0088;
 

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { indexBoundaries } from "../../../src/domain/coverage/boundaries.ts";
-import { haversineKm } from "../../../src/domain/coverage/geo.ts";
-import type { Point, Polygon, Position } from "../../../src/domain/coverage/geo.ts";
-import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
+import {
+  indexBoundaries,
+  metresToBoundary,
+} from "../../../src/domain/coverage/nearest-boundary.ts";
+import {
+  haversineKm,
+  type Point,
+  type Polygon,
+  type Position,
+} from "../../../src/domain/coverage/geo.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import sample from "../../../src/demo/sample-tariff.json" with { type: "json" };
 

@@ -231,23 +231,23 @@ describe("polygonFault agrees with comparing every pair of edges", () => {
     ],
     ["a notched ring with a hole", fc.tuple(fc.constant(ring("0,0 8,0 8,8 4,2 0,8")), loop(4))],
   ])("%s", (_, polygons) => {
-    const verdicts = { sound: 0, faulty: 0 };
+    const verdicts = { valid: 0, faulty: 0 };
     fc.assert(
       fc.property(polygons as fc.Arbitrary<Corner[][]>, (rings) => {
-        const sound = isSound(rings);
-        verdicts[sound ? "sound" : "faulty"]++;
-        expect(polygonError(rings) === undefined).toBe(sound);
+        const valid = isValid(rings);
+        verdicts[valid ? "valid" : "faulty"]++;
+        expect(polygonError(rings) === undefined).toBe(valid);
       }),
       { numRuns: 20_000 },
     );
     // The comparison is meaningful only when both verdicts occur often.
-    expect(Math.min(verdicts.sound, verdicts.faulty)).toBeGreaterThan(50);
+    expect(Math.min(verdicts.valid, verdicts.faulty)).toBeGreaterThan(50);
   });
 });
 
 type Segment = readonly [Corner, Corner];
 
-function isSound(rings: Corner[][]): boolean {
+function isValid(rings: Corner[][]): boolean {
   const loops = rings.map(segmentsOf);
   return (
     loops.every((loop) => loop.length >= 3 && isSimple(loop)) &&

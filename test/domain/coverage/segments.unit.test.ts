@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { liesOn, meetingOf, sideOf, sideOfPath } from "../../../src/domain/coverage/segments.ts";
-import type { Corner } from "../../../src/domain/coverage/segments.ts";
+import {
+  liesOn,
+  meetingOf,
+  sideOf,
+  sideOfPath,
+  type Corner,
+} from "../../../src/domain/coverage/segments.ts";
 
 test("sideOf tells left, right and on the line, exactly", () => {
   expect(sideOf([0, 0], [1, 0], [5, 1])).toBe(1);

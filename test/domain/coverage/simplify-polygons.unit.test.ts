@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { indexBoundaries } from "../../../src/domain/coverage/boundaries.ts";
+import {
+  indexBoundaries,
+  metresToBoundary,
+} from "../../../src/domain/coverage/nearest-boundary.ts";
 import type { Polygon, Position } from "../../../src/domain/coverage/geo.ts";
-import { metresToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
 import { validZones } from "../../../src/domain/coverage/parse-zones.ts";
@@ -23,7 +25,7 @@ function farthestM(polygons: readonly Polygon[], from: readonly Polygon[]): numb
   return distances.reduce((most, distance) => Math.max(most, distance), 0);
 }
 
-function expectSound(polygons: readonly Polygon[]): void {
+function expectValid(polygons: readonly Polygon[]): void {
   for (const polygon of polygons) {
     const errors = [...polygon.map((ring) => ringError(ring)), polygonError(polygon)];
     expect(errors.filter((error) => error !== undefined)).toEqual([]);
@@ -60,11 +62,11 @@ const anyStar = fc
 const anyTolerance = fc.constantFrom(1, 2, 5, 10, 50, 100, 1_000, 5_000, 20_000, 100_000);
 
 describe("polygons are simplified", () => {
-  test("so that no outline moves by more than the tolerance, and each stays sound", () => {
+  test("so that no outline moves by more than the tolerance, and each stays valid", () => {
     fc.assert(
       fc.property(anyStar, anyTolerance, (polygon, toleranceM) => {
         const simplified = simplifyPolygons([polygon], toleranceM);
-        expectSound(simplified);
+        expectValid(simplified);
         expect(simplified[0]!.length).toBe(polygon.length);
         expect(farthestM([polygon], simplified)).toBeLessThanOrEqual(toleranceM * MEASURED);
         expect(farthestM(simplified, [polygon])).toBeLessThanOrEqual(toleranceM * MEASURED);
@@ -123,7 +125,7 @@ describe("polygons are simplified", () => {
       Array.from({ length: 30 }, () => 0.0001),
     );
     const [[ring]] = simplifyPolygons([[tiny]], 100_000) as [[Position[]]];
-    expectSound([[ring]]);
+    expectValid([[ring]]);
     expect(ring.length).toBeGreaterThanOrEqual(4);
   });
 
@@ -134,10 +136,10 @@ describe("polygons are simplified", () => {
       comb.push([i * 0.001, 1 + 0.004 * Math.sin(i)], [i * 0.001 + 0.0005, 0.001 * (i % 3)]);
     }
     const polygon = [closed([...comb, [0.06, -0.1], [0, -0.1]])];
-    expectSound([polygon]);
+    expectValid([polygon]);
     for (const toleranceM of [10, 50, 100, 500, 5_000]) {
       const simplified = simplifyPolygons([polygon], toleranceM);
-      expectSound(simplified);
+      expectValid(simplified);
       expect(farthestM([polygon], simplified)).toBeLessThanOrEqual(toleranceM * MEASURED);
     }
   });
@@ -171,17 +173,17 @@ describe("polygons are simplified", () => {
     ];
     const simplified = simplifyPolygons([west, east], 1);
     expect(simplified.flat(2).every((position) => position.length === 2)).toBe(true);
-    expectSound(simplified);
+    expectValid(simplified);
   });
 });
 
 test.each([10, 1_000, 20_000])(
-  "the counties of the United States are simplified to %s m within the tolerance, and are sound",
+  "the counties of the United States are simplified to %s m within the tolerance, and are valid",
   (toleranceM) => {
     const { zones } = countyTariff() as { zones: object };
     const polygons = validZones(zones).flatMap((zone) => zone.polygons);
     const simplified = simplifyPolygons(polygons, toleranceM);
-    expectSound(simplified);
+    expectValid(simplified);
     const moved = polygons.map((polygon, i) => farthestM([polygon], [simplified[i]!]));
     expect(Math.max(...moved)).toBeLessThanOrEqual(toleranceM * MEASURED);
     const count = (all: readonly Polygon[]) => all.flat(2).length;

@@ -6,12 +6,10 @@ import {
   hasEnded,
   narrowState,
   transition,
-} from "../../../src/domain/shipment/shipment-state.ts";
-import type {
-  PaymentStatus,
-  ShipmentState,
-  ShipmentStatus,
-  Trigger,
+  type PaymentStatus,
+  type ShipmentState,
+  type ShipmentStatus,
+  type Trigger,
 } from "../../../src/domain/shipment/shipment-state.ts";
 
 const TRIGGERS: Trigger[] = ["pay", "advance", "cancel", "refund"];

@@ -9,7 +9,7 @@ import {
 import { isUnstorable } from "../../../db/database-error.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../../db/statement.ts";
-import { readInstant } from "../../../domain/instant.ts";
+import { toInstantMs } from "../../../domain/instant.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
@@ -93,7 +93,7 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
 
 /** A time in the whole milliseconds that are stored, up so that none is before the one asked for. */
 function instantText(timestamp: Timestamp): string {
-  return new Date(readInstant(timestamp, Math.ceil)!).toISOString();
+  return new Date(toInstantMs(timestamp, Math.ceil)!).toISOString();
 }
 
 async function publishChecked(

@@ -8,7 +8,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { sumToMajor, toMajor } from "../../../domain/pricing/money.ts";
 import type { Replay } from "../../../domain/pricing/replay.ts";
-import { routeOf } from "../../../domain/pricing/route-of.ts";
+import { routeOf } from "../../../domain/pricing/pricing.ts";
 import { readRecordId } from "../../../db/record-id.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { loadVersionInForce, noTariffInForceError } from "../versions/load-version.ts";

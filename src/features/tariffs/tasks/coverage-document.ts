@@ -18,7 +18,7 @@ export function roundedToleranceM(askedM: number): number {
 }
 
 /**
- * Zones, which must be sound, as the text of a GeoJSON FeatureCollection (RFC 7946): a Feature for each,
+ * Zones, which must be valid, as the text of a GeoJSON FeatureCollection (RFC 7946): a Feature for each,
  * with its id, and its name as its only property. Outer rings run anticlockwise and holes clockwise;
  * there are no altitudes.
  *
@@ -64,7 +64,7 @@ function withoutSpecks(zone: Zone, toleranceM: number): Zone {
   const extents = zone.polygons.map(([outer]) => extentM(outer as Ring));
   const largest = extents.indexOf(Math.max(...extents));
   const polygons = zone.polygons
-    .filter((_, i) => i === largest || (extents[i] as number) > toleranceM)
+    .filter((_, i) => i === largest || extents[i]! > toleranceM)
     .map(([outer, ...holes]) => [outer as Ring, ...holes.filter(isLarge)]);
   return { ...zone, polygons };
 }

@@ -5,8 +5,7 @@ import {
   type QuoteShipmentResponse,
 } from "../../../../gen/shipments/v1/quote_pb.js";
 import { toMajor } from "../../../domain/pricing/money.ts";
-import { priceInMajor } from "../../../domain/pricing/price-in-major.ts";
-import type { Quote } from "../../../domain/pricing/pricing.ts";
+import { priceInMajor, type Quote } from "../../../domain/pricing/pricing.ts";
 
 const FAILURE_TYPE = {
   coverage: QuoteFailureType.COVERAGE,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
-import { scatteredOrder } from "../../../src/domain/coverage/scattered-order.ts";
+import { stridedPermutation } from "../../../src/domain/coverage/edge-index.ts";
 
-test("a scattered order has each number once, whatever the count", () => {
+test("a strided permutation has each number once, whatever the count", () => {
   for (let count = 0; count < 500; count++) {
-    const sorted = scatteredOrder(count).toSorted();
+    const sorted = stridedPermutation(count).toSorted();
     expect([...sorted]).toEqual(Array.from({ length: count }, (_, i) => i));
   }
 });
