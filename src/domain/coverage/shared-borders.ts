@@ -62,21 +62,11 @@ function findJunctions(
   return isJunction;
 }
 
-/** Positions by number, each once. */
-interface VertexTable {
-  /** In degrees, by vertex. */
-  readonly lng: Float64Array;
-  readonly lat: Float64Array;
-  readonly count: () => number;
-  /** The number of a position, from 0 on; the next one when it is new. */
-  vertexAt(lng: number, lat: number): number;
-}
-
 /**
- * Builds a table for up to `max` positions: a hash table with linear probing in typed arrays, of which
+ * Builds a table that numbers up to `max` positions, each once: a hash table with linear probing in typed arrays, of which
  * five million take 150 MiB; in maps they would take a gigabyte.
  */
-function createVertexTable(max: number): VertexTable {
+function createVertexTable(max: number) {
   const mask = 2 ** Math.ceil(Math.log2(max * 2 + 2)) - 1;
   /** The number of the vertex in a slot, plus 1; 0 for none. */
   const slots = new Uint32Array(mask + 1);
@@ -93,10 +83,12 @@ function createVertexTable(max: number): VertexTable {
   }
 
   return {
+    /** In degrees, by vertex. */
     lng: lngs,
     lat: lats,
     count: () => count,
-    vertexAt(lng, lat) {
+    /** The number of a position, from 0 on; the next one when it is new. */
+    vertexAt(lng: number, lat: number): number {
       // Adding 0 makes 0 of -0, which is the same place.
       key[0] = lng + 0;
       key[1] = lat + 0;

@@ -82,23 +82,27 @@ export function replayShipments(
   { inForce, ofDraft }: BothTariffs,
   shipments: readonly ReplayedShipment[],
 ): Replay {
-  const priced = shipments.map((shipment): Priced => ({
-    shipment,
-    inForceMinor: priceRoute(inForce, shipment.route)?.totalMinor,
-    ofDraftMinor: priceRoute(ofDraft, shipment.route)?.totalMinor,
-  }));
-  const changes = priced.flatMap(changeOf);
-  const refused = priced.filter(isNewlyRefused);
+  const changes: PriceChange[] = [];
+  const refused: NewlyRefused[] = [];
+  let newlyCovered = 0;
+  for (const { workspace, reference, route } of shipments) {
+    const inForceMinor = priceRoute(inForce, route)?.totalMinor;
+    const ofDraftMinor = priceRoute(ofDraft, route)?.totalMinor;
+    if (inForceMinor === undefined) newlyCovered += Number(ofDraftMinor !== undefined);
+    else if (ofDraftMinor === undefined)
+      refused.push({ workspace, reference, route, inForceMinor });
+    else changes.push({ workspace, reference, inForceMinor, ofDraftMinor });
+  }
   const currencyInForce = inForce.fees.currency;
   const currencyOfDraft = ofDraft.fees.currency;
   const compared = () => ({
     ...comparePrices(changes),
-    refused: refused.slice(0, MAX_LISTED).map((it) => explainRefusal(it, ofDraft)),
+    refused: refused.slice(0, MAX_LISTED).map((shipment) => explainRefusal(shipment, ofDraft)),
   });
   return {
     routes: shipments.length,
     servedByBoth: changes.length,
-    newlyCovered: priced.filter(isNewlyCovered).length,
+    newlyCovered,
     newlyRefused: refused.length,
     currencyInForce,
     currencyOfDraft,
@@ -106,35 +110,12 @@ export function replayShipments(
   };
 }
 
-/** A shipment's prices; undefined where it is not served. */
-interface Priced {
-  readonly shipment: ReplayedShipment;
-  readonly inForceMinor: number | undefined;
-  readonly ofDraftMinor: number | undefined;
-}
-
-type NewlyRefused = Priced & { readonly inForceMinor: number };
-
-/** The change of what both serve; nothing for others. */
-function changeOf({ shipment, inForceMinor, ofDraftMinor }: Priced): PriceChange[] {
-  if (inForceMinor === undefined || ofDraftMinor === undefined) return [];
-  const { workspace, reference } = shipment;
-  return [{ workspace, reference, inForceMinor, ofDraftMinor }];
-}
-
-function isNewlyCovered({ inForceMinor, ofDraftMinor }: Priced): boolean {
-  return inForceMinor === undefined && ofDraftMinor !== undefined;
-}
-
-function isNewlyRefused(priced: Priced): priced is NewlyRefused {
-  return priced.inForceMinor !== undefined && priced.ofDraftMinor === undefined;
-}
+type NewlyRefused = ReplayedShipment & { readonly inForceMinor: number };
 
 function explainRefusal(
-  { shipment, inForceMinor }: NewlyRefused,
+  { workspace, reference, route, inForceMinor }: NewlyRefused,
   ofDraft: Pricing,
 ): RefusedShipment {
-  const { workspace, reference, route } = shipment;
   const { failures } = quote(ofDraft, route) as UncoveredQuote;
   return { workspace, reference, inForceMinor, message: failures[0].message };
 }

@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  CreateTariffDraftResponseSchema,
   TariffService,
   type CreateTariffDraftRequest,
   type CreateTariffDraftResponse,
@@ -56,7 +54,7 @@ export function createTariffDraft(
       subject: `tariff_draft/${draft.id}`,
       changes: changesBetween({}, { name, from_version: fromVersion, ...auditedFees(draft.fees) }),
     });
-    return create(CreateTariffDraftResponseSchema, { data: draftMessage(draft) });
+    return { data: draftMessage(draft) };
   });
 }
 

@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  DeleteTariffDraftResponseSchema,
   TariffService,
   type DeleteTariffDraftRequest,
   type DeleteTariffDraftResponse,
@@ -28,6 +26,6 @@ export function deleteTariffDraft(
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
     await tx.nativeDelete(TariffDraft, { id: draft.id });
     recordChange(tx, call, removal(draft));
-    return create(DeleteTariffDraftResponseSchema);
+    return {};
   });
 }

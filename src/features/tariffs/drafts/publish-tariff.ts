@@ -1,10 +1,10 @@
-import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
-  PublishTariffResponseSchema,
   TariffService,
   type PublishTariffRequest,
   type PublishTariffResponse,
+  type PublishTariffResponseSchema,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { isUnstorable } from "../../../db/database-error.ts";
 import type { EntityManager } from "../../../db/orm.ts";
@@ -101,7 +101,7 @@ async function publishChecked(
   request: PublishTariffRequest,
   call: OperatorCall,
   { revision, digest }: CheckedDraft,
-): Promise<PublishTariffResponse> {
+): Promise<MessageInitShape<typeof PublishTariffResponseSchema>> {
   await lockPublishing(tx);
   const draft = await findDraft(tx, request.draft ?? 0n, "lock");
   if (draft.revision !== revision) throw staleEtagError();
@@ -118,7 +118,7 @@ async function publishChecked(
   });
   await tx.nativeDelete(TariffDraft, { id: draft.id });
   recordChange(tx, call, added ? publication(draft, row) : removal(draft));
-  return create(PublishTariffResponseSchema, { data: versionMessage(row), published: added });
+  return { data: versionMessage(row), published: added };
 }
 
 function publication(

@@ -1,7 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import {
   TariffService,
-  UpdateTariffDraftResponseSchema,
   type UpdateTariffDraftRequestValid,
   type UpdateTariffDraftResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
@@ -38,6 +36,6 @@ export function updateTariffDraft(
         changes: changesBetween(before, { name, ...auditedFees(fees) }),
       });
     }
-    return create(UpdateTariffDraftResponseSchema, { data: draftMessage(draft) });
+    return { data: draftMessage(draft) };
   });
 }

@@ -1,8 +1,6 @@
 import { webcrypto } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
 import {
   TariffService,
-  UploadTariffZonesResponseSchema,
   type UploadTariffZonesRequest,
   type UploadTariffZonesResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
@@ -48,7 +46,7 @@ export async function uploadTariffZones(
       subject: `tariff_draft/${draft.id}`,
       changes: changesBetween(before, auditedZones(draft)),
     });
-    return create(UploadTariffZonesResponseSchema, { data: draftMessage(draft) });
+    return { data: draftMessage(draft) };
   });
 }
 

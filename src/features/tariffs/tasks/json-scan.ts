@@ -25,20 +25,6 @@ export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
 export const TOO_MUCH_MEMORY =
   "the zones take too much memory; give them fewer properties, or simplify them";
 
-/**
- * Looks through the bytes of a JSON text, piece by piece, without making anything of it: what a parser
- * would need memory for can be refused before it is parsed. Takes any bytes; of those that are no JSON
- * it says no more than that a parser would give up at least as early.
- */
-export interface JsonScan {
-  /** Reads on. */
-  read(piece: Uint8Array): void;
-  /** How many positions are in lists called `coordinates`: lists that begin with a number. */
-  positions(): number;
-  /** About how much memory the parsed value takes, in bytes; what strange texts can take, too. */
-  parsedBytes(): number;
-}
-
 /*
  * As V8 keeps them on a machine of 64 bits. A comma is counted as a slot that grew by doubling, and a key
  * as one that no other object has, or one of very many, whose table is made anew, twice as large, while the
@@ -69,8 +55,12 @@ const COORDINATES = Buffer.from("coordinates");
 /** How many commas a position has at most, with an altitude. */
 const POSITION_COMMAS = 2;
 
-/** Builds a scan that has read nothing yet. */
-export function createJsonScan(): JsonScan {
+/**
+ * Looks through the bytes of a JSON text, piece by piece, without making anything of it: what a parser
+ * would need memory for can be refused before it is parsed. Takes any bytes; of those that are no JSON
+ * it says no more than that a parser would give up at least as early.
+ */
+export function createJsonScan() {
   let inString = false;
   let isEscaped = false;
   /** How much of `COORDINATES` the string is so far; -1 when it is another. */
@@ -119,14 +109,17 @@ export function createJsonScan(): JsonScan {
   }
 
   return {
-    read(piece) {
+    /** Reads on. */
+    read(piece: Uint8Array): void {
       for (let i = 0; i < piece.length; i++) {
         const byte = piece[i]!;
         if (inString) readInString(byte);
         else if (byte > SPACE) readOutside(byte);
       }
     },
+    /** How many positions are in lists called `coordinates`: lists that begin with a number. */
     positions: () => positions,
+    /** About how much memory the parsed value takes, in bytes; what strange texts can take, too. */
     parsedBytes: () => parsedBytes,
   };
 }

@@ -102,6 +102,11 @@ export interface TaskRequest<Name extends keyof Tasks> {
   readonly input: Tasks[Name]["input"];
 }
 
+type RunTask = <Name extends keyof Tasks>(
+  name: Name,
+  input: Tasks[Name]["input"],
+) => Promise<Tasks[Name]["output"]>;
+
 /** Runs work on tariffs in threads of its own, so that calls go on meanwhile. */
 export interface TariffTasks {
   /**
@@ -110,15 +115,9 @@ export interface TariffTasks {
    * @throws Refusal UNAVAILABLE when too many wait, TaskTooLargeError when it takes too much memory;
    *   rejects when the task fails
    */
-  run<Name extends keyof Tasks>(
-    name: Name,
-    input: Tasks[Name]["input"],
-  ): Promise<Tasks[Name]["output"]>;
+  readonly run: RunTask;
   /** Runs a task at once, whatever else runs. */
-  runAtOnce<Name extends keyof Tasks>(
-    name: Name,
-    input: Tasks[Name]["input"],
-  ): Promise<Tasks[Name]["output"]>;
+  readonly runAtOnce: RunTask;
   /** Checks of large drafts that are made or being made, by the draft's etag. */
   readonly checks: LRUCache<string, Promise<CheckedDraft | undefined>>;
 }

@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  CallOffTariffResponseSchema,
   TariffService,
   type CallOffTariffRequest,
   type CallOffTariffResponse,
@@ -43,7 +41,7 @@ export function callOffTariff(
       subject: `tariff_version/${version}`,
       changes: changesBetween({}, { called_off_at: new Date(row.calledOffAtMs!) }),
     });
-    return create(CallOffTariffResponseSchema, { data: versionMessage(row) });
+    return { data: versionMessage(row) };
   });
 }
 

@@ -56,34 +56,33 @@ const SELECT_VERSIONS = `
     (extract(epoch from called_off_at) * 1000)::float8 as "calledOffAtMs"
   from tariff_version`;
 
-/** Loads a version; undefined when there is no such version. */
-export async function loadVersion(
+async function loadFirst(
   em: EntityManager,
-  version: number,
+  condition: string,
+  values: readonly unknown[] = [],
 ): Promise<VersionRow | undefined> {
-  const [row] = await runStatement<VersionRow>(em, SELECT_ONE, [version]);
+  const [row] = await runStatement<VersionRow>(em, `${SELECT_VERSIONS} where ${condition}`, values);
   return row;
 }
 
-const SELECT_ONE = `${SELECT_VERSIONS} where version = $1`;
+/** Loads a version; undefined when there is no such version. */
+export function loadVersion(em: EntityManager, version: number): Promise<VersionRow | undefined> {
+  return loadFirst(em, "version = $1", [version]);
+}
 
 /** Loads the version in force; undefined while there is none. */
-export async function loadVersionInForce(em: EntityManager): Promise<VersionRow | undefined> {
-  const [row] = await runStatement<VersionRow>(em, SELECT_IN_FORCE, []);
-  return row;
+export function loadVersionInForce(em: EntityManager): Promise<VersionRow | undefined> {
+  return loadFirst(em, `version = ${VERSION_IN_FORCE}`);
 }
-
-const SELECT_IN_FORCE = `${SELECT_VERSIONS} where version = ${VERSION_IN_FORCE}`;
 
 /** Loads the version that waits for its time; undefined when none does. There is one at most. */
-export async function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
-  const [row] = await runStatement<VersionRow>(em, SELECT_SCHEDULED, []);
-  return row;
+export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
+  return loadFirst(
+    em,
+    `effective_at > statement_timestamp() and called_off_at is null and ${AFTER_IN_FORCE}
+     order by version limit 1`,
+  );
 }
-
-const SELECT_SCHEDULED = `${SELECT_VERSIONS}
-  where effective_at > statement_timestamp() and called_off_at is null and ${AFTER_IN_FORCE}
-  order by version limit 1`;
 
 /** Loads up to `limit` versions below one, the highest first. */
 export function loadVersionsBelow(
@@ -91,10 +90,9 @@ export function loadVersionsBelow(
   version: number,
   limit: number,
 ): Promise<VersionRow[]> {
-  return runStatement<VersionRow>(em, SELECT_BELOW, [version, limit]);
+  const sql = `${SELECT_VERSIONS} where version < $1 order by version desc limit $2`;
+  return runStatement<VersionRow>(em, sql, [version, limit]);
 }
-
-const SELECT_BELOW = `${SELECT_VERSIONS} where version < $1 order by version desc limit $2`;
 
 /** Loads the document in force, with its `version`; undefined while there is none. */
 export async function loadPublishedTariff(em: EntityManager): Promise<object | undefined> {

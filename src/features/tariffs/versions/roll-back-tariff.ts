@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  RollBackTariffResponseSchema,
   TariffService,
   type RollBackTariffRequest,
   type RollBackTariffResponse,
@@ -45,7 +43,7 @@ export function rollBackTariff(
         changes: changesBetween({}, { repeats, note, replaces: row.replaces }),
       });
     }
-    return create(RollBackTariffResponseSchema, { data: versionMessage(row), published: added });
+    return { data: versionMessage(row), published: added };
   });
 }
 
