@@ -46,3 +46,8 @@ export function square(
     ],
   ];
 }
+
+/** The positions of a text such as `0 0, 1 0, 1 1, 0 0`: longitude and latitude of each. */
+export function ring(text: string): [number, number][] {
+  return text.split(", ").map((position) => position.split(" ").map(Number) as [number, number]);
+}

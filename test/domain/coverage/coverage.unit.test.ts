@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import pointInPolygon from "point-in-polygon-hao";
 import { describe, expect, test } from "vitest";
+import { ring } from "../../support/tariffs.ts";
 import { createCoverage, type Zone } from "../../../src/domain/coverage/coverage.ts";
 
 function box(west: number, south: number, east: number, north: number): number[][] {
@@ -46,14 +47,7 @@ describe("covers, for places with more than one pair of coordinates", () => {
   const coverage = createCoverage([
     zone([box(170, -10, 180, 10)]),
     zone([box(-180, 20, -170, 30)]),
-    zone([
-      [
-        [0, 80],
-        [10, 80],
-        [5, 90],
-        [0, 80],
-      ],
-    ]),
+    zone([ring("0 80, 10 80, 5 90, 0 80")]),
   ]);
   test.each([
     ["−180 is 180", 0, -180, true],
@@ -96,16 +90,7 @@ describe("the distance in metres to the nearest zone", () => {
 });
 
 test("a point outside is at least a metre away, even where its distance computes as 0", () => {
-  const slope = createCoverage([
-    zone([
-      [
-        [10, 10],
-        [12, 10],
-        [10, 12],
-        [10, 10],
-      ],
-    ]),
-  ]);
+  const slope = createCoverage([zone([ring("10 10, 12 10, 10 12, 10 10")])]);
   const hairAbove = { lat: 11.750000000000002, lng: 10.25 };
   expect(slope.covers(hairAbove)).toBe(false);
   expect(slope.metresToNearestZone(hairAbove)).toBe(1);

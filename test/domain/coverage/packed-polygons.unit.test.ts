@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ring } from "../../support/tariffs.ts";
 import {
   boundsOf,
   packPolygons,
@@ -7,20 +8,8 @@ import {
 } from "../../../src/domain/coverage/packed-polygons.ts";
 import pointInPolygon from "point-in-polygon-hao";
 
-const square = [
-  [0, 0],
-  [4, 0],
-  [4, 4],
-  [0, 4],
-  [0, 0],
-];
-const hole = [
-  [1, 1],
-  [1, 3],
-  [3, 3],
-  [3, 1],
-  [1, 1],
-];
+const square = ring("0 0, 4 0, 4 4, 0 4, 0 0");
+const hole = ring("1 1, 1 3, 3 3, 3 1, 1 1");
 const far = [
   [
     [10, 10, 99],

@@ -3,16 +3,11 @@ import { readFileSync } from "node:fs";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
+import { ring } from "../../support/tariffs.ts";
 import { createTariffFaults } from "../../../src/domain/faults.ts";
 import { MAX_POSITIONS, MAX_ZONES, parseZones } from "../../../src/domain/coverage/parse-zones.ts";
 
-const SQUARE = [
-  [0, 0],
-  [1, 0],
-  [1, 1],
-  [0, 1],
-  [0, 0],
-];
+const SQUARE = ring("0 0, 1 0, 1 1, 0 1, 0 0");
 
 function read(document: unknown, limit = 100) {
   const faults = createTariffFaults(limit);
@@ -89,35 +84,10 @@ describe("parseZones reads", () => {
     ["doubled positions", [[0, 0], ...SQUARE.flatMap((p) => [p, p])]],
     [
       "the reach of all coordinates",
-      [
-        [-180, -90],
-        [0, -90],
-        [180, -90],
-        [180, 90],
-        [0, 90],
-        [-180, 90],
-        [-180, -90],
-      ],
+      ring("-180 -90, 0 -90, 180 -90, 180 90, 0 90, -180 90, -180 -90"),
     ],
-    [
-      "the whole world in four corners",
-      [
-        [-180, -90],
-        [180, -90],
-        [180, 90],
-        [-180, 90],
-        [-180, -90],
-      ],
-    ],
-    [
-      "an edge of exactly 180 degrees",
-      [
-        [-90, 0],
-        [90, 0],
-        [0, 50],
-        [-90, 0],
-      ],
-    ],
+    ["the whole world in four corners", ring("-180 -90, 180 -90, 180 90, -180 90, -180 -90")],
+    ["an edge of exactly 180 degrees", ring("-90 0, 90 0, 0 50, -90 0")],
   ])("%s", (_, ring) => {
     expect(read(collection(polygon(ring))).faults).toEqual([]);
   });
@@ -255,94 +225,43 @@ describe("refuses, saying where, what and how to fix it", () => {
     ],
     [
       "a latitude out of range",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 0],
-          [1, -90.5],
-          [0, 0],
-        ]),
-      ),
+      collection(polygon(ring("0 0, 1 0, 1 -90.5, 0 0"))),
       "zones[0].geometry",
       "the outer ring has position 3 wrong: latitude -90.5 is not between -90 and 90; write [longitude, latitude], in that order",
     ],
     [
       "a longitude out of range",
-      collection(
-        polygon([
-          [170, 0],
-          [190, 0],
-          [190, 1],
-          [170, 0],
-        ]),
-      ),
+      collection(polygon(ring("170 0, 190 0, 190 1, 170 0"))),
       "zones[0].geometry",
       `the outer ring has position 2 wrong: longitude 190 is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`,
     ],
     [
       "an open ring",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 0],
-          [1, 1],
-          [0, 1],
-        ]),
-      ),
+      collection(polygon(ring("0 0, 1 0, 1 1, 0 1"))),
       "zones[0].geometry",
       "the outer ring is not closed; repeat its first position as its last",
     ],
     [
       "a ring open by latitude alone",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 0],
-          [1, 1],
-          [0, 1e-9],
-        ]),
-      ),
+      collection(polygon(ring("0 0, 1 0, 1 1, 0 1e-9"))),
       "zones[0].geometry",
       "the outer ring is not closed; repeat its first position as its last",
     ],
     [
       "an edge over the antimeridian",
-      collection(
-        polygon([
-          [170, 0],
-          [-170, 0],
-          [-170, 5],
-          [170, 5],
-          [170, 0],
-        ]),
-      ),
+      collection(polygon(ring("170 0, -170 0, -170 5, 170 5, 170 0"))),
       "zones[0].geometry",
       `the outer ring has an edge of more than 180 degrees of longitude, from [170, 0] to [-170, 0]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
     ],
     [
       "a slanting edge from 180 to -180",
-      collection(
-        polygon([
-          [-180, 0],
-          [180, 1],
-          [0, 5],
-          [-180, 0],
-        ]),
-      ),
+      collection(polygon(ring("-180 0, 180 1, 0 5, -180 0"))),
       "zones[0].geometry",
       `the outer ring has an edge of more than 180 degrees of longitude, from [-180, 0] to [180, 1]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
     ],
     [
       "a crossed ring",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 1],
-          [1, 0],
-          [0, 1],
-          [0, 0],
-        ]),
-      ),
+      collection(polygon(ring("0 0, 1 1, 1 0, 0 1, 0 0"))),
       "zones[0].geometry",
       "the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
     ],
@@ -351,18 +270,7 @@ describe("refuses, saying where, what and how to fix it", () => {
       collection(
         featureOf({
           type: "MultiPolygon",
-          coordinates: [
-            [SQUARE],
-            [
-              [
-                [0, 0],
-                [1, 1],
-                [1, 0],
-                [0, 1],
-                [0, 0],
-              ],
-            ],
-          ],
+          coordinates: [[SQUARE], [ring("0 0, 1 1, 1 0, 0 1, 0 0")]],
         }),
       ),
       "zones[0].geometry",

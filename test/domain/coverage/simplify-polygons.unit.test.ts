@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ring } from "../../support/tariffs.ts";
 import {
   indexBoundaries,
   metresToBoundary,
@@ -107,12 +108,7 @@ describe("polygons are simplified", () => {
     const enclave = star(0, 0, radii).slice(0, -1);
     const hole = enclave.toReversed();
     const turned = [...enclave.slice(100), ...enclave.slice(0, 100)];
-    const around = closed([
-      [-2, -2],
-      [2, -2],
-      [2, 2],
-      [-2, 2],
-    ]);
+    const around = closed(ring("-2 -2, 2 -2, 2 2, -2 2"));
     const [outside, inside] = simplifyPolygons([[around, closed(hole)], [closed(turned)]], 1_000);
     const corners = (ring: readonly Position[]) => [...new Set(ring.map(String))].toSorted();
     expect(corners(outside![1]!)).toEqual(corners(inside![0]!));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ring } from "../../support/tariffs.ts";
 import { haversineKm } from "../../../src/domain/coverage/geo.ts";
 import { createPricing, quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
 import type { Tariff, Tier } from "../../../src/domain/pricing/tariff.ts";
@@ -9,13 +10,7 @@ const EAST = { lat: 0, lng: 2 };
 const AWAY = { lat: 50, lng: 50 };
 /** A degree of the equator from the zone. */
 const BESIDE = { lat: 0, lng: 11 };
-const BOX = [
-  [0, -10],
-  [10, -10],
-  [10, 10],
-  [0, 10],
-  [0, -10],
-];
+const BOX = ring("0 -10, 10 -10, 10 10, 0 10, 0 -10");
 
 function tier(minKg: number, maxKg: number, flatFeeMinor = 0, ratePerKgMillionths = 500_000): Tier {
   return { minKg, maxKg, flatFeeMinor, ratePerKgMillionths };
@@ -110,13 +105,7 @@ describe("a covered route", () => {
   });
 
   test("may start and end in different zones", () => {
-    const there = [
-      [49, 49],
-      [51, 49],
-      [51, 51],
-      [49, 51],
-      [49, 49],
-    ];
+    const there = ring("49 49, 51 49, 51 51, 49 51, 49 49");
     const zones = [...TARIFF.zones, { id: "2", name: "zone 2", polygons: [[there]] }];
     expect(quoteWith({ zones }, 1, WEST, AWAY).covered).toBe(true);
   });
@@ -259,13 +248,7 @@ describe("any quote", () => {
   test("stays a safe integer at every bound", () => {
     const mostMinor = 10_000_000_000;
     const mostMillionths = 1_000_000_000_000;
-    const everywhere = [
-      [-180, -90],
-      [180, -90],
-      [180, 90],
-      [-180, 90],
-      [-180, -90],
-    ];
+    const everywhere = ring("-180 -90, 180 -90, 180 90, -180 90, -180 -90");
     const result = quoteWith(
       {
         currency: "CLF",

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { ring } from "../../support/tariffs.ts";
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 
-const SQUARE = [
-  [0, 0],
-  [1, 0],
-  [1, 1],
-  [0, 1],
-  [0, 0],
-];
+const SQUARE = ring("0 0, 1 0, 1 1, 0 1, 0 0");
 const TIER = { min_kg: 0, max_kg: 5, flat_fee: "0.25", rate_per_kg: "0.50" };
 const ZONES = {
   type: "FeatureCollection",
