@@ -27,7 +27,7 @@ export function selfContactError(
 }
 
 function follow({ next }: Outline, edge: number, other: number): boolean {
-  return next[edge]! === other || next[other]! === edge;
+  return next[edge] === other || next[other] === edge;
 }
 
 /**
