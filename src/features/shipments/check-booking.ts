@@ -7,7 +7,14 @@ import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/record-id.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
-import { priceInMajor, quote, roundKm, routeOf, type CoveredQuote, type Quote } from "../../domain/pricing/pricing.ts";
+import {
+  priceInMajor,
+  quote,
+  roundKm,
+  routeOf,
+  type CoveredQuote,
+  type Quote,
+} from "../../domain/pricing/pricing.ts";
 import { fixedViolation, Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { customerJson, type CustomerRow } from "../customers/customer-row.ts";
 import { foldEmail } from "../customers/link-customers.ts";
