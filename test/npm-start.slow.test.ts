@@ -8,7 +8,6 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   "%s sent to npm start alone ends the service, and npm with it",
   async (name) => {
     const database = await createDatabase();
-    onTestFinished(() => database.drop());
     const npm = spawn("npm", ["start"], {
       env: { ...process.env, DATABASE_URL: database.url, PORT: "0", GRPC_PORT: "0" },
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -13,8 +13,6 @@ beforeEach(async () => {
   const created = await runJson(["workspace", "create", "--name", "Acme"], environment);
   workspace = String(created.workspace.id);
 });
-
-afterEach(() => database.drop());
 
 const limits = (verb: "set" | "show", ...args: string[]) =>
   runJson(["limits", verb, "--workspace", workspace, ...args], environment);

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { signInByPath } from "../support/browser.ts";
-import { runCommand, runJson, type Environment } from "../support/command.ts";
-import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
+import { runCommand, runJson } from "../support/command.ts";
+import { sharedService } from "../support/service.ts";
 
 const PATH = /^\/sign-in#token=[\w-]{43}$/;
 
-let service: TestService;
-let workspace: TestWorkspace;
-let environment: Environment;
-beforeAll(async () => {
-  service = await startService();
-  workspace = await service.addWorkspace();
-  environment = { DATABASE_URL: service.databaseUrl };
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const workspace = await service.addWorkspace();
+const environment = { DATABASE_URL: service.databaseUrl };
 
 const invite = (...args: string[]) => ["member", "invite", "--workspace", ...args];
 const inviteJson = (email: string, ...args: string[]) =>

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runCommand, startCommand } from "../support/command.ts";
 import { createUnmigratedDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -6,9 +6,7 @@ import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 test("migrate waits for a database that starts later, and says so once", async () => {
   const database = await createUnmigratedDatabase();
-  onTestFinished(() => database.drop());
   const proxy = await startTcpProxy(database.url);
-  onTestFinished(() => proxy.close());
   await proxy.goDown();
   const command = startCommand(["migrate", "--json"], { DATABASE_URL: proxy.url });
   await eventually("the wait", () => command.stderr() !== "");

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { signInByPath } from "../support/browser.ts";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -11,8 +11,6 @@ beforeEach(async () => {
   database = await createDatabase();
   environment = { DATABASE_URL: database.url };
 });
-
-afterEach(() => database.drop());
 
 const KEY = /^sho_[0-9A-Za-z]{36}$/;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);

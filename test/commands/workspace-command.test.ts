@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -11,8 +11,6 @@ beforeEach(async () => {
   database = await createDatabase();
   environment = { DATABASE_URL: database.url };
 });
-
-afterEach(() => database.drop());
 
 const json = (...args: string[]) => runJson(args, environment);
 const list = async () => (await json("workspace", "list")).workspaces;

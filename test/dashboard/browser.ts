@@ -12,7 +12,12 @@ import {
 } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { OperatorRole } from "../../src/domain/roles.ts";
-import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
+import {
+  startService,
+  type StartedService,
+  type TestService,
+  type TestWorkspace,
+} from "../support/service.ts";
 
 /** Where Debian puts its browser. */
 export const CHROMIUM = "/usr/bin/chromium";
@@ -40,7 +45,7 @@ export function describeDashboard(name: string, tests: (dashboard: TestDashboard
   const hasBrowser = existsSync(CHROMIUM);
   const title = hasBrowser ? name : `${name} (skipped: there is no ${CHROMIUM})`;
   describe.skipIf(!hasBrowser)(title, () => {
-    let service: TestService;
+    let service: StartedService;
     let workspace: TestWorkspace;
     let browser: Browser;
     const pages: TestPage[] = [];

@@ -17,8 +17,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await feed?.close();
-  await proxy.close();
-  await database.drop();
 });
 
 /** Follows changes, counting. */

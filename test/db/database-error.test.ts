@@ -1,16 +1,12 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { isTransientDatabaseError, transientDatabaseMessage } from "../../src/db/database-error.ts";
 import { createOrm } from "../../src/db/orm.ts";
-import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+import { connectTo, createDatabase } from "../support/database.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
+const database = await createDatabase();
 
 /** A server that takes connections and does with them what a test says. */
 let server: Server;

@@ -78,7 +78,6 @@ test("the parameters of an address reach every connection of the pool", async ()
   const orm = createOrm(`${database.url}?options=-c%20work_mem%3D5MB`, { entities: [] });
   expect(await orm.em.execute("show work_mem")).toEqual([{ work_mem: "5MB" }]);
   await orm.close();
-  await database.drop();
 });
 
 test("the server is found that one of several hosts has", async () => {
@@ -87,7 +86,6 @@ test("the server is found that one of several hosts has", async () => {
   const orm = createOrm(database.url.replace(host, `127.0.0.1:1,${host}`), { entities: [] });
   expect(await orm.em.execute("select 1 as one")).toEqual([{ one: 1 }]);
   await orm.close();
-  await database.drop();
 });
 
 test("a server that reports nothing of itself, as through a pooler, is asked", async () => {
@@ -101,5 +99,4 @@ test("a server that reports nothing of itself, as through a pooler, is asked", a
     `${new URL(database.url).host} has default_transaction_read_only on`,
   );
   await client.end();
-  await database.drop();
 });

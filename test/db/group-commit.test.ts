@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroupCommit } from "../../src/db/group-commit.ts";
 import type { ObserveGroups } from "../../src/db/group-queue.ts";
 import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 
-let database: TestDatabase;
-let orm: ReturnType<typeof createOrm>;
-beforeAll(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
-  await orm.em.execute("create table seat (number int unique deferrable initially deferred)");
-});
+const database = await createDatabase();
+const orm = createOrm(database.url, { entities: ENTITIES });
+await orm.em.execute("create table seat (number int unique deferrable initially deferred)");
 afterAll(async () => {
   await orm.close();
-  await database.drop();
 });
 
 /** The groups that were taken. */

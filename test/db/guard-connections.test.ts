@@ -18,5 +18,4 @@ test("of five who ask for one idle connection in one tick, all but the first are
   await Promise.all(Array.from({ length: 5 }, use));
   expect(hasWaited).toEqual([false, true, true, true, true]);
   await pool.end();
-  await database.drop();
 });

@@ -1,16 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { migrate, MIGRATION_LOCK } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { book } from "../support/bookings.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 test("a column that a migration adds does not break calls of a service that runs", async () => {
   const { apiKey } = await service.addWorkspace();
@@ -40,9 +36,7 @@ test("a column that a migration adds does not break calls of a service that runs
 
 test("a migration gives up a table that is locked, so that calls do not wait behind it, and is made when it is tried again", async () => {
   const database = await createDatabase();
-  onTestFinished(() => database.drop());
   const client = await connectTo(database.url);
-  onTestFinished(() => client.end());
   const last = "20261121192000-bind-sessions";
   // As before the migration.
   await client.query("alter table sign_in_link drop column workspace_id");
@@ -59,9 +53,7 @@ test("a migration gives up a table that is locked, so that calls do not wait beh
 
 test("the timeouts that a role or a database has by itself do not hold for migrations", async () => {
   const database = await createDatabase();
-  onTestFinished(() => database.drop());
   const other = await connectTo(database.url);
-  onTestFinished(() => other.end());
   for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]) {
     await other.query(
       `alter database ${new URL(database.url).pathname.slice(1)} set ${name} = 200`,

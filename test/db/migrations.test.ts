@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
-import type { MikroORM } from "@mikro-orm/postgresql";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migration-list.ts";
 import { applyMigrations, MIGRATION_FILES } from "../../src/db/migrator.ts";
@@ -35,21 +34,14 @@ const CATALOGUE = {
     where schemaname = 'public' and tablename <> 'applied_migration' order by 1`,
 } as const;
 
-let database: TestDatabase;
-let orm: MikroORM;
-let client: pg.Client;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES, migrator: MIGRATION_FILES });
-  client = new pg.Client(database.url);
-  await client.connect();
-});
+const database = await createDatabase();
+const orm = createOrm(database.url, { entities: ENTITIES, migrator: MIGRATION_FILES });
+const client = new pg.Client(database.url);
+await client.connect();
 
 afterAll(async () => {
   await client.end();
   await orm.close();
-  await database.drop();
 });
 
 test("migrations build exactly the schema that the entities describe", async () => {

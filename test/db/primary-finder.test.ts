@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { primaryFinder, type PrimaryFinder } from "../../src/db/primary-finder.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
@@ -20,12 +20,6 @@ beforeEach(async () => {
   second = await startTcpProxy(database.url);
   url = first.url.replace(/@[^/]*/, (host) => `${host},${new URL(second.url).host}`);
   finder = primaryFinder(url)!;
-});
-
-afterEach(async () => {
-  await first.close();
-  await second.close();
-  await database.drop();
 });
 
 const serverOf = ({ url }: TcpProxy) =>

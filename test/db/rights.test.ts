@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { connectTo } from "../support/database.ts";
-import {
-  createRestrictedDatabase,
-  type RestrictedDatabase,
-} from "../support/restricted-database.ts";
+import { createRestrictedDatabase } from "../support/restricted-database.ts";
 
-let database: RestrictedDatabase;
-
-beforeAll(async () => {
-  database = await createRestrictedDatabase();
-});
-
-afterAll(() => database.drop());
+const database = await createRestrictedDatabase();
 
 /** Runs statements as the owner of the tables. */
 async function asOwner(sql: string): Promise<void> {

@@ -4,28 +4,24 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { createDatabase } from "../support/database.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
-describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", () => {
+describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
   const folder = makeTemporaryFolder("tls");
   const authority = join(folder, "localhost.pem");
-  let database: TestDatabase;
   const proxies = new Map<string, TlsProxy>();
 
-  beforeAll(async () => {
-    database = await createDatabase();
-    for (const name of ["localhost", "db.example.org"]) {
-      proxies.set(name, await startTlsProxy(new URL(database.url), folder, name));
-    }
-  });
+  const database = await createDatabase();
+  for (const name of ["localhost", "db.example.org"]) {
+    proxies.set(name, await startTlsProxy(new URL(database.url), folder, name));
+  }
   afterAll(async () => {
     for (const proxy of proxies.values()) proxy.close();
-    await database.drop();
     rmSync(folder, { recursive: true });
   });
 

@@ -15,7 +15,7 @@ import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startReplica, startService, startUnprepared } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import type { StartedService, TestService } from "../support/service.ts";
 import type { LogLine } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -167,8 +167,8 @@ async function startProxy(
 describe.each(PROXIES)("$name", (proxy) => {
   describe.skipIf(!isHere(proxy.name) || !isHere("openssl"))("as the guide configures it", () => {
     const logs: LogLine[][] = [[], []];
-    let service: TestService;
-    let second: TestService;
+    let service: StartedService;
+    let second: StartedService;
     let apiKey: string;
     beforeAll(async () => {
       const options = { trustedProxies: ["127.0.0.1"], publicUrl: `https://${HTTP_NAME}` };

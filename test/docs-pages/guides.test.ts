@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startService, type TestService } from "../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { sharedService } from "../support/service.ts";
 
 const FILES = readdirSync("src/docs").filter((name) => name.endsWith(".md"));
 const PATHS = [
@@ -20,14 +20,9 @@ interface FetchedPage {
   readonly leadsTo: readonly string[];
 }
 
-let service: TestService;
 const fetched = new Map<string, Promise<FetchedPage>>();
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
+const service = await sharedService();
 
 function get(path: string): Promise<FetchedPage> {
   const known = fetched.get(path);

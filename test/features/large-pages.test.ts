@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { MAX_METADATA_KEYS, MAX_PAGE_SIZE } from "../../src/domain/limits.ts";
 import { connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { sharedService } from "../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await sharedService();
 
 /** A booking in which every text is as long as it may be, in characters. */
 function largestBooking(character: string) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "../support/bookings.ts";
 import {
   createCheckedCalls,
@@ -9,26 +9,13 @@ import { signIn, signInByPath } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { createRestrictedDatabase } from "../support/restricted-database.ts";
-import {
-  startService,
-  startUnprepared,
-  type TestService,
-  type TestWorkspace,
-} from "../support/service.ts";
+import { startService, startUnprepared } from "../support/service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
-let service: TestService;
-let workspace: TestWorkspace;
-let operatorKey: string;
-
-beforeAll(async () => {
-  // As the user of least rights that the guide to the production database describes.
-  service = await startService({ database: await createRestrictedDatabase() });
-  workspace = await service.addWorkspace();
-  operatorKey = (await service.addOperator()).key;
-});
-
-afterAll(() => service.close());
+// As the user of least rights that the guide to the production database describes.
+const service = await startService({ database: await createRestrictedDatabase() });
+const workspace = await service.addWorkspace();
+const operatorKey = (await service.addOperator()).key;
 
 const checked = createCheckedCalls();
 

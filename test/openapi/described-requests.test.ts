@@ -1,23 +1,14 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
 import { arbitraryOf, resolved } from "../support/arbitrary-of-schema.ts";
-import { signIn, type SignedIn } from "../support/browser.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { signIn } from "../support/browser.ts";
+import { sharedService } from "../support/service.ts";
 
-let service: TestService;
-let workspaceKey: string;
-let operatorKey: string;
-let person: SignedIn;
-
-beforeAll(async () => {
-  service = await startService();
-  workspaceKey = (await service.addWorkspace()).apiKey;
-  operatorKey = (await service.addOperator()).key;
-  person = await signIn(service, workspaceKey, { email: "ada@example.org", role: "admin" });
-});
-
-afterAll(() => service.close());
+const service = await sharedService();
+const workspaceKey = (await service.addWorkspace()).apiKey;
+const operatorKey = (await service.addOperator()).key;
+const person = await signIn(service, workspaceKey, { email: "ada@example.org", role: "admin" });
 
 const checked = createCheckedCalls();
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   ANY_TIME,
   BOOKED_SHIPMENT,
@@ -9,9 +9,8 @@ import {
   BOOKING_PRICE,
   NO_REFERENCE,
 } from "../support/bookings.ts";
-import type { Ended } from "../support/command.ts";
 import { runProgram } from "../support/run-program.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
@@ -105,29 +104,22 @@ function readRecipe(): readonly [program: string, ...args: string[]] {
   return command!.replaceAll("\\\n", " ").split(/\s+/) as [string, ...string[]];
 }
 
-let service: TestService;
-let folder: string;
-let generated: Ended;
-
-beforeAll(async () => {
-  service = await startService();
-  folder = mkdtempSync(join(tmpdir(), "generated-client-"));
-  const [program, ...args] = readRecipe();
-  const here = args.map((it) =>
-    it.replace("http://127.0.0.1:8080", service.httpUrl).replace("shipments.ts", "api.ts"),
-  );
-  const bin = join(REPOSITORY, "node_modules/.bin", program);
-  generated = await runProgram(bin, here, { cwd: folder, env: { ...process.env, CI: "1" } });
-  const api = readFileSync(join(folder, "api.ts"), "utf8");
-  writeFileSync(join(folder, "api.ts"), api.replace("// @ts-nocheck", ""));
-  writeFileSync(join(folder, "program.ts"), PROGRAM);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
-});
+const service = await startService();
+const folder = mkdtempSync(join(tmpdir(), "generated-client-"));
+const [program, ...args] = readRecipe();
+const here = args.map((it) =>
+  it.replace("http://127.0.0.1:8080", service.httpUrl).replace("shipments.ts", "api.ts"),
+);
+const bin = join(REPOSITORY, "node_modules/.bin", program);
+const generated = await runProgram(bin, here, { cwd: folder, env: { ...process.env, CI: "1" } });
+const api = readFileSync(join(folder, "api.ts"), "utf8");
+writeFileSync(join(folder, "api.ts"), api.replace("// @ts-nocheck", ""));
+writeFileSync(join(folder, "program.ts"), PROGRAM);
+writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
 
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await service.close();
 });
 
 test("the command of the guide generates a client without a warning, of types with short names", () => {

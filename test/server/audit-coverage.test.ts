@@ -1,15 +1,10 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
-import {
-  startService,
-  type TestOperator,
-  type TestService,
-  type TestWorkspace,
-} from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
 type Fields = Readonly<Record<string, any>>;
 
@@ -405,15 +400,9 @@ const METHODS = [
   .filter(changesSomething)
   .map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
-let service: TestService;
-let owner: TestOperator;
-let caller: TestWorkspace;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.addOperator("owner");
-  caller = await service.addWorkspace();
-});
-afterAll(() => service.close());
+const service = await startService();
+const owner = await service.addOperator("owner");
+const caller = await service.addWorkspace();
 
 test("every method that changes the platform or a key is listed in these tests", () => {
   expect(METHODS.map(([name]) => name).sort()).toEqual(Object.keys(CASES).sort());

@@ -26,8 +26,6 @@ test("a replica that has been busy holds two connections once it is idle", async
   await eventually("the pool to shrink", async () => {
     return JSON.stringify(await connections()) === JSON.stringify(idle);
   });
-  await database.end();
-  await service.close();
 });
 
 test("the log says at the start how many connections a replica holds at most", async () => {

@@ -1,7 +1,7 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import pg from "pg";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -12,7 +12,7 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { startTracing } from "../../src/telemetry/tracing.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
@@ -44,17 +44,10 @@ let client: pg.Client;
 beforeEach(async () => {
   database = await createDatabase();
   proxy = await startTcpProxy(database.url);
-  service = await startService({ database: { url: proxy.url, drop: database.drop } });
+  service = await startService({ database: proxy });
   ({ id: workspaceId, apiKey } = await service.addWorkspace());
   expect((await quote()).status).toBe(200);
-  client = new pg.Client(database.url);
-  await client.connect();
-});
-
-afterEach(async () => {
-  await client.end();
-  await service.close();
-  await proxy.close();
+  client = await connectTo(database.url);
 });
 
 const quote = (key = apiKey) =>
@@ -215,7 +208,6 @@ test("while the database is away, the log says so once and then every ten second
     lines.find(({ msg }) => msg === "database reached"),
   );
   expect(reached).toMatchObject({ level: 30, seconds: 10 });
-  await replica.close();
 });
 
 test("keys that changed while the database was unreachable are noticed when it is back", async () => {

@@ -128,7 +128,6 @@ test("the demo's workspace is recorded as made by the service itself", async () 
   const orm = createOrm(database.url, { entities: ENTITIES });
   onTestFinished(async () => {
     await orm.close();
-    await database.drop();
   });
   const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
   const said = await demoBanner(
@@ -158,7 +157,6 @@ test("the demo's workspace is recorded as made by the service itself", async () 
 
 test("the demo changes nothing in a database that has a workspace", async () => {
   const database = await createDatabase();
-  onTestFinished(() => database.drop());
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
   const { stdout } = await runCommand(
     ["workspace", "create", "--name", "Acme", "--json"],

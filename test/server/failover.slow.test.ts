@@ -33,7 +33,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await service.close();
   await pair.close();
 });
 
@@ -171,8 +170,6 @@ test("a primary that the network has cut off without a word is left for the one 
   expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
     { count: 3 },
   ]);
-  await cut.close();
-  await proxy.close();
 });
 
 test("a booking that no synchronous standby has confirmed is not acknowledged, and takes place once when sent again", async () => {

@@ -57,5 +57,4 @@ test("a transaction that keeps events from being shown is told by the metrics, t
   await holder.end();
   await watching.untilReady();
   expect(await delay()).toBe(0);
-  await service.close();
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writePageToken } from "../../src/pipeline/page.ts";
 import { anyText } from "../support/arbitrary-input.ts";
 import { book } from "../support/bookings.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { sharedService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
 /** A list that is read page by page. */
@@ -19,78 +19,72 @@ interface List {
   readonly position: readonly (string | number)[];
 }
 
-let service: TestService;
-let lists: Readonly<Record<string, List>>;
-
-beforeAll(async () => {
-  service = await startService();
-  const { id: workspace, apiKey: key } = await service.addWorkspace();
-  // An operator for each list, since 300 forged tokens use up most of one's burst.
-  const operatorKey = async () => (await service.addOperator()).key;
-  const { reference } = await book(service, key);
-  const { data: webhook } = await addWebhook(service, key, { url: "https://example.com/" });
-  const field = "page_token";
-  lists = {
-    events: {
-      path: "/v1/events",
-      field: "after",
-      filters: { feed: workspace },
-      key,
-      position: [1, reference, 1],
-    },
-    shipments: {
-      path: "/v1/shipments",
-      field,
-      filters: { workspace },
-      key,
-      position: [Date.now(), reference],
-    },
-    "a shipment's events": {
-      path: `/v1/shipments/${reference}/events`,
-      field,
-      filters: { eventsOf: reference },
-      key,
-      position: [1],
-    },
-    customers: { path: "/v1/customers", field, filters: { workspace }, key, position: [1] },
-    "a webhook's deliveries": {
-      path: `/v1/webhooks/${webhook.id}/deliveries`,
-      field,
-      filters: { webhook: webhook.id },
-      key,
-      position: [1],
-    },
-    workspaces: {
-      path: "/admin/v1/workspaces",
-      field,
-      filters: { list: "workspaces" },
-      key: await operatorKey(),
-      position: ["Test", 1],
-    },
-    operators: {
-      path: "/admin/v1/operators",
-      field,
-      filters: { list: "operators", includeRevoked: false },
-      key: await operatorKey(),
-      position: [1],
-    },
-    "the audit log": {
-      path: "/admin/v1/audit_entries",
-      field,
-      filters: { list: "audit entries" },
-      key: await operatorKey(),
-      position: [Date.now(), 1],
-    },
-    "versions of the tariff": {
-      path: "/admin/v1/tariff_versions",
-      field,
-      filters: { list: "tariff_versions" },
-      key: await operatorKey(),
-      position: [1],
-    },
-  };
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { id: workspace, apiKey: key } = await service.addWorkspace();
+// An operator for each list, since 300 forged tokens use up most of one's burst.
+const operatorKey = async () => (await service.addOperator()).key;
+const { reference } = await book(service, key);
+const { data: webhook } = await addWebhook(service, key, { url: "https://example.com/" });
+const field = "page_token";
+const lists: Readonly<Record<string, List>> = {
+  events: {
+    path: "/v1/events",
+    field: "after",
+    filters: { feed: workspace },
+    key,
+    position: [1, reference, 1],
+  },
+  shipments: {
+    path: "/v1/shipments",
+    field,
+    filters: { workspace },
+    key,
+    position: [Date.now(), reference],
+  },
+  "a shipment's events": {
+    path: `/v1/shipments/${reference}/events`,
+    field,
+    filters: { eventsOf: reference },
+    key,
+    position: [1],
+  },
+  customers: { path: "/v1/customers", field, filters: { workspace }, key, position: [1] },
+  "a webhook's deliveries": {
+    path: `/v1/webhooks/${webhook.id}/deliveries`,
+    field,
+    filters: { webhook: webhook.id },
+    key,
+    position: [1],
+  },
+  workspaces: {
+    path: "/admin/v1/workspaces",
+    field,
+    filters: { list: "workspaces" },
+    key: await operatorKey(),
+    position: ["Test", 1],
+  },
+  operators: {
+    path: "/admin/v1/operators",
+    field,
+    filters: { list: "operators", includeRevoked: false },
+    key: await operatorKey(),
+    position: [1],
+  },
+  "the audit log": {
+    path: "/admin/v1/audit_entries",
+    field,
+    filters: { list: "audit entries" },
+    key: await operatorKey(),
+    position: [Date.now(), 1],
+  },
+  "versions of the tariff": {
+    path: "/admin/v1/tariff_versions",
+    field,
+    filters: { list: "tariff_versions" },
+    key: await operatorKey(),
+    position: [1],
+  },
+};
 
 const page = ({ path, field, key: apiKey }: List, token: string) =>
   service.request(`${path}?${new URLSearchParams({ [field]: token })}`, { apiKey });

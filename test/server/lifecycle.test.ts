@@ -4,7 +4,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
 import { createClient } from "@connectrpc/connect";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -40,8 +40,6 @@ beforeEach(async () => {
   ({ apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
   await orm.close();
 });
-
-afterEach(() => database.drop());
 
 async function startReady(): Promise<ServiceProcess> {
   const served = await startServiceProcess(environment);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { book, bookAnd, COVERED_ROUTE } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { documentedMetrics } from "../support/documented-metrics.ts";
@@ -11,11 +11,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { startReplica, startService, type TestService } from "../support/service.ts";
 import { addWebhook, untilAttempted } from "../support/webhooks.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 const metricsOf = async (of: TestService): Promise<Map<string, Metric>> =>
   parsePrometheus((await of.request("/metrics")).text);

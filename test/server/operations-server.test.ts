@@ -1,5 +1,5 @@
 import { createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import { SERVICES } from "../../src/server/services.ts";
 import { endpointsAt, type Endpoints } from "../support/endpoints.ts";
@@ -8,15 +8,10 @@ import { parsePrometheus } from "../support/metrics.ts";
 import { rawHttp } from "../support/raw-http.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
 import { startServiceProcess } from "../support/service-process.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
-let service: TestService;
-let operations: Endpoints;
-beforeAll(async () => {
-  service = await startService({ operationsPort: 0 });
-  operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
-});
-afterAll(() => service.close());
+const service = await startService({ operationsPort: 0 });
+const operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
 
 const NOTHING = {
   message: "There is nothing at this path; there are /metrics, /healthz and /readyz.",

@@ -1,6 +1,6 @@
 import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
@@ -9,28 +9,21 @@ import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/role
 import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { rpcError } from "../support/rpc-error.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { sharedService } from "../support/service.ts";
 import { take } from "../support/take.ts";
 
 const ADMIN = await describedMethods("operator");
 const OF_WORKSPACES = await describedMethods("workspace");
 
-let service: TestService;
-let keyOf: Readonly<Record<Role, string>>;
-let workspaceKey: string;
-let readOnlyKey: string;
-beforeAll(async () => {
-  service = await startService();
-  const keys = await Promise.all(
-    OPERATOR_ROLES.map(async (role) => [role, (await service.addOperator(role)).key] as const),
-  );
-  keyOf = Object.fromEntries(keys) as Record<Role, string>;
-  workspaceKey = (await service.addWorkspace()).apiKey;
-  const body = { name: "Reports", scope: "read_only" };
-  const made = await service.request("/v1/api_keys", { apiKey: workspaceKey, body });
-  readOnlyKey = made.body.api_key;
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const keys = await Promise.all(
+  OPERATOR_ROLES.map(async (role) => [role, (await service.addOperator(role)).key] as const),
+);
+const keyOf = Object.fromEntries(keys) as Record<Role, string>;
+const workspaceKey = (await service.addWorkspace()).apiKey;
+const body = { name: "Reports", scope: "read_only" };
+const made = await service.request("/v1/api_keys", { apiKey: workspaceKey, body });
+const readOnlyKey = made.body.api_key;
 
 /** The role that a method needs, read from its descriptor apart from the service. */
 function neededRole(method: DescMethod): Role {

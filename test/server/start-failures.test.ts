@@ -3,20 +3,14 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runCommand, startCommand, type Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
-
-afterAll(() => database.drop());
+const database = await createDatabase();
 
 const FREE_PORTS = { HOST: "127.0.0.1", PORT: "0", GRPC_PORT: "0" };
 
@@ -131,7 +125,6 @@ test("a start whose database user may not make tables fails and says so", async 
     await client.end();
   });
   const fresh = await createDatabase();
-  onTestFinished(() => fresh.drop());
   const owner = new pg.Client(fresh.url);
   await owner.connect();
   await owner.query("drop table applied_migration");

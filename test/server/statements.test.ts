@@ -1,12 +1,11 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+import { expect, test } from "vitest";
+import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
-import { createMethodCalls, type MethodCalls } from "../support/method-calls.ts";
-import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { startReplica, type TestService } from "../support/service.ts";
-import { startStatementLog, type StatementLog } from "../support/statement-log.ts";
+import { createMethodCalls } from "../support/method-calls.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startReplica } from "../support/service.ts";
+import { startStatementLog } from "../support/statement-log.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../support/webhooks.ts";
 
 /** Stands in every text of a caller or a stranger, and nowhere else. */
@@ -16,32 +15,15 @@ const TEXT = `${MARK} 'a' "b" $1 ? ?? \\ ; --`;
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
 
-let database: TestDatabase;
-let log: StatementLog;
-let service: TestService;
-let receiver: Receiver;
-let sql: pg.Client;
-let apiKey: string;
-let calls: MethodCalls;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  log = await startStatementLog(database.url);
-  service = await startReplica(log.url);
-  sql = await connectTo(database.url);
-  receiver = await startReceiver((response) => response.writeHead(500).end(TEXT));
-  const workspace = await service.addWorkspace();
-  ({ apiKey } = workspace);
-  const operator = await service.addOperator();
-  calls = createMethodCalls(service, { workspace, operator, mark: MARK, text: TEXT });
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-  await receiver.close();
-  await log.close();
-  await database.drop();
-});
+const database = await createDatabase();
+const log = await startStatementLog(database.url);
+const service = await startReplica(log.url);
+const sql = await connectTo(database.url);
+const receiver = await startReceiver((response) => response.writeHead(500).end(TEXT));
+const workspace = await service.addWorkspace();
+const { apiKey } = workspace;
+const operator = await service.addOperator();
+const calls = createMethodCalls(service, { workspace, operator, mark: MARK, text: TEXT });
 
 const markedStatements = () => log.statements.filter((text) => text.toLowerCase().includes(MARK));
 

@@ -1,23 +1,15 @@
 import { createHash } from "node:crypto";
 import { fromJson, toJson, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
-import {
-  book,
-  bookAnd,
-  BOOKING,
-  NO_REFERENCE,
-  PAYMENT,
-  type ShipmentJson,
-} from "../support/bookings.ts";
+import { book, bookAnd, BOOKING, NO_REFERENCE, PAYMENT } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
 import { describedServices, httpCalls } from "../support/described-services.ts";
 import { eventually } from "../support/eventually.ts";
-import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { rpcError } from "../support/rpc-error.ts";
-import { startService, type TestService, type TestWorkspace } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 import { take } from "../support/take.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
@@ -65,9 +57,6 @@ const ADDRESSES = ["pickup_address", "dropoff_address"];
 
 /** The id of no webhook. */
 const NO_WEBHOOK = `wh_${"0".repeat(24)}`;
-
-let own: ShipmentJson;
-let ownWebhook: string;
 
 /**
  * Every method of every service that workspaces call. A new one fails this test until it is listed here, with
@@ -284,83 +273,69 @@ const METHODS = SERVICES.flatMap((service) =>
   service.methods.map((method) => [`${service.name}/${method.name}`, service, method] as const),
 );
 
-let service: TestService;
-let receiver: Receiver;
-let sql: pg.Client;
-let caller: TestWorkspace;
-let pairs: Pairs;
-beforeAll(async () => {
-  service = await startService();
-  receiver = await startReceiver();
-  sql = await connectTo(service.databaseUrl);
-  const other = await service.addWorkspace();
-  caller = await service.addWorkspace();
-  const theirs = (await addWebhook(service, other.apiKey, { url: receiver.url })).data;
-  ownWebhook = (await addWebhook(service, caller.apiKey, { url: `${receiver.url}/own` })).data.id;
+const service = await startService();
+const receiver = await startReceiver();
+const sql = await connectTo(service.databaseUrl);
+const other = await service.addWorkspace();
+const caller = await service.addWorkspace();
+const theirs = (await addWebhook(service, other.apiKey, { url: receiver.url })).data;
+const ownWebhook = (await addWebhook(service, caller.apiKey, { url: `${receiver.url}/own` })).data
+  .id;
 
-  const shipment = await bookAnd(service, other.apiKey, ["pay"], {
-    customer_name: "Theirs",
-    customer_email: "theirs@example.org",
-    external_reference: "theirs",
-  });
-  const cancelled = await bookAnd(service, other.apiKey, ["pay", "cancel"]);
-  own = await book(service, caller.apiKey, { customer_email: "own@example.org" });
-  await book(service, caller.apiKey, { customer_email: "own2@example.org" });
-  const firstPage = async (path: string) =>
-    (await service.request(`${path}?page_size=1`, { apiKey: other.apiKey })).body;
-  const tokenOf = async (path: string) => (await firstPage(path)).next_page_token;
-  const shipmentsToken = await tokenOf("/v1/shipments");
-  const customersToken = await tokenOf("/v1/customers");
-  const shipmentEventsToken = await tokenOf(`/v1/shipments/${shipment["reference"]}/events`);
-  // From here on nothing of the other workspace may change by itself.
-  await eventually("the end of the deliveries", async () => {
-    const deliveries = await deliveriesOf(service, other.apiKey, theirs.id);
-    return deliveries.every(({ status }) => status === "delivered");
-  });
-  const [delivery] = await deliveriesOf(service, other.apiKey, theirs.id);
-  const deliveriesToken = await tokenOf(`/v1/webhooks/${theirs.id}/deliveries`);
-  // The feed waits for open transactions, also those of other tests.
-  await eventually(
-    "an event in the feed",
-    async () => (await firstPage("/v1/events")).cursor !== "",
-  );
-  const { cursor } = await firstPage("/v1/events");
-  const keys = await service.request("/v1/api_keys", { apiKey: other.apiKey });
-  const { body: member } = await service.request("/v1/members", {
-    apiKey: other.apiKey,
-    body: { email: "member@example.org", role: "admin" },
-  });
-  pairs = {
-    shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
-    cancelledShipment: { foreign: cancelled["reference"], missing: NO_REFERENCE },
-    customer: { foreign: shipment["customer"].id, missing: 2 ** 40 },
-    externalReference: { foreign: "theirs", missing: "nobody's" },
-    email: { foreign: "theirs@example.org", missing: "nobody@example.org" },
-    customerName: { foreign: "Theirs", missing: "Nobody" },
-    shipmentsPageToken: { foreign: shipmentsToken, missing: madeUpToken(shipmentsToken) },
-    customersPageToken: { foreign: customersToken, missing: madeUpToken(customersToken) },
-    shipmentEventsPageToken: {
-      foreign: shipmentEventsToken,
-      missing: madeUpToken(shipmentEventsToken),
-    },
-    event: {
-      foreign: `evt_${shipment["reference"]}_1`,
-      missing: `evt_${NO_REFERENCE}_1`,
-    },
-    cursor: { foreign: cursor, missing: madeUpToken(cursor) },
-    webhook: { foreign: theirs.id, missing: NO_WEBHOOK },
-    webhookUrl: { foreign: receiver.url, missing: `${receiver.url}/nobody` },
-    delivery: { foreign: delivery.id, missing: 2 ** 40 },
-    deliveriesPageToken: { foreign: deliveriesToken, missing: madeUpToken(deliveriesToken) },
-    member: { foreign: member.data.person, missing: 2 ** 40 },
-    apiKey: { foreign: keys.body.data[0].id, missing: `key_${"0".repeat(24)}` },
-  };
+const shipment = await bookAnd(service, other.apiKey, ["pay"], {
+  customer_name: "Theirs",
+  customer_email: "theirs@example.org",
+  external_reference: "theirs",
 });
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-  await receiver.close();
+const cancelled = await bookAnd(service, other.apiKey, ["pay", "cancel"]);
+const own = await book(service, caller.apiKey, { customer_email: "own@example.org" });
+await book(service, caller.apiKey, { customer_email: "own2@example.org" });
+const firstPage = async (path: string) =>
+  (await service.request(`${path}?page_size=1`, { apiKey: other.apiKey })).body;
+const tokenOf = async (path: string) => (await firstPage(path)).next_page_token;
+const shipmentsToken = await tokenOf("/v1/shipments");
+const customersToken = await tokenOf("/v1/customers");
+const shipmentEventsToken = await tokenOf(`/v1/shipments/${shipment["reference"]}/events`);
+// From here on nothing of the other workspace may change by itself.
+await eventually("the end of the deliveries", async () => {
+  const deliveries = await deliveriesOf(service, other.apiKey, theirs.id);
+  return deliveries.every(({ status }) => status === "delivered");
 });
+const [delivery] = await deliveriesOf(service, other.apiKey, theirs.id);
+const deliveriesToken = await tokenOf(`/v1/webhooks/${theirs.id}/deliveries`);
+// The feed waits for open transactions, also those of other tests.
+await eventually("an event in the feed", async () => (await firstPage("/v1/events")).cursor !== "");
+const { cursor } = await firstPage("/v1/events");
+const keys = await service.request("/v1/api_keys", { apiKey: other.apiKey });
+const { body: member } = await service.request("/v1/members", {
+  apiKey: other.apiKey,
+  body: { email: "member@example.org", role: "admin" },
+});
+const pairs = {
+  shipment: { foreign: shipment["reference"], missing: NO_REFERENCE },
+  cancelledShipment: { foreign: cancelled["reference"], missing: NO_REFERENCE },
+  customer: { foreign: shipment["customer"].id, missing: 2 ** 40 },
+  externalReference: { foreign: "theirs", missing: "nobody's" },
+  email: { foreign: "theirs@example.org", missing: "nobody@example.org" },
+  customerName: { foreign: "Theirs", missing: "Nobody" },
+  shipmentsPageToken: { foreign: shipmentsToken, missing: madeUpToken(shipmentsToken) },
+  customersPageToken: { foreign: customersToken, missing: madeUpToken(customersToken) },
+  shipmentEventsPageToken: {
+    foreign: shipmentEventsToken,
+    missing: madeUpToken(shipmentEventsToken),
+  },
+  event: {
+    foreign: `evt_${shipment["reference"]}_1`,
+    missing: `evt_${NO_REFERENCE}_1`,
+  },
+  cursor: { foreign: cursor, missing: madeUpToken(cursor) },
+  webhook: { foreign: theirs.id, missing: NO_WEBHOOK },
+  webhookUrl: { foreign: receiver.url, missing: `${receiver.url}/nobody` },
+  delivery: { foreign: delivery.id, missing: 2 ** 40 },
+  deliveriesPageToken: { foreign: deliveriesToken, missing: madeUpToken(deliveriesToken) },
+  member: { foreign: member.data.person, missing: 2 ** 40 },
+  apiKey: { foreign: keys.body.data[0].id, missing: `key_${"0".repeat(24)}` },
+};
 
 /** A token of the same form that was never issued. */
 function madeUpToken(token: string): string {

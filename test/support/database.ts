@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
+import { whenOver } from "./when-over.ts";
 
-/** A database of a test's own. */
+/** A database of a test's own, which goes when the test or its file is over. */
 export interface TestDatabase {
   url: string;
-  /** Drops it, whoever is connected. */
+  /** Drops it before that, whoever is connected. */
   drop(): Promise<void>;
 }
 
@@ -14,9 +15,16 @@ export interface TestDatabase {
  * Any number may be made at once.
  */
 export function createDatabase(): Promise<TestDatabase> {
-  // Through the log: copying files instead would force two checkpoints of the whole server.
-  return create(`template ${inject("templateDatabase")} strategy wal_log`);
+  return create(fromTemplate());
 }
+
+/** Makes such a database that stays until the run ends, and gives its URL. */
+export async function createSharedDatabase(): Promise<string> {
+  return (await createNamed(fromTemplate())).url;
+}
+
+// Through the log: copying files instead would force two checkpoints of the whole server.
+const fromTemplate = () => `template ${inject("templateDatabase")} strategy wal_log`;
 
 /** Makes a database in which there is no table yet. */
 export function createUnmigratedDatabase(): Promise<TestDatabase> {
@@ -24,18 +32,24 @@ export function createUnmigratedDatabase(): Promise<TestDatabase> {
 }
 
 async function create(how: string): Promise<TestDatabase> {
+  const { name, url } = await createNamed(how);
+  return { url, drop: whenOver(() => administer(`drop database ${name} with (force)`)) };
+}
+
+async function createNamed(how: string): Promise<{ name: string; url: string }> {
   const name = `${inject("templateDatabase")}_${randomBytes(6).toString("hex")}`;
   await administer(`create database ${name} ${how}`);
   const url = new URL(inject("adminDatabaseUrl"));
   url.pathname = name;
-  return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };
+  return { name, url: url.href };
 }
 
-/** Connects to a database, and ignores that it is dropped meanwhile; end it when done. */
+/** Connects to a database until the test or its file is over, and ignores that it is dropped meanwhile. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client(url);
   client.on("error", () => {});
   await client.connect();
+  whenOver(() => client.end());
   return client;
 }
 

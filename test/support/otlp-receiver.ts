@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually } from "./eventually.ts";
+import { whenOver } from "./when-over.ts";
 
 /** A span as a receiver of OTLP got it. */
 export interface ReceivedSpan {
@@ -77,11 +78,11 @@ export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
       if (roots.length !== 1) throw new Error(`the trace has ${roots.length} first spans`);
       return treeBelow(roots[0]!, found);
     },
-    async close() {
+    close: whenOver(async () => {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
-    },
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { whenOver } from "./when-over.ts";
 
 /** A message that a receiver got. */
 export interface Received {
@@ -41,10 +42,10 @@ export async function startReceiver(
     url: `http://127.0.0.1:${port}/hook`,
     port,
     received,
-    async close() {
+    close: whenOver(async () => {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
-    },
+    }),
   };
 }

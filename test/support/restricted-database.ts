@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { inject } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { connectTo, type TestDatabase } from "./database.ts";
+import { whenOver } from "./when-over.ts";
 
 /** A database whose user may do no more than the guide to the production database says. */
 export interface RestrictedDatabase extends TestDatabase {
@@ -39,10 +40,9 @@ export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
     url: urlOf(name, "another one"),
     ownerUrl,
     user: name,
-    async drop() {
+    drop: whenOver(async () => {
       await admin.query(`drop database ${name} with (force)`);
       await admin.query(`drop role ${name}, ${name}_owner`);
-      await admin.end();
-    },
+    }),
   };
 }

@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
+import { whenOver } from "./when-over.ts";
 
 /** What stands before a database and keeps every statement that it is sent, and every notice of it. */
 export interface StatementLog {
@@ -47,11 +48,11 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
     statements,
     runs,
     notices,
-    async close() {
+    close: whenOver(async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, "close");
-    },
+    }),
   };
 }
 

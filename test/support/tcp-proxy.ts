@@ -1,4 +1,5 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { whenOver } from "./when-over.ts";
 
 /** What stands between a service and its database, and can fail as networks and servers do. */
 export interface TcpProxy {
@@ -81,11 +82,11 @@ export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
       }
       pairs = new Set();
     },
-    async close() {
+    close: whenOver(async () => {
       for (const socket of forgotten) socket.destroy();
       cut();
       if (server.listening) await new Promise((resolve) => server.close(resolve));
-    },
+    }),
   };
 }
 

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
 import { runCommand, type Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { makeWorkspace } from "../support/platform.ts";
@@ -18,17 +18,11 @@ import {
 } from "../support/service-process.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
-let database: TestDatabase;
-let apiKey: string;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const orm = createOrm(database.url, { entities: ENTITIES });
-  await publishDocument(orm.em, SAMPLE_TARIFF);
-  ({ apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" }));
-  await orm.close();
-});
-afterAll(() => database.drop());
+const database = await createDatabase();
+const orm = createOrm(database.url, { entities: ENTITIES });
+await publishDocument(orm.em, SAMPLE_TARIFF);
+const { apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });
+await orm.close();
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;

@@ -1,47 +1,37 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { startTracing } from "../../src/telemetry/tracing.ts";
 import { BOOKING, COVERED_ROUTE, NO_REFERENCE } from "../support/bookings.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { startOtlpReceiver, type OtlpReceiver } from "../support/otlp-receiver.ts";
+import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { frame, rawGrpc } from "../support/raw-grpc.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
-let database: TestDatabase;
-let otlp: OtlpReceiver;
-let service: TestService;
 let workspace: { readonly id: number; readonly apiKey: string };
-let apiKey: string;
 
-beforeAll(async () => {
-  database = await createDatabase();
-  otlp = await startOtlpReceiver();
-  const tracing = startTracing({
-    url: `${otlp.endpoint}/v1/traces`,
-    sampler: "parentbased_always_on",
-    ratio: 1,
-    databaseUrl: database.url,
-    trustedProxies: ["127.0.0.1"],
-    version: "1.2.3",
-    log: pino({ level: "silent" }),
-  });
-  service = await startService({ database, outside: { tracing } });
-  workspace = await service.addWorkspace();
-  apiKey = workspace.apiKey;
+const database = await createDatabase();
+const otlp = await startOtlpReceiver();
+const tracing = startTracing({
+  url: `${otlp.endpoint}/v1/traces`,
+  sampler: "parentbased_always_on",
+  ratio: 1,
+  databaseUrl: database.url,
+  trustedProxies: ["127.0.0.1"],
+  version: "1.2.3",
+  log: pino({ level: "silent" }),
 });
-afterAll(async () => {
-  await service.close();
-  await otlp.close();
-});
+const service = await startService({ database, outside: { tracing } });
+workspace = await service.addWorkspace();
+const apiKey = workspace.apiKey;
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const PARENT_ID = "b7ad6b7169203331";
@@ -373,7 +363,6 @@ test("a webhook attempt is in the trace of the call that caused its event, and p
     traceparent: `00-${TRACE_ID.replace("0af7", "2222")}-${attempt!.spanId}-01`,
     tracestate: "rojo=1",
   });
-  await receiver.close();
 });
 
 test("an attempt that fails is an error with its status, or says why there was none", async () => {
@@ -400,7 +389,6 @@ test("an attempt that fails is an error with its status, or says why there was n
     statusMessage: "The connection was refused.",
     attributes: { "error.type": "_OTHER" },
   });
-  await failing.close();
 });
 
 function rpcRoute() {

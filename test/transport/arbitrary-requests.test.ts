@@ -6,13 +6,13 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { anyJsonObject, anyJsonText, anyMessage, anyText } from "../support/arbitrary-input.ts";
 import { BOOKING } from "../support/bookings.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { frame, rawGrpc } from "../support/raw-grpc.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 import { take } from "../support/take.ts";
 import { worldTariff } from "../support/tariffs.ts";
 
@@ -53,18 +53,13 @@ const EXPECTED: readonly (Code | 0)[] = [
   Code.ResourceExhausted,
 ];
 
-let service: TestService;
-let workspaceKey: string;
-beforeAll(async () => {
-  service = await startService({ tariff: worldTariff({ rate_per_km: "1000000" }) });
-  for (const table of ["workspace", "operator"]) {
-    await service.app.em.execute(`alter sequence ${table}_id_seq restart with ${SPARE}`);
-  }
-  await service.addWorkspace();
-  await service.addOperator("viewer");
-  workspaceKey = (await service.addWorkspace()).apiKey;
-});
-afterAll(() => service.close());
+const service = await startService({ tariff: worldTariff({ rate_per_km: "1000000" }) });
+for (const table of ["workspace", "operator"]) {
+  await service.app.em.execute(`alter sequence ${table}_id_seq restart with ${SPARE}`);
+}
+await service.addWorkspace();
+await service.addOperator("viewer");
+const workspaceKey = (await service.addWorkspace()).apiKey;
 
 /** A key that may call a method: an owner's, new so that its limits are whole, or the workspace's. */
 async function keyFor(method: DescMethod): Promise<string> {

@@ -6,7 +6,7 @@ import {
   type DescMethodUnary,
 } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { field as fieldRules } from "../../gen/buf/validate/validate_pb.js";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
@@ -21,7 +21,7 @@ import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { inDialect } from "../support/dialect.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { rpcError } from "../support/rpc-error.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { sharedService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
 /** What can be said of a field in an update. */
@@ -43,16 +43,9 @@ interface Update {
   readonly cleared: Readonly<Record<string, unknown>>;
 }
 
-let service: TestService;
-let apiKey: string;
-let workspaceId: number;
-let operatorKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey, id: workspaceId } = await service.addWorkspace());
-  operatorKey = (await service.addOperator()).key;
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey, id: workspaceId } = await service.addWorkspace();
+const operatorKey = (await service.addOperator()).key;
 
 const admin = async (path: string, body: object) => {
   const answer = await service.request(`/admin/v1/${path}`, { apiKey: operatorKey, body });

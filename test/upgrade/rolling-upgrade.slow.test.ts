@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Event } from "../../gen/shipments/v1/event_pb.js";
 import { EventService, type WatchEventsResponse } from "../../gen/shipments/v1/event_service_pb.js";
 import { MIGRATIONS } from "../../src/db/migration-list.ts";
@@ -101,7 +101,6 @@ describe.runIf(hasCode(LAST_RELEASE))(title, { timeout: TIMEOUT_MS }, () => {
 
   test("events of both versions reach the streams of both in one order, and webhooks once", async () => {
     const receiver = await startReceiver();
-    onTestFinished(() => receiver.close());
     const { old, next, apiKey } = await startBoth(release);
     const webhook = { url: receiver.url, types: ["*"] };
     const added = await old.request("/v1/webhooks", { apiKey, body: webhook });
@@ -139,7 +138,6 @@ async function fill(
   release: Release,
 ): Promise<{ readonly environment: Environment; readonly apiKey: string }> {
   const database = await createUnmigratedDatabase();
-  onTestFinished(() => database.drop());
   const environment = environmentOf(database);
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await release.start([...args, "--json"], environment).ended;
@@ -164,7 +162,6 @@ async function migrationsMissing({ DATABASE_URL }: Environment): Promise<string[
 /** One replica of each version, on a database of this version's schema. */
 async function startBoth(release: Release) {
   const database = await createDatabase();
-  onTestFinished(() => database.drop());
   const orm = createOrm(database.url, { entities: ENTITIES });
   await publishDocument(orm.em, SAMPLE_TARIFF);
   const { apiKey } = await makeWorkspace(orm.em, { name: "Acme", paymentProvider: "manual" });

@@ -1,38 +1,32 @@
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import type { EntityManager } from "../../../src/db/orm.ts";
 import { hashKey, lastFour, createSecretKey } from "../../../src/domain/secret-key.ts";
 import { createApiKeyCache } from "../../../src/features/api-keys/api-key-cache.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { listKeys, revokeKey, rotateKeys, setLimit } from "../../support/platform.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 
 /** A changed key takes effect within a second; a busy machine may take another to answer. */
 const SOON_MS = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
 
-let changing: TestService;
-let other: TestService;
+const changing = await startService();
+const other = await startReplica(changing.databaseUrl);
 /** Replicas on machines whose clocks are an hour late and an hour early. */
-let late: TestService;
-let early: TestService;
-let database: pg.Client;
-
-beforeAll(async () => {
-  changing = await startService();
-  other = await startReplica(changing.databaseUrl);
-  late = await startReplica(changing.databaseUrl, { now: () => new Date(Date.now() - HOUR_MS) });
-  early = await startReplica(changing.databaseUrl, { now: () => new Date(Date.now() + HOUR_MS) });
-  database = new pg.Client(changing.databaseUrl);
-  await database.connect();
+const late = await startReplica(changing.databaseUrl, {
+  now: () => new Date(Date.now() - HOUR_MS),
 });
+const early = await startReplica(changing.databaseUrl, {
+  now: () => new Date(Date.now() + HOUR_MS),
+});
+const database = new pg.Client(changing.databaseUrl);
+await database.connect();
 
 afterAll(async () => {
   await database.end();
-  await Promise.all([other.close(), late.close(), early.close()]);
-  await changing.close();
 });
 
 const replicas = () => [changing, other, late, early];

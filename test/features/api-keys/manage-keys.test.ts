@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   ApiKeyService,
   CreateApiKeyResponseSchema,
@@ -11,7 +11,7 @@ import { signIn } from "../../support/browser.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, sharedService, type TestService } from "../../support/service.ts";
 
 const ANY_ID = expect.stringMatching(/^key_[0-9a-f]{24}$/);
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
@@ -23,16 +23,8 @@ const TEN = "The workspace has 10 keys, and no more fit: revoke one first.";
 const TWENTY =
   "The workspace has 20 keys that work, with those that are to end, and no more fit: revoke one first.";
 
-let service: TestService;
-let replica: TestService;
-beforeAll(async () => {
-  service = await startService();
-  replica = await startReplica(service.databaseUrl);
-});
-afterAll(async () => {
-  await replica.close();
-  await service.close();
-});
+const service = await sharedService();
+const replica = await startReplica(service.databaseUrl);
 
 /** A key as callers see it, of full scope, with no name, use or end unless given. */
 const keyWith = (fields: object) => ({

@@ -1,5 +1,4 @@
-import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   AUDIT_ACTIONS,
   recordChange,
@@ -11,12 +10,7 @@ import { callOf } from "../../support/call-of.ts";
 import { eventually } from "../../support/eventually.ts";
 import { planOf, rowsTouched } from "../../support/plans.ts";
 import { queriesOf, type SentQuery } from "../../support/query-log.ts";
-import {
-  startReplica,
-  startService,
-  type TestOperator,
-  type TestService,
-} from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 
 const ENTRIES = 50_000;
 /** How many entries have the same time. */
@@ -30,31 +24,22 @@ const MOST_READ = 100;
 /** The action of the entry with a number. */
 const actionOf = (i: number) => AUDIT_ACTIONS[i % AUDIT_ACTIONS.length];
 
-let service: TestService;
-let sql: pg.Client;
-let viewer: TestOperator;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-  viewer = await service.addOperator("viewer");
-  // Ids do not follow the times: transactions can commit in another order than they began.
-  await sql.query(
-    `insert into audit_entry
-       (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes, request_id)
-     select timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval,
-       (array['operator', 'command_line', 'api_key', 'service'])[1 + i % 4], 'Actor ' || i % 7,
-       case i % 4 when 0 then i % 40 / 4 + 1 end, ($1::text[])[1 + i % cardinality($1)],
-       'workspace/' || i % 100, nullif(i % 50, 0),
-       '[{"field": "name", "before": null, "after": "Acme"}]', 'request-' || i
-     from generate_series(1, ${ENTRIES}) as i order by (i * 7919) % ${ENTRIES}`,
-    [AUDIT_ACTIONS],
-  );
-  await sql.query("analyze audit_entry");
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
+const viewer = await service.addOperator("viewer");
+// Ids do not follow the times: transactions can commit in another order than they began.
+await sql.query(
+  `insert into audit_entry
+     (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes, request_id)
+   select timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval,
+     (array['operator', 'command_line', 'api_key', 'service'])[1 + i % 4], 'Actor ' || i % 7,
+     case i % 4 when 0 then i % 40 / 4 + 1 end, ($1::text[])[1 + i % cardinality($1)],
+     'workspace/' || i % 100, nullif(i % 50, 0),
+     '[{"field": "name", "before": null, "after": "Acme"}]', 'request-' || i
+   from generate_series(1, ${ENTRIES}) as i order by (i * 7919) % ${ENTRIES}`,
+  [AUDIT_ACTIONS],
+);
+await sql.query("analyze audit_entry");
 
 const list = (query: string) =>
   service.request(`/admin/v1/audit_entries?${query}`, { apiKey: viewer.key });
@@ -276,5 +261,4 @@ test("an entry that is committed late never comes before one that was listed, on
   const listed = [...before, ...meanwhile, ...after];
   expect(listed).toEqual(await idsWhere(`id > ${last}`, "asc"));
   expect(listed.length).toBeGreaterThanOrEqual(2);
-  await replica.close();
 });

@@ -1,22 +1,13 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { hashKey } from "../../../src/domain/secret-key.ts";
 import { createKeyUseRecorder } from "../../../src/features/credentials/record-key-use.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 
-let service: TestService;
-let sql: pg.Client;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
 
 const rowOf = async (table: "api_key" | "operator_key", key: string) => {
   const { rows } = await sql.query(

@@ -1,19 +1,10 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { purgeKeys } from "../../../src/features/credentials/secret-keys.ts";
 import { connectTo } from "../../support/database.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
-let service: TestService;
-let sql: pg.Client;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
 
 test("keys are purged 90 days after their end, however many there are, and no others", async () => {
   const { id } = await service.addWorkspace();

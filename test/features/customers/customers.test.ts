@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   CustomerService,
   GetCustomerResponseSchema,
@@ -7,28 +7,23 @@ import {
 import { book, type ShipmentJson } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
 /** Newest first; each with the shipments they have, newest first. */
 let customers: { customer: Record<string, any>; shipments: ShipmentJson[] }[];
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-  customers = [];
-  for (let i = 0; i < 5; i++) {
-    const fields = {
-      customer_name: `Customer ${i}`,
-      customer_email: i < 2 ? "Shared@Example.org" : `c${i}@example.org`,
-      ...(i === 0 ? { customer_id_number: "ID 0" } : {}),
-    };
-    const first = await book(service, apiKey, fields);
-    const second = await book(service, apiKey, fields);
-    customers.unshift({ customer: first["customer"], shipments: newestFirst([first, second]) });
-  }
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
+customers = [];
+for (let i = 0; i < 5; i++) {
+  const fields = {
+    customer_name: `Customer ${i}`,
+    customer_email: i < 2 ? "Shared@Example.org" : `c${i}@example.org`,
+    ...(i === 0 ? { customer_id_number: "ID 0" } : {}),
+  };
+  const first = await book(service, apiKey, fields);
+  const second = await book(service, apiKey, fields);
+  customers.unshift({ customer: first["customer"], shipments: newestFirst([first, second]) });
+}
 
 function newestFirst(shipments: ShipmentJson[]): ShipmentJson[] {
   const key = (it: ShipmentJson) => `${it["created_at"]} ${it["reference"]}`;

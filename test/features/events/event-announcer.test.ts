@@ -37,7 +37,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await listener.end();
-  await database.drop();
 });
 
 test("every kind of change is announced to other replicas, once for each transaction, and reaches their streams", async () => {
@@ -103,7 +102,6 @@ test("every kind of change is announced to other replicas, once for each transac
     "webhook.disabled",
   ]);
   await Promise.all([writer.close(), reader.close()]);
-  await receiver.close();
 });
 
 test("an announcement that fails is sent again, with all that was written meanwhile, once the database is back", async () => {
@@ -137,5 +135,4 @@ test("an announcement that fails is sent again, with all that was written meanwh
 
   await announcer.close();
   await Promise.all([announcing.close(), writing.close()]);
-  await proxy.close();
 });

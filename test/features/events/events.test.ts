@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type CallOptions, type Client } from "@connectrpc/connect";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   EventService,
   type WatchEventsRequestSchema,
@@ -15,17 +15,13 @@ import { revokeKey } from "../../support/platform.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { signIn } from "../../support/browser.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, sharedService, startService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { take } from "../../support/take.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await sharedService();
 
 /** What a stream sends when there is no event. */
 const HEARTBEAT = create(WatchEventsResponseSchema);
@@ -515,8 +511,6 @@ test("streams read when their feed has grown, and one statement for all of them 
   const seen = (await nexts()).map(({ value }) => value.data.shipment);
   expect(seen).toEqual(streams.map((_, i) => shipments[i < 15 ? 0 : 1]!.reference));
   leaving.abort();
-  await replica.close();
-  await log.close();
 });
 
 test("event streams end with UNAVAILABLE when the service stops, and do not delay it", async () => {

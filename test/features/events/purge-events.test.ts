@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { purgeEvents } from "../../../src/features/events/purge-events.ts";
 import { book, bookAnd } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 /** Dates every event there is some days back. */
 async function age(days: number): Promise<void> {
@@ -68,7 +64,6 @@ test("a service that is told how long to keep events deletes older ones, and one
   const keeping = await startReplica(service.databaseUrl);
   await keeping.close();
   expect((await feed(apiKey)).data).toHaveLength(1);
-  const purging = await startReplica(service.databaseUrl, { eventRetentionDays: 365 });
+  await startReplica(service.databaseUrl, { eventRetentionDays: 365 });
   await eventually("the purge", async () => (await feed(apiKey)).data.length === 0);
-  await purging.close();
 });

@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CreateOperatorResponseSchema,
   RotateOperatorKeyResponseSchema,
@@ -21,7 +21,7 @@ import {
 import { rotateKeys } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 const FOR: SealedFor = { secretKey: "sho_secret", idempotencyKey: "order-7", request: "method 1" };
 
@@ -73,12 +73,8 @@ describe("a sealed response", () => {
   });
 });
 
-describe("of a call that makes a secret, the database", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.close());
+describe("of a call that makes a secret, the database", async () => {
+  const service = await startService();
 
   const HOOK = { url: "https://example.org/hook" };
   const stored = async (table: string) => {

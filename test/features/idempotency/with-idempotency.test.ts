@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { purgeStoredResponses } from "../../../src/features/idempotency/stored-responses.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
@@ -6,13 +6,9 @@ import { eventually } from "../../support/eventually.ts";
 import { setPaymentProvider } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 const book = (apiKey: string, key: string, changes: object = {}) =>
   service.request("/v1/shipments", {

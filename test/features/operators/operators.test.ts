@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { signInByPath, type SignedIn } from "../../support/browser.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, type TestOperator, type TestService } from "../../support/service.ts";
@@ -9,18 +9,9 @@ import { startReplica, type TestOperator, type TestService } from "../../support
 const KEY = /^sho_[0-9A-Za-z]{36}$/;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-let database: TestDatabase;
-let service: TestService;
-let other: TestService;
-beforeAll(async () => {
-  database = await createDatabase();
-  service = await startReplica(database.url);
-  other = await startReplica(database.url);
-});
-afterAll(async () => {
-  await Promise.all([service.close(), other.close()]);
-  await database.drop();
-});
+const database = await createDatabase();
+const service = await startReplica(database.url);
+const other = await startReplica(database.url);
 
 let owner: TestOperator;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   ANY_TIME,
@@ -12,15 +12,10 @@ import {
 import { inDialect } from "../../support/dialect.ts";
 import { setPaymentProvider } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 function pay(reference: string, body: unknown) {
   return service.request(`/v1/shipments/${reference}/payments`, { apiKey, body });

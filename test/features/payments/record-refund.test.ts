@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { RecordRefundResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   ANY_TIME,
@@ -10,16 +10,11 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
 let clock: number | undefined;
-beforeAll(async () => {
-  service = await startService({ now: () => new Date(clock ?? Date.now()) });
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await startService({ now: () => new Date(clock ?? Date.now()) });
+const { apiKey } = await service.addWorkspace();
 
 test.each<Step[]>([
   ["pay", "cancel"],

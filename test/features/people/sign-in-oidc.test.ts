@@ -1,38 +1,25 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { postForm } from "../../support/browser.ts";
-import { startIdentityProvider, type IdentityProvider } from "../../support/identity-provider.ts";
-import {
-  startReplica,
-  startService,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { startIdentityProvider } from "../../support/identity-provider.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { createVisitor, type VisitedPage, type Visitor } from "../../support/visitor.ts";
 
 const PUBLIC_URL = "https://book.example.org";
 const CALLBACK = `${PUBLIC_URL}/sign-in/oidc/callback`;
 const DROPPED = "__Host-oidc=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure";
 
-let provider: IdentityProvider;
-let service: TestService;
-let workspace: TestWorkspace;
-let database: pg.Client;
-
-beforeAll(async () => {
-  provider = await startIdentityProvider({ publicUrl: PUBLIC_URL, claims: claimsOf });
-  service = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
-  workspace = await service.addWorkspace();
-  database = new pg.Client(service.databaseUrl);
-  await database.connect();
-  for (const email of ["ada@example.org", "unverified@example.org", "kate@example.org"]) {
-    await service.request("/v1/members", { apiKey: workspace.apiKey, body: { email } });
-  }
-});
+const provider = await startIdentityProvider({ publicUrl: PUBLIC_URL, claims: claimsOf });
+const service = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
+const workspace = await service.addWorkspace();
+const database = new pg.Client(service.databaseUrl);
+await database.connect();
+for (const email of ["ada@example.org", "unverified@example.org", "kate@example.org"]) {
+  await service.request("/v1/members", { apiKey: workspace.apiKey, body: { email } });
+}
 
 afterAll(async () => {
   await database.end();
-  await service.close();
   await provider.stop();
 });
 
@@ -188,14 +175,10 @@ describe("signing in at the identity provider", () => {
   });
 });
 
-describe("an answer of the provider", () => {
+describe("an answer of the provider", async () => {
   // Where nothing has failed yet, so that nobody has to wait.
-  let replica: TestService;
-  beforeAll(async () => {
-    const options = { publicUrl: PUBLIC_URL, oidc: provider.config };
-    replica = await startReplica(service.databaseUrl, options);
-  });
-  afterAll(() => replica.close());
+  const options = { publicUrl: PUBLIC_URL, oidc: provider.config };
+  const replica = await startReplica(service.databaseUrl, options);
 
   /** What the browser asks for, on whichever replica. */
   const comes = (answer: URL, cookie: string, to = replica) =>

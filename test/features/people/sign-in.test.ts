@@ -4,29 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  startReplica,
-  startService,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
 
-let service: TestService;
-let workspace: TestWorkspace;
-let database: pg.Client;
-let admin: SignedIn;
-
-beforeAll(async () => {
-  service = await startService();
-  workspace = await service.addWorkspace();
-  database = new pg.Client(service.databaseUrl);
-  await database.connect();
-  admin = await signIn(service, workspace.apiKey, { email: "ada@example.org", role: "admin" });
-});
+const service = await startService();
+const workspace = await service.addWorkspace();
+const database = new pg.Client(service.databaseUrl);
+await database.connect();
+const admin = await signIn(service, workspace.apiKey, { email: "ada@example.org", role: "admin" });
 
 afterAll(async () => {
   await database.end();
-  await service.close();
 });
 
 const inWorkspace = (id = workspace.id) => ({ "x-workspace": String(id) });

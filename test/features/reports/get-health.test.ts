@@ -1,6 +1,5 @@
-import type pg from "pg";
 import { hostname } from "node:os";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   GetHealthResponseSchema,
   PlatformReportService,
@@ -11,21 +10,12 @@ import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
-let service: TestService;
-let sql: pg.Client;
-let key: string;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-  ({ key } = await service.addOperator("viewer"));
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
+const { key } = await service.addOperator("viewer");
 
 async function health(): Promise<any> {
   const { status, body } = await service.request("/admin/v1/health", { apiKey: key });
@@ -135,7 +125,6 @@ test("deliveries that have not ended are counted, with the time of the oldest", 
     pending_deliveries: 3,
     oldest_pending_at: "2026-01-02T03:04:05.678Z",
   });
-  await receiver.close();
 });
 
 test("a transaction that keeps events from being shown makes the events' delay grow", async () => {
@@ -149,5 +138,4 @@ test("a transaction that keeps events from being shown makes the events' delay g
   );
   expect(delay).toBeGreaterThan(0);
   await holder.query("rollback");
-  await holder.end();
 });

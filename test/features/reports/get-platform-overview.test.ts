@@ -1,5 +1,4 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   GetPlatformOverviewResponseSchema,
   PlatformReportService,
@@ -7,20 +6,12 @@ import {
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../../support/insert-booked.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 const NOW = new Date("2031-05-20T13:00:00Z");
 
-let service: TestService;
-let sql: pg.Client;
-beforeAll(async () => {
-  service = await startService({ now: () => NOW });
-  sql = await connectTo(service.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService({ now: () => NOW });
+const sql = await connectTo(service.databaseUrl);
 
 /** Figures of nothing but shipments of 12.69 USD that await their payment. */
 const awaiting = (count: number) => ({

@@ -1,5 +1,4 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   GetUsageResponseSchema,
   ReportService,
@@ -9,18 +8,10 @@ import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 
-let service: TestService;
-let sql: pg.Client;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
 
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -100,8 +91,6 @@ test("what a replica has counted is in the table once it has ended, of several r
     "select workspace_id::int, limit_class, sum(calls)::int as calls from usage_hour group by 1, 2",
   );
   expect(rows).toEqual([{ workspace_id: id, limit_class: "read", calls: 2 }]);
-  await inside.end();
-  await database.drop();
 });
 
 test("what has been counted is in the table after some seconds", async () => {

@@ -1,23 +1,14 @@
-import type { MikroORM } from "@mikro-orm/postgresql";
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createOrm } from "../../../src/db/orm.ts";
 import { purgeReports } from "../../../src/features/reports/purge-reports.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
-import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase } from "../../support/database.ts";
 
-let database: TestDatabase;
-let orm: MikroORM;
-let sql: pg.Client;
-beforeAll(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
-  sql = await connectTo(database.url);
-});
+const database = await createDatabase();
+const orm = createOrm(database.url, { entities: ENTITIES });
+const sql = await connectTo(database.url);
 afterAll(async () => {
-  await sql.end();
   await orm.close();
-  await database.drop();
 });
 
 test("counts of calls are kept for 100 days, also when more are deleted than one statement deletes", async () => {

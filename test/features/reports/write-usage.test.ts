@@ -1,27 +1,18 @@
-import type { MikroORM } from "@mikro-orm/postgresql";
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createOrm } from "../../../src/db/orm.ts";
 import { createUsageCounter, writeUsage } from "../../../src/features/reports/usage-counter.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { callOf } from "../../support/call-of.ts";
-import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase } from "../../support/database.ts";
 
-let database: TestDatabase;
-let orm: MikroORM;
-let sql: pg.Client;
-beforeAll(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
-  sql = await connectTo(database.url);
-  await sql.query(
-    "insert into workspace (id, name, created_at) select i, 'Test', now() from generate_series(1, 6000) i",
-  );
-});
+const database = await createDatabase();
+const orm = createOrm(database.url, { entities: ENTITIES });
+const sql = await connectTo(database.url);
+await sql.query(
+  "insert into workspace (id, name, created_at) select i, 'Test', now() from generate_series(1, 6000) i",
+);
 afterAll(async () => {
-  await sql.end();
   await orm.close();
-  await database.drop();
 });
 
 async function writtenCalls(): Promise<{ workspaces: number; calls: number }> {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AdvanceShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ANY_TIME, bookAnd, NO_REFERENCE, NO_SHIPMENT, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 test("a paid shipment goes in transit, then is delivered; nothing else about it changes", async () => {
   const paid = await bookAnd(service, apiKey, ["pay"]);

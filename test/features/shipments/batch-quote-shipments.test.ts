@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BatchQuoteShipmentsResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { BOOKING_PRICE, COVERED_ROUTE } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  // Quotes need no payment provider.
-  ({ apiKey } = await service.addWorkspace({ paymentProvider: undefined }));
-});
-afterAll(() => service.close());
+const service = await sharedService();
+// Quotes need no payment provider.
+const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
 
 function quoteAll(routes: unknown) {
   return service.request("/v1/shipments/quote/batch", { apiKey, body: { routes } });

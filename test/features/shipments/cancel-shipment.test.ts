@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { CancelReason } from "../../../gen/shipments/v1/shipment_pb.js";
 import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
@@ -8,13 +8,9 @@ import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 /** A workspace's booked shipment, as it was answered. */
 async function bookInNewWorkspace() {

@@ -1,28 +1,17 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import type { Answer } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
-import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+import { startService, type TestWorkspace } from "../../support/service.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
+const database = await createDatabase();
 /** Concurrent bookings are written in one transaction; these tests check that each still stands alone. */
-let proxy: TcpProxy;
-let service: TestService;
-let sql: pg.Client;
-beforeAll(async () => {
-  const database = await createDatabase();
-  proxy = await startTcpProxy(database.url);
-  service = await startService({ database: { url: proxy.url, drop: database.drop } });
-  // Does not use the proxy.
-  sql = await connectTo(database.url);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-  await proxy.close();
-});
+const proxy = await startTcpProxy(database.url);
+const service = await startService({ database: proxy });
+// Does not use the proxy.
+const sql = await connectTo(database.url);
 
 const book = ({ apiKey }: TestWorkspace, fields: object = {}, idempotencyKey?: string) =>
   service.request("/v1/shipments", {

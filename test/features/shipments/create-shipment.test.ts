@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CreateShipmentRequestSchema,
   CreateShipmentResponseSchema,
@@ -14,14 +14,10 @@ import { createBookShipment } from "../../../src/features/shipments/create-shipm
 import { BOOKING } from "../../support/bookings.ts";
 import { callOf } from "../../support/call-of.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { sharedService, startService, type TestWorkspace } from "../../support/service.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await sharedService();
 
 /** The booking as a gRPC client writes it. */
 const GRPC_BOOKING = {

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { book, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 function find(externalReference: string) {
   const query = new URLSearchParams({ external_reference: externalReference });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { GetShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, BOOKED_SHIPMENT, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 test("a shipment read by JSON or by gRPC is the whole shipment as booked", async () => {
   const booked = await book(service, apiKey);

@@ -1,10 +1,9 @@
-import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { planOf, rowsTouched, type PlanNode } from "../../support/plans.ts";
 import { queriesOf, type SentQuery } from "../../support/query-log.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 /** Shipments of the large workspace; the other has a tenth of that. */
 const SHIPMENTS = 200_000;
@@ -29,44 +28,35 @@ const STATES = {
     else 'paid' end`,
 };
 
-let service: TestService;
-let sql: pg.Client;
-let large: TestWorkspace;
 let busy: number;
 /** A shipment in the middle of the list. */
 let middle: { created_at: Date; reference: string };
 
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-  large = await service.addWorkspace();
-  const neighbour = await service.addWorkspace();
-  for (const [{ id: workspace }, count] of [
-    [large, SHIPMENTS],
-    [neighbour, SHIPMENTS / 10],
-  ] as const) {
-    const first = await insertCustomers(sql, workspace, CUSTOMERS);
-    await insertShipments(sql, {
-      ...STATES,
-      workspace,
-      count,
-      customer: `case when i % 10 < 5 then ${first} else ${first} + i % ${CUSTOMERS} end`,
-      createdAt: `timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval`,
-      externalReference: "'order ' || i",
-    });
-    if (workspace === large.id) busy = first;
-  }
-  await sql.query("analyze");
-  const { rows } = await sql.query(
-    "select created_at, reference from shipment where workspace_id = $1 order by 1 desc, 2 desc offset $2 limit 1",
-    [large.id, SHIPMENTS / 2],
-  );
-  middle = rows[0];
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService();
+const sql = await connectTo(service.databaseUrl);
+const large = await service.addWorkspace();
+const neighbour = await service.addWorkspace();
+for (const [{ id: workspace }, count] of [
+  [large, SHIPMENTS],
+  [neighbour, SHIPMENTS / 10],
+] as const) {
+  const first = await insertCustomers(sql, workspace, CUSTOMERS);
+  await insertShipments(sql, {
+    ...STATES,
+    workspace,
+    count,
+    customer: `case when i % 10 < 5 then ${first} else ${first} + i % ${CUSTOMERS} end`,
+    createdAt: `timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval`,
+    externalReference: "'order ' || i",
+  });
+  if (workspace === large.id) busy = first;
+}
+await sql.query("analyze");
+const { rows } = await sql.query(
+  "select created_at, reference from shipment where workspace_id = $1 order by 1 desc, 2 desc offset $2 limit 1",
+  [large.id, SHIPMENTS / 2],
+);
+middle = rows[0];
 
 function expectReadInOrder(plan: readonly PlanNode[]): void {
   for (const node of plan) {

@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ListShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, bookAnd, type ShipmentJson, type Step } from "../../support/bookings.ts";
@@ -8,19 +7,11 @@ import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { startService, type TestWorkspace } from "../../support/service.ts";
 
-let service: TestService;
-let sql: pg.Client;
 let clock = Date.parse("2026-03-01T00:00:00Z");
-beforeAll(async () => {
-  service = await startService({ now: () => new Date(clock) });
-  sql = await connectTo(service.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await startService({ now: () => new Date(clock) });
+const sql = await connectTo(service.databaseUrl);
 
 type Query = Readonly<Record<string, string | number>>;
 

@@ -1,18 +1,13 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { mergeMetadata } from "../../../src/features/shipments/check-booking.ts";
 import { book, BOOKING } from "../../support/bookings.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 function create(metadata: unknown) {
   return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, metadata } });

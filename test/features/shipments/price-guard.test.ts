@@ -1,22 +1,12 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let sql: pg.Client;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await sharedService();
+const sql = await connectTo(service.databaseUrl);
+const { apiKey } = await service.addWorkspace();
 
 function book(fields: object) {
   return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...fields } });

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { QuoteShipmentResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService, startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const AT_SEA = { lat: 40.5, lng: -73.5 };
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 async function quote(changes: object) {
   const body = { ...COVERED_ROUTE, ...changes };
@@ -228,25 +223,20 @@ describe("a quote is exact", () => {
   });
 });
 
-describe("a quote at the edges of coverage and tiers", () => {
-  let edgy: TestService;
-  let key: string;
-  beforeAll(async () => {
-    const [outer] = square(0, 0, 10, 10);
-    const [hole] = square(4, 4, 6, 6);
-    edgy = await startService({
-      tariff: worldTariff({
-        zones: zonesOf([outer!, hole!], square(20, 0, 30, 10)),
-        tiers: [
-          { min_kg: 1, max_kg: 2, flat_fee: "1.00", rate_per_kg: "0.00" },
-          { min_kg: 2, max_kg: 3, flat_fee: "2.00", rate_per_kg: "0.00" },
-          { min_kg: 5, max_kg: 6, flat_fee: "5.00", rate_per_kg: "0.00" },
-        ],
-      }),
-    });
-    ({ apiKey: key } = await edgy.addWorkspace());
+describe("a quote at the edges of coverage and tiers", async () => {
+  const [outer] = square(0, 0, 10, 10);
+  const [hole] = square(4, 4, 6, 6);
+  const edgy = await startService({
+    tariff: worldTariff({
+      zones: zonesOf([outer!, hole!], square(20, 0, 30, 10)),
+      tiers: [
+        { min_kg: 1, max_kg: 2, flat_fee: "1.00", rate_per_kg: "0.00" },
+        { min_kg: 2, max_kg: 3, flat_fee: "2.00", rate_per_kg: "0.00" },
+        { min_kg: 5, max_kg: 6, flat_fee: "5.00", rate_per_kg: "0.00" },
+      ],
+    }),
   });
-  afterAll(() => edgy.close());
+  const { apiKey: key } = await edgy.addWorkspace();
 
   const quoteAt = async (from: [number, number], to: [number, number], weight_kg: number) => {
     const [pickup_lng, pickup_lat] = from;

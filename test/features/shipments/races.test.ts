@@ -1,30 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { book, BOOKING, PAYMENT, takeStep } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
 const ROUNDS = 1_000;
 /** How many rounds run at once; two calls each, on the service's 20 connections. */
 const AT_ONCE = 10;
 
-let service: TestService;
-let sql: pg.Client;
-let workspace: TestWorkspace;
-let customer: number;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-  workspace = await service.addWorkspace();
-  customer = await insertCustomers(sql, workspace.id, 1);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await sharedService();
+const sql = await connectTo(service.databaseUrl);
+const workspace = await service.addWorkspace();
+const customer = await insertCustomers(sql, workspace.id, 1);
 
 /** The answers of two concurrent calls, and the records they left. */
 interface Outcome {

@@ -1,12 +1,11 @@
-import { ConnectError, type Client } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
 /**
  * The states that each step leads to from each state, written by hand and not taken from the code.
@@ -35,22 +34,11 @@ interface Asked {
   readonly answer: string;
 }
 
-let service: TestService;
-let sql: pg.Client;
-let apiKey: string;
-let strangersKey: string;
-let grpc: Client<typeof ShipmentService>;
-beforeAll(async () => {
-  service = await startService();
-  sql = await connectTo(service.databaseUrl);
-  ({ apiKey } = await service.addWorkspace());
-  ({ apiKey: strangersKey } = await service.addWorkspace());
-  grpc = service.grpcClient(apiKey);
-});
-afterAll(async () => {
-  await sql.end();
-  await service.close();
-});
+const service = await sharedService();
+const sql = await connectTo(service.databaseUrl);
+const { apiKey } = await service.addWorkspace();
+const { apiKey: strangersKey } = await service.addWorkspace();
+const grpc = service.grpcClient(apiKey);
 
 const METHODS = {
   pay: "recordPayment",

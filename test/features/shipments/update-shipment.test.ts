@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { UpdateShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { publishDocument } from "../../support/publish-document.ts";
 import {
@@ -12,16 +12,11 @@ import {
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService, startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 function update(shipment: ShipmentJson, body: object) {
   const path = `/v1/shipments/${shipment["reference"]}`;
@@ -105,7 +100,6 @@ test("an update of route or weight is priced with the tariff in force", async ()
     weight_fee: 5.5,
     total: 40,
   });
-  await own.close();
 });
 
 test("an update to a route that is not covered is refused like a booking, and changes nothing", async () => {

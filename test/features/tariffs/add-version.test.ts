@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { MikroORM } from "@mikro-orm/postgresql";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createOrm, type EntityManager } from "../../../src/db/orm.ts";
 import { addVersion } from "../../../src/features/tariffs/versions/add-version.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase } from "../../support/database.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
-let database: TestDatabase;
-let orm: MikroORM;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
-  await publishDocument(orm.em, worldTariff());
-});
+const database = await createDatabase();
+const orm = createOrm(database.url, { entities: ENTITIES });
+await publishDocument(orm.em, worldTariff());
 
 afterAll(async () => {
   await orm.close();
-  await database.drop();
 });
 
 /** The same transaction, after each statement of which more time passes than the scheduled version has. */

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
-import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
+import { sharedService } from "../../support/service.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-let service: TestService;
-let drafts: Drafts;
-let key: string;
-let operator: string;
-
-beforeAll(async () => {
-  service = await startService();
-  ({ key } = await service.addOperator("viewer"));
-  ({ key: operator } = await service.addOperator("operator"));
-  drafts = draftsOf(service, operator);
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { key } = await service.addOperator("viewer");
+const { key: operator } = await service.addOperator("operator");
+const drafts = draftsOf(service, operator);
 
 /** Checks a draft as a viewer. */
 const check = (draft: number) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   CompareTariffVersionsResponseSchema,
   TariffService,
@@ -6,20 +6,15 @@ import {
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-let service: TestService;
-let viewer: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ key: viewer } = await service.addOperator("viewer"));
-  // Version 1 is the sample.
-  const zones = zonesOf(square(0, 0, 1, 1), square(2, 0, 3, 1));
-  await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }));
-  await publishDocument(service.app.em, SAMPLE_TARIFF);
-});
-afterAll(() => service.close());
+const service = await startService();
+const { key: viewer } = await service.addOperator("viewer");
+// Version 1 is the sample.
+const zones = zonesOf(square(0, 0, 1, 1), square(2, 0, 3, 1));
+await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }));
+await publishDocument(service.app.em, SAMPLE_TARIFF);
 
 const compare = (query: string, apiKey = viewer) =>
   service.request(`/admin/v1/tariff_comparison?${query}`, { apiKey });

@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Client } from "@connectrpc/connect";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { TariffVersionState } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
@@ -10,31 +9,20 @@ import { ANY_TIME, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
-import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
+import { draftsOf, refused } from "../../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-let json: TestService;
-let other: TestService;
-let database: pg.Client;
-let drafts: Drafts;
-let grpc: Client<typeof TariffService>;
-let apiKey: string;
-
-beforeAll(async () => {
-  json = await startService();
-  other = await startReplica(json.databaseUrl);
-  database = new pg.Client(json.databaseUrl);
-  await database.connect();
-  const { key } = await json.addOperator("operator");
-  drafts = draftsOf(json, key);
-  grpc = other.grpcClient(key, TariffService);
-  ({ apiKey } = await json.addWorkspace());
-});
+const json = await startService();
+const other = await startReplica(json.databaseUrl);
+const database = new pg.Client(json.databaseUrl);
+await database.connect();
+const { key } = await json.addOperator("operator");
+const drafts = draftsOf(json, key);
+const grpc = other.grpcClient(key, TariffService);
+const { apiKey } = await json.addWorkspace();
 
 afterAll(async () => {
   await database.end();
-  await other.close();
-  await json.close();
 });
 
 const { zones: ZONES, source: _, ...FEES } = SAMPLE_TARIFF as Record<string, any>;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { coverageDocument } from "../../../src/features/tariffs/tasks/coverage-document.ts";
 import { validZones } from "../../../src/domain/coverage/parse-zones.ts";
@@ -12,13 +12,8 @@ import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 const SOON_MS = 4_000;
 const COUNTIES = countyTariff() as { zones: object };
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService({ tariff: COUNTIES });
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await startService({ tariff: COUNTIES });
+const { apiKey } = await service.addWorkspace();
 
 const get = (query = "", headers: Record<string, string> = {}) =>
   service.request(`/v1/coverage${query}`, {
@@ -118,43 +113,37 @@ describe("the coverage of a tariff in force", () => {
 
 test("a new version's coverage is served by every replica soon after it is published, under another entity tag", async () => {
   const first = await startService({ tariff: worldTariff() });
-  let second: TestService | undefined;
-  try {
-    const { apiKey: key } = await first.addWorkspace();
-    const ask = (replica: TestService) => replica.request("/v1/coverage", { apiKey: key });
-    const before = await ask(first);
-    expect(before.headers.get("etag")).toMatch(/^"1-0-/);
-    const zones = zonesOf(square(1, 2, 3, 4));
-    // A replica that starts publishes its tariff.
-    second = await startReplica(first.databaseUrl, { tariff: worldTariff({ zones }) });
-    for (const replica of [first, second]) {
-      await eventually(
-        "the new coverage",
-        async () => (await ask(replica)).headers.get("etag")?.startsWith('"2-0-'),
-        SOON_MS,
-      );
-    }
-    const [one, other] = [await ask(first), await ask(second)];
-    expect(one.body).toEqual({
-      type: "FeatureCollection",
-      features: [
-        {
-          type: "Feature",
-          id: expect.stringMatching(/^z_[0-9a-f]{12}$/),
-          properties: { name: "Zone 1" },
-          geometry: { type: "Polygon", coordinates: square(1, 2, 3, 4) },
-        },
-      ],
-    });
-    expect([other.text, other.headers.get("etag")]).toEqual([one.text, one.headers.get("etag")]);
-    const etag = before.headers.get("etag")!;
-    const stale = await first.request("/v1/coverage", {
-      apiKey: key,
-      headers: { "if-none-match": etag },
-    });
-    expect(stale.status).toBe(200);
-  } finally {
-    await second?.close();
-    await first.close();
+  const { apiKey: key } = await first.addWorkspace();
+  const ask = (replica: TestService) => replica.request("/v1/coverage", { apiKey: key });
+  const before = await ask(first);
+  expect(before.headers.get("etag")).toMatch(/^"1-0-/);
+  const zones = zonesOf(square(1, 2, 3, 4));
+  // A replica that starts publishes its tariff.
+  const second = await startReplica(first.databaseUrl, { tariff: worldTariff({ zones }) });
+  for (const replica of [first, second]) {
+    await eventually(
+      "the new coverage",
+      async () => (await ask(replica)).headers.get("etag")?.startsWith('"2-0-'),
+      SOON_MS,
+    );
   }
+  const [one, other] = [await ask(first), await ask(second)];
+  expect(one.body).toEqual({
+    type: "FeatureCollection",
+    features: [
+      {
+        type: "Feature",
+        id: expect.stringMatching(/^z_[0-9a-f]{12}$/),
+        properties: { name: "Zone 1" },
+        geometry: { type: "Polygon", coordinates: square(1, 2, 3, 4) },
+      },
+    ],
+  });
+  expect([other.text, other.headers.get("etag")]).toEqual([one.text, one.headers.get("etag")]);
+  const etag = before.headers.get("etag")!;
+  const stale = await first.request("/v1/coverage", {
+    apiKey: key,
+    headers: { "if-none-match": etag },
+  });
+  expect(stale.status).toBe(200);
 });

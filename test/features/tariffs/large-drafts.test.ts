@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { LRUCache } from "lru-cache";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   checkStoredDraft,
   type DraftDeps,
@@ -8,18 +8,13 @@ import {
 import { TaskTooLargeError } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
 import type { TariffDraft } from "../../../src/features/tariffs/drafts/tariff-draft.entity.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";
 import { draftsOf } from "../../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-let service: TestService;
-let key: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ key } = await service.addOperator("operator"));
-});
-afterAll(() => service.close());
+const service = await startService();
+const { key } = await service.addOperator("operator");
 
 const MIB = 1024 * 1024;
 
@@ -84,8 +79,6 @@ test("a large draft is read once however often its check is asked for, and again
   expect({ ...same, etag: first.etag }).toEqual(first);
   expect(etag).not.toBe(first.etag);
   expect(reads()).toBe(before + 2);
-  await replica.close();
-  await log.close();
 });
 
 test("a draft that took too much memory to be checked is not tried again until it is changed", async () => {

@@ -1,23 +1,17 @@
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { publishDocument } from "../../support/publish-document.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-let service: TestService;
-let apiKey: string;
-let database: pg.Client;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-  database = new pg.Client(service.databaseUrl);
-  await database.connect();
-});
+const service = await startService();
+const { apiKey } = await service.addWorkspace();
+const database = new pg.Client(service.databaseUrl);
+await database.connect();
 afterAll(async () => {
   await database.end();
-  await service.close();
 });
 
 const quote = async (route: object) =>

@@ -24,7 +24,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await database.end();
-  await service.close();
 });
 
 const begin = (fee: string) => drafts.begin(worldTariff({ base_fee: fee }), `Fee ${fee}`);

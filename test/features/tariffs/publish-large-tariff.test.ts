@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { countyTariff } from "../../bench/county-tariff.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
-import { startService, type TestService } from "../../support/service.ts";
-import { draftsOf, type Drafts } from "../../support/tariff-drafts.ts";
+import { startService } from "../../support/service.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
 
-let service: TestService;
-let drafts: Drafts;
-let apiKey: string;
-
-beforeAll(async () => {
-  service = await startService();
-  drafts = draftsOf(service, (await service.addOperator("operator")).key);
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await startService();
+const drafts = draftsOf(service, (await service.addOperator("operator")).key);
+const { apiKey } = await service.addWorkspace();
 
 test("while 3,191 counties are checked and published, quotes are answered, one after the other", async () => {
   const draft = await drafts.begin(countyTariff() as any);

@@ -18,7 +18,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await orm.close();
-  await database.drop();
 });
 
 const publish = async (document: unknown) => (await publishDocument(orm.em, document)).version;

@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import type pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   ReplayTariffResponseSchema,
   TariffService,
@@ -14,28 +13,19 @@ import { insertCustomers, insertShipments } from "../../support/insert-shipments
 import { naiveReplay, type ReplayedRow, type SquareTariff } from "../../support/naive-replay.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-let service: TestService;
-let database: pg.Client;
-let viewer: string;
 /** Two, with a customer each. */
 let workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[];
-beforeAll(async () => {
-  service = await startService();
-  database = await connectTo(service.databaseUrl);
-  ({ key: viewer } = await service.addOperator("viewer"));
-  workspaces = [];
-  for (const { id, apiKey } of [await service.addWorkspace(), await service.addWorkspace()]) {
-    const customer = await insertCustomers(database, id, 1);
-    workspaces.push({ id, apiKey, customer });
-  }
-});
-afterAll(async () => {
-  await database.end();
-  await service.close();
-});
+const service = await startService();
+const database = await connectTo(service.databaseUrl);
+const { key: viewer } = await service.addOperator("viewer");
+workspaces = [];
+for (const { id, apiKey } of [await service.addWorkspace(), await service.addWorkspace()]) {
+  const customer = await insertCustomers(database, id, 1);
+  workspaces.push({ id, apiKey, customer });
+}
 beforeEach(async () => {
   await database.query("delete from shipment");
   await database.query("delete from tariff_draft");

@@ -37,7 +37,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await client.end();
   await orm.close();
-  await database.drop();
 });
 
 function counted(): TariffTasks {

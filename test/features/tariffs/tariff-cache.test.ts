@@ -24,8 +24,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await database.end();
-  await other.close();
-  await publishing.close();
 });
 
 const tariffWithBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });

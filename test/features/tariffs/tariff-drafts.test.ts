@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
-import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
+import { startService } from "../../support/service.ts";
+import { draftsOf, refused } from "../../support/tariff-drafts.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
-
-let service: TestService;
-let database: pg.Client;
-let drafts: Drafts;
-let key: string;
 
 /** Unknown keys, at several places, and keys in an order of their own. */
 const DOCUMENT = {
@@ -29,14 +24,12 @@ const FEES = {
   tiers: [{ min_kg: 0, max_kg: 1_000, flat_fee: "0", rate_per_kg: "0" }],
 };
 
-beforeAll(async () => {
-  service = await startService();
-  await publishDocument(service.app.em, DOCUMENT);
-  ({ key } = await service.addOperator("operator"));
-  drafts = draftsOf(service, key);
-  database = new pg.Client(service.databaseUrl);
-  await database.connect();
-});
+const service = await startService();
+await publishDocument(service.app.em, DOCUMENT);
+const { key } = await service.addOperator("operator");
+const drafts = draftsOf(service, key);
+const database = new pg.Client(service.databaseUrl);
+await database.connect();
 
 afterEach(async () => {
   await database.query("delete from tariff_draft");
@@ -44,7 +37,6 @@ afterEach(async () => {
 
 afterAll(async () => {
   await database.end();
-  await service.close();
 });
 
 const NO_FEES = { currency: "", base_fee: "", rate_per_km: "", tiers: [] };

@@ -1,23 +1,17 @@
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startService, type TestService } from "../../support/service.ts";
-import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { sharedService } from "../../support/service.ts";
+import { draftsOf, refused } from "../../support/tariff-drafts.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-let service: TestService;
-let database: pg.Client;
-let drafts: Drafts;
-let key: string;
 let draft: number;
 
-beforeAll(async () => {
-  service = await startService();
-  ({ key } = await service.addOperator("operator"));
-  drafts = draftsOf(service, key);
-  database = new pg.Client(service.databaseUrl);
-  await database.connect();
-});
+const service = await sharedService();
+const { key } = await service.addOperator("operator");
+const drafts = draftsOf(service, key);
+const database = new pg.Client(service.databaseUrl);
+await database.connect();
 
 beforeEach(async () => {
   draft = (await drafts.call("POST", "tariff_drafts", { name: "Spring" })).body.data.id;
@@ -25,7 +19,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await database.end();
-  await service.close();
 });
 
 const zones = async () => (await drafts.call("GET", `tariff_drafts/${draft}/zones`)).text;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { book } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import {
   addReceiver,
   addWebhook,
@@ -15,15 +15,11 @@ import {
   untilAttempted,
 } from "../../support/webhooks.ts";
 
-let service: TestService;
 const clock = { skewMs: 0 };
-beforeAll(async () => {
-  service = await startService({
-    now: () => new Date(Date.now() + clock.skewMs),
-    outside: { webhookTimeoutMs: 700, random: () => 0.5 },
-  });
+const service = await startService({
+  now: () => new Date(Date.now() + clock.skewMs),
+  outside: { webhookTimeoutMs: 700, random: () => 0.5 },
 });
-afterAll(() => service.close());
 
 const untilSettled = (apiKey: string, webhook: string) =>
   eventually("the end of the deliveries", async () => {
@@ -130,7 +126,6 @@ test("a webhook gets only events of its types and of its workspace", async () =>
   expect(receiver.received.map(({ body }) => [body.type, body.shipment])).toEqual([
     ["shipment.cancelled", reference],
   ]);
-  await receiver.close();
 });
 
 const FAILURES = {
@@ -229,7 +224,6 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });
   await book(service, apiKey);
   expect(await deliveriesOf(service, apiKey, gone.id)).toHaveLength(1);
-  await witness.close();
 });
 
 test("a webhook is disabled after five days of failures, and not before", async () => {
@@ -292,7 +286,6 @@ test("an event is redelivered on request, under its own id, whatever types the w
       { message: "There is no such event.", errors: {} },
     ]);
   }
-  await receiver.close();
 });
 
 test("a test event arrives whatever types the webhook takes, and at no other webhook", async () => {
@@ -309,8 +302,6 @@ test("a test event arrives whatever types the webhook takes, and at no other web
   expect(receiver.received[0]!.body).toMatchObject({ type: "webhook.test", webhook });
   await sleep(200);
   expect(other.received).toEqual([]);
-  await receiver.close();
-  await other.close();
 });
 
 test("receivers that hang do not delay other workspaces", async () => {
@@ -332,8 +323,6 @@ test("receivers that hang do not delay other workspaces", async () => {
   for (const { id } of webhooks.body.data) {
     await service.request(`/v1/webhooks/${id}`, { apiKey: slow.apiKey, method: "DELETE" });
   }
-  await hanging.close();
-  await receiver.close();
 });
 
 test("a change that is rolled back sends nothing", async () => {

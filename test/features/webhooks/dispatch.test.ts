@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
-import { startReplica, startService, type TestService } from "../../support/service.ts";
+import { startReplica, startService } from "../../support/service.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 import { addReceiver, addWebhook, untilAttempted } from "../../support/webhooks.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 /** Writes so many events of each of so many shipments, in one transaction. */
 async function writeEvents(workspace: number, shipments: number, each: number): Promise<void> {
@@ -54,8 +50,6 @@ test("a receiver that hangs gets four messages at first, and delays none of anot
   expect(hanging.received).toHaveLength(4);
   const path = `/v1/webhooks/${stuck.id}`;
   await service.request(path, { apiKey, method: "DELETE" });
-  await hanging.close();
-  await receiver.close();
 });
 
 test("lost database connections lose no delivery, and have none sent twice", async () => {
@@ -75,7 +69,6 @@ test("lost database connections lose no delivery, and have none sent twice", asy
   });
   const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
   expect([ids.length, new Set(ids).size]).toEqual([300, 300]);
-  await client.end();
 });
 
 test("what a killed process was sending is sent by another one", async () => {
@@ -105,7 +98,4 @@ test("what a killed process was sending is sent by another one", async () => {
   expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
   const delivered = await untilAttempted(survivor, apiKey, webhook.id, 1);
   expect(delivered).toMatchObject({ event: id, status: "delivered", attempts: 1 });
-  await survivor.close();
-  await receiver.close();
-  await database.drop();
 });

@@ -18,7 +18,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await orm.close();
-  await database.drop();
 });
 
 const leasesOf = (worker: string) => createWebhookLeases(orm.em.fork(), worker);

@@ -1,17 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { book } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { addWebhook, deliveriesOf, untilAttempted } from "../../support/webhooks.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ outside: { resolve: async () => [] } });
-});
-afterAll(() => service.close());
+const service = await startService({ outside: { resolve: async () => [] } });
 
 const URL_A = "https://hooks.example/a";
 
@@ -218,6 +214,4 @@ test("webhooks can be added, tested, inspected, rotated and removed by gRPC", as
   await webhooks.deleteWebhook({ webhook });
   const error = ConnectError.from(await webhooks.getWebhook({ webhook }).catch((it) => it));
   expect(error.code).toBe(Code.NotFound);
-  await receiving.close();
-  await receiver.close();
 });

@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { book } from "../../support/bookings.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
 
-let service: TestService;
-let receiver: Receiver;
 /** What each name resolves to, one entry for each look-up; the last one repeats. */
 const names = new Map<string, string[][]>();
 const looked: string[] = [];
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({
-    outside: {
-      async resolve(name) {
-        looked.push(name);
-        const answers = names.get(name) ?? [[]];
-        const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
-        return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-      },
+const receiver = await startReceiver();
+const service = await startService({
+  outside: {
+    async resolve(name) {
+      looked.push(name);
+      const answers = names.get(name) ?? [[]];
+      const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
+      return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
     },
-  });
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
+  },
 });
 
 const NOT_PUBLIC = { status: null, error: "The address is not a public one.", answer: null };
@@ -85,7 +77,6 @@ test("a webhook is sent to the address that was checked, and no more once its ho
   expect(second.id).not.toBe(first.id);
   expect(await attemptsAt(service, apiKey, second)).toMatchObject([NOT_PUBLIC]);
   expect(closing.received).toHaveLength(1);
-  await closing.close();
 });
 
 test("a webhook is not sent to a private address written in its URL, although nothing is resolved", async () => {
@@ -131,5 +122,4 @@ test("without the setting, http is refused even to this machine, when a webhook 
   const delivery = await untilAttempted(strict, apiKey, data.id, 1);
   expect(await attemptsAt(strict, apiKey, delivery)).toMatchObject([NOT_PUBLIC]);
   expect(receiver.received).toEqual([]);
-  await strict.close();
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
 import { book } from "../../support/bookings.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -15,10 +15,6 @@ let receiver: Receiver;
 beforeEach(async () => {
   database = await createDatabase();
   receiver = await startReceiver();
-});
-afterEach(async () => {
-  await receiver.close();
-  await database.drop();
 });
 
 const [KEY, NEXT] = [randomBytes(32), randomBytes(32)] as const;
@@ -67,7 +63,6 @@ test("secrets are sealed in the database, those of before too, and their key can
 
   const changed = await startReplica(database.url, { secretsKeys: [NEXT] });
   await assertSigned(changed, apiKey, [rotated.body.secret, secret]);
-  await changed.close();
 });
 
 test("what is sealed by a key that is not there is said, and its deliveries wait for the key", async () => {
@@ -113,7 +108,6 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
     const [delivery] = await deliveriesOf(back, apiKey, data.id);
     return delivery.status === "delivered" && delivery.attempts === 1;
   });
-  await back.close();
 });
 
 test("a start without a key says that secrets are not sealed, once there are any", async () => {
@@ -135,5 +129,4 @@ test("a start without a key says that secrets are not sealed, once there are any
       webhooks: 1,
     },
   ]);
-  await service.close();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CreateWorkspaceResponseSchema,
   ListWorkspacesResponseSchema,
@@ -10,27 +10,13 @@ import { ANY_TIME, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import {
-  startReplica,
-  startService,
-  type TestOperator,
-  type TestService,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestService } from "../../support/service.ts";
 
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
 
-let service: TestService;
-let replica: TestService;
-let operator: TestOperator;
-beforeAll(async () => {
-  service = await startService();
-  replica = await startReplica(service.databaseUrl);
-  operator = await service.addOperator("operator");
-});
-afterAll(async () => {
-  await replica.close();
-  await service.close();
-});
+const service = await startService();
+const replica = await startReplica(service.databaseUrl);
+const operator = await service.addOperator("operator");
 
 const ask = async (method: string, path: string, body?: object, headers = {}) => {
   const answer = await service.request(`/admin/v1/workspaces${path}`, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { auditEntriesOf } from "../../support/audit.ts";
@@ -8,13 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import {
-  startReplica,
-  startService,
-  type TestOperator,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
 import { take } from "../../support/take.ts";
 import { addWebhook, hurry, untilAttempted } from "../../support/webhooks.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
@@ -29,21 +23,12 @@ const SUSPENDED_ERROR = {
   details: { ErrorInfo: { reason: "WORKSPACE_SUSPENDED", domain: "shipments.v1" } },
 };
 
-let service: TestService;
-let replica: TestService;
-let operator: TestOperator;
 let workspace: TestWorkspace;
-beforeAll(async () => {
-  service = await startService();
-  replica = await startReplica(service.databaseUrl);
-  operator = await service.addOperator("operator");
-});
+const service = await startService();
+const replica = await startReplica(service.databaseUrl);
+const operator = await service.addOperator("operator");
 beforeEach(async () => {
   workspace = await service.addWorkspace();
-});
-afterAll(async () => {
-  await replica.close();
-  await service.close();
 });
 
 const set = async (verb: "suspend" | "resume") => {
@@ -171,7 +156,6 @@ test("webhooks are still sent what happened before the suspension", async () => 
   await hurry(service);
   await eventually("the message that failed before", () => receiver.received.length === 2);
   expect(receiver.received[1]!.headers["webhook-id"]).toBe(`evt_${reference}_1`);
-  await receiver.close();
 });
 
 test("suspending or resuming twice answers the workspace as it is, and is recorded once", async () => {

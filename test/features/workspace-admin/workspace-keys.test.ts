@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startService, type TestOperator, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let operator: TestOperator;
-beforeAll(async () => {
-  service = await startService();
-  operator = await service.addOperator("operator");
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const operator = await service.addOperator("operator");
 
 const ask = async (id: number, path: string, body?: object, { headers = {}, method = "" } = {}) => {
   const answer = await service.request(`/admin/v1/workspaces/${id}/api_keys${path}`, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   GetWorkspaceResponseSchema,
   WorkspaceService,
@@ -6,16 +6,11 @@ import {
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { makeWorkspace, setPaymentProvider } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import {
-  startService,
-  startUnprepared,
-  type TestService,
-  type UnpreparedService,
-} from "../../support/service.ts";
+import { sharedService, startUnprepared, type UnpreparedService } from "../../support/service.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const LIMITS = {
@@ -40,12 +35,8 @@ async function expectBoth(
   expect(inDialect(GetWorkspaceResponseSchema, response)).toEqual({ data });
 }
 
-describe("with a tariff in force", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.close());
+describe("with a tariff in force", async () => {
+  const service = await sharedService();
 
   test("a workspace reads its name, provider, limits and what blocks booking", async () => {
     const workspace = await service.addWorkspace({ paymentProvider: undefined });
@@ -57,25 +48,15 @@ describe("with a tariff in force", () => {
   });
 });
 
-describe("without a tariff", () => {
+describe("without a tariff", async () => {
   const NO_TARIFF = {
     message: "No tariff has been published yet; the operator publishes one.",
     errors: {},
   };
-  let database: TestDatabase;
-  let service: UnpreparedService;
-  let workspace: { id: number; apiKey: string };
-  beforeAll(async () => {
-    database = await createDatabase();
-    service = await startUnprepared(database.url);
-    await service.app.prepare();
-    const fields = { name: "Test", paymentProvider: "manual" } as const;
-    workspace = await makeWorkspace(service.app.em, fields);
-  });
-  afterAll(async () => {
-    await service.app.close();
-    await database.drop();
-  });
+  const service = await startUnprepared((await createDatabase()).url);
+  await service.app.prepare();
+  const fields = { name: "Test", paymentProvider: "manual" } as const;
+  const workspace = await makeWorkspace(service.app.em, fields);
 
   test("what needs none is served, and the workspace reads that there is none", async () => {
     await expectBoth(service, workspace, "manual", ["tariff"]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -7,11 +7,7 @@ import { hasRedis, startRedis } from "../../support/redis.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 const read = (it: TestService, apiKey: string) => it.request("/v1/workspace", { apiKey });
 
@@ -101,7 +97,6 @@ test("a limit that an operator sets soon takes effect", async () => {
 describe.skipIf(!hasRedis)("with Redis", () => {
   test("replicas count together; when it fails, calls are let through", async () => {
     const database = await createDatabase();
-    onTestFinished(() => database.drop());
     const redis = await startRedis();
     const options = { redisUrl: redis.url };
     const replicas = [

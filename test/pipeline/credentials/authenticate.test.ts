@@ -1,6 +1,6 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
@@ -15,7 +15,7 @@ import { eventually } from "../../support/eventually.ts";
 import { revokeKey, rotateKeys } from "../../support/platform.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
 const ROUTE = {
@@ -34,17 +34,12 @@ interface Keys {
   readonly typo: string;
 }
 
-let service: TestService;
-let keys: Keys;
-beforeAll(async () => {
-  service = await startService();
-  const [{ apiKey: good }, { apiKey: other }] = [
-    await service.addWorkspace(),
-    await service.addWorkspace(),
-  ];
-  keys = { good, other, unknown: createSecretKey("shp_"), typo: withTypo(good) };
-});
-afterAll(() => service.close());
+const service = await startService();
+const [{ apiKey: good }, { apiKey: other }] = [
+  await service.addWorkspace(),
+  await service.addWorkspace(),
+];
+const keys = { good, other, unknown: createSecretKey("shp_"), typo: withTypo(good) };
 
 /** The same key with one of its random characters changed. */
 function withTypo(key: string): string {

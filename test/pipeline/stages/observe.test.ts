@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { isDeepStrictEqual } from "node:util";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createOrm } from "../../../src/db/orm.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishDocument } from "../../support/publish-document.ts";
@@ -40,8 +40,6 @@ beforeEach(async () => {
   [{ id: keyId }] = await orm.em.execute("select id from api_key");
   await orm.close();
 });
-
-afterEach(() => database.drop());
 
 async function startReady(environment: Environment = {}): Promise<ServiceProcess> {
   const given = { DATABASE_URL: database.url, LOG_LEVEL: "trace", ...environment };
@@ -143,7 +141,6 @@ test("an operator's call is logged with the operator's name and the id of the ke
   const [row] = await service.app.em.execute("select id from operator_key");
   const line = await eventually("the line", () => lines.find(({ operator }) => operator));
   expect(line).toMatchObject({ operator: "Test owner", key: row!.id, address: "127.0.0.1" });
-  await service.close();
 });
 
 test("an API key is never logged, wherever a caller puts it", async () => {

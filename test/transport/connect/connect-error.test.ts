@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CreateShipmentRequestSchema,
   ShipmentService,
@@ -11,17 +11,12 @@ import { headerBytes, TAKEN_BYTES } from "../../support/header-bytes.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError, type RpcError } from "../../support/rpc-error.ts";
-import { startService, startUnprepared, type TestService } from "../../support/service.ts";
+import { startService, startUnprepared } from "../../support/service.ts";
 
 const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace({ paymentProvider: undefined }));
-});
-afterAll(() => service.close());
+const service = await startService();
+const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
 
 /** The `errors` of the JSON error that the details of an RPC's error correspond to. */
 function errorsIn({ details }: RpcError) {

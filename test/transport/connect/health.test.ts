@@ -1,20 +1,16 @@
 import { createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../gen/grpc/health/v1/health_pb.js";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, startUnprepared, type TestService } from "../../support/service.ts";
+import { startService, startUnprepared } from "../../support/service.ts";
 
 const SHIPMENTS = "shipments.v1.ShipmentService";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = await startService();
 
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   const health = () => createClient(Health, transportTo(service));
@@ -95,5 +91,4 @@ test("a health watcher that stays connected does not keep the service from closi
   const closing = await startService();
   const transport = PROTOCOLS["Connect on the gRPC server"](closing);
   for await (const _ of createClient(Health, transport).watch({})) break;
-  await closing.close();
 });

@@ -1,7 +1,7 @@
 import { connect, constants } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { expect, test } from "vitest";
+import { createDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { frame } from "../../support/raw-grpc.ts";
 import { startServiceProcess, type ServiceProcess } from "../../support/service-process.ts";
@@ -11,16 +11,11 @@ const STREAMS = 200;
 /** So many that none opens more streams than it may, should the service be slow to see one left. */
 const WORKSPACES = STREAMS / 20;
 
-let database: TestDatabase;
-let apiKeys: string[];
-beforeAll(async () => {
-  database = await createDatabase();
-  const replica = await startReplica(database.url);
-  apiKeys = [];
-  for (let i = 0; i < WORKSPACES; i++) apiKeys.push((await replica.addWorkspace()).apiKey);
-  await replica.close();
-});
-afterAll(() => database.drop());
+const database = await createDatabase();
+const replica = await startReplica(database.url);
+const apiKeys: string[] = [];
+for (let i = 0; i < WORKSPACES; i++) apiKeys.push((await replica.addWorkspace()).apiKey);
+await replica.close();
 
 type Leave = (service: ServiceProcess, path: string) => Promise<void>;
 

@@ -2,7 +2,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { toBinary, create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   QuoteShipmentRequestSchema,
   QuoteShipmentResponseSchema,
@@ -19,7 +19,7 @@ import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
 const ROUTE = {
@@ -30,13 +30,8 @@ const ROUTE = {
   weightKg: COVERED_ROUTE.weight_kg,
 };
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await startService();
+const { apiKey } = await service.addWorkspace();
 
 describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   const client = (key = apiKey) => rpcClient(ShipmentService, transportTo, service, key);

@@ -10,7 +10,7 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import {
   CreateShipmentRequestSchema,
@@ -22,7 +22,7 @@ import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { setLimit } from "../../support/platform.ts";
 import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 const SERVICE = "/shipments.v1.ShipmentService";
 const ROUTE = {
@@ -52,19 +52,13 @@ const BOOK = frame(message(CreateShipmentRequestSchema, BOOKING));
 /** A field that no message has: number 1000, a varint. */
 const UNKNOWN_FIELD = Buffer.from([0xc0, 0x3e, 0x05]);
 
-let service: TestService;
-let apiKey: string;
-let otherKey: string;
 let unlucky: { id: number; apiKey: string };
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-  ({ apiKey: otherKey } = await service.addWorkspace());
-  unlucky = await service.addWorkspace();
-  const client = service.grpcClient(apiKey);
-  for (let i = 0; i < 10; i++) await client.createShipment({ ...BOOKING, weightKg: 1 + i / 10 });
-});
-afterAll(() => service.close());
+const service = await startService();
+const { apiKey } = await service.addWorkspace();
+const { apiKey: otherKey } = await service.addWorkspace();
+unlucky = await service.addWorkspace();
+const client = service.grpcClient(apiKey);
+for (let i = 0; i < 10; i++) await client.createShipment({ ...BOOKING, weightKg: 1 + i / 10 });
 
 const KEYLESS = { "content-type": "application/grpc", te: "trailers", "x-request-id": "the-same" };
 const keyed = (more: RawHeaders = {}): RawHeaders => ({ ...KEYLESS, "x-api-key": apiKey, ...more });

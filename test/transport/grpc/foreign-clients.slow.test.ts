@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, constants, type IncomingHttpHeaders } from "node:http2";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   HealthCheckResponse_ServingStatus as Status,
   HealthCheckResponseSchema,
@@ -13,7 +13,7 @@ import {
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
 const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
@@ -30,14 +30,9 @@ const ROUTE = toBinary(
 /** A body that does not fit into one flight of a connection that has just begun. */
 const LARGE = Buffer.alloc(200_000, 1);
 
-let service: TestService;
-let metadata: Record<string, string>;
-beforeAll(async () => {
-  service = await startService();
-  const { apiKey } = await service.addWorkspace();
-  metadata = { "x-api-key": apiKey };
-});
-afterAll(() => service.close());
+const service = await startService();
+const { apiKey } = await service.addWorkspace();
+const metadata = { "x-api-key": apiKey };
 
 /** The same call several times, half of them on connections of their own. */
 const often = (call: ForeignCall) =>

@@ -1,28 +1,16 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { postForm, signIn } from "../../support/browser.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 
-let overHttp: TestService;
-let overHttps: TestService;
-let apiKey: string;
-let operatorKey: string;
-let cookie: string;
-
-beforeAll(async () => {
-  overHttp = await startService({ dashboard: true, operationsPort: 0 });
-  const publicUrl = "https://book.example.org";
-  overHttps = await startReplica(overHttp.databaseUrl, { publicUrl, dashboard: true });
-  ({ apiKey } = await overHttp.addWorkspace());
-  operatorKey = (await overHttp.addOperator()).key;
-  ({ cookie } = await signIn(overHttp, apiKey, { email: "ada@example.org", role: "viewer" }));
-});
-afterAll(async () => {
-  await overHttps.close();
-  await overHttp.close();
-});
+const overHttp = await startService({ dashboard: true, operationsPort: 0 });
+const publicUrl = "https://book.example.org";
+const overHttps = await startReplica(overHttp.databaseUrl, { publicUrl, dashboard: true });
+const { apiKey } = await overHttp.addWorkspace();
+const operatorKey = (await overHttp.addOperator()).key;
+const { cookie } = await signIn(overHttp, apiKey, { email: "ada@example.org", role: "viewer" });
 
 /** What each answer tells those who might keep it, or take it for something else. */
 async function guards(answer: Pick<Response, "headers"> | Promise<Pick<Response, "headers">>) {

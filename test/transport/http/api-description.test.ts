@@ -1,14 +1,10 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { openSocket, rawHttp } from "../../support/raw-http.ts";
-import { startUnprepared, type UnpreparedService } from "../../support/service.ts";
+import { startUnprepared } from "../../support/service.ts";
 
-let service: UnpreparedService;
-
-beforeAll(async () => {
-  service = await startUnprepared();
-});
+const service = await startUnprepared();
 
 afterAll(async () => {
   await service.app.close();

@@ -1,19 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  startService,
-  startUnprepared,
-  type TestService,
-  type UnpreparedService,
-} from "../../support/service.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { startService, startUnprepared } from "../../support/service.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-let service: UnpreparedService;
-
-beforeAll(async () => {
-  service = await startUnprepared();
-});
+const service = await startUnprepared();
 
 afterAll(() => service.app.close());
 
@@ -69,14 +60,8 @@ test("a path is not repeated on the page", async () => {
   expect(text).not.toMatch(/script/i);
 });
 
-describe("with the dashboard", () => {
-  let withDashboard: TestService;
-
-  beforeAll(async () => {
-    withDashboard = await startService({ dashboard: true });
-  });
-
-  afterAll(() => withDashboard.close());
+describe("with the dashboard", async () => {
+  const withDashboard = await startService({ dashboard: true });
 
   test("a browser gets it at any address but those of the API and of probes", async () => {
     const kindOf = async (path: string) => {

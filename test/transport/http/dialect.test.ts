@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BOOKING, COVERED_ROUTE, NO_SHIPMENT } from "../../support/bookings.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { sharedService } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await sharedService();
+const { apiKey } = await service.addWorkspace();
 
 const headers = { "x-request-id": "the-same" };
 const quote = (body: unknown) => service.request("/v1/shipments/quote", { apiKey, body, headers });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
@@ -10,20 +10,10 @@ import { answerOf, type Answer, type RequestOptions } from "../../support/endpoi
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { openSocket, rawHttp, readAnswer } from "../../support/raw-http.ts";
-import {
-  startService,
-  startUnprepared,
-  type TestService,
-  type UnpreparedService,
-} from "../../support/service.ts";
+import { startService, startUnprepared } from "../../support/service.ts";
 
-let service: TestService;
-let apiKey: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ apiKey } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await startService();
+const { apiKey } = await service.addWorkspace();
 
 const QUOTE = "/v1/shipments/quote";
 const KIB = 1024;
@@ -268,11 +258,8 @@ describe("422: invalid fields", () => {
   });
 });
 
-describe("503 with Retry-After, before the service is prepared", () => {
-  let unprepared: UnpreparedService;
-  beforeAll(async () => {
-    unprepared = await startUnprepared();
-  });
+describe("503 with Retry-After, before the service is prepared", async () => {
+  const unprepared = await startUnprepared();
   afterAll(() => unprepared.app.close());
 
   test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
