@@ -96,7 +96,7 @@ export interface Outside {
 
 /** Wires the service together. Opens nothing yet. */
 export function createApp(config: AppConfig, fullLog: Logger, outside: Outside = {}): App {
-  const { databaseUrl, redisUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
+  const { databaseUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), monotonicMs: nowMs, tracing } = outside;
   const contact = createDatabaseContact({ log: fullLog, config, nowMs });
   const { log } = contact;
@@ -105,7 +105,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: Outside =
   const stores = createStores(config, log, instruments);
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
-  const limiter = createLimiter(redisUrl, log, instruments.countFallback);
+  const limiter = createLimiter(config, outside, log, instruments.countFallback);
   const feedMonitor = createFeedMonitor({ em, log, config });
   const tariffVersion = tariffs.currentVersion;
   const degradedBecause = () => contact.lostBecause() ?? feedMonitor.stalledBecause();
@@ -224,8 +224,13 @@ function createEventJson(): (event: EventContent) => string {
 }
 
 /** Counts calls in this process, or in Redis together with all replicas. */
-function createLimiter(redisUrl: string | undefined, log: Logger, onFallback: () => void): Limiter {
+function createLimiter(
+  { redisUrl }: AppConfig,
+  { monotonicMs = () => performance.now() }: Outside,
+  log: Logger,
+  onFallback: () => void,
+): Limiter {
   return redisUrl === undefined
-    ? createMemoryLimiter(() => performance.now())
+    ? createMemoryLimiter(monotonicMs)
     : createRedisLimiter(redisUrl, log, onFallback);
 }

@@ -1,5 +1,5 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import pg from "pg";
+import type pg from "pg";
 import { pino } from "pino";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -98,6 +98,7 @@ describe("a sign-in link", () => {
 });
 
 test("an address that tries many tokens has to wait, and a link works again after that", async () => {
+  stopClock();
   const own = await startService();
   try {
     const statuses: number[] = [];
@@ -140,6 +141,12 @@ test("no more tokens are looked up than may fail, also when 400 come at once", a
   }
 });
 
+/** No bucket refills until the test ends, however long a busy machine takes. */
+function stopClock(): void {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 /** Sends calls, many at a time, until one has to wait; gives every status that there was. */
 async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Set<number>> {
   const statuses = new Set<number>();
@@ -151,6 +158,7 @@ async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Se
 }
 
 test("a session goes on while others at its address guess, and can be ended", async () => {
+  stopClock();
   const own = await startService();
   try {
     const { apiKey, id } = await own.addWorkspace();
@@ -656,6 +664,7 @@ describe("a session for one workspace", () => {
 });
 
 test("an address whose sessions open nothing of what they ask for has to wait", async () => {
+  stopClock();
   const own = await startService();
   try {
     const { apiKey } = await own.addWorkspace();

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Registry } from "@prometheus-io/client";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   GetShipmentRequestSchema,
   ShipmentService,
@@ -79,6 +79,8 @@ test("a workspace's calls beyond its share of a process wait, and those of other
 });
 
 test("calls count as in flight until their work ends, although their callers have left", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const work = Promise.withResolvers<never>();
   const { rpc, pipeline, admit } = startPipeline(() => work.promise);
   const leaveSoon = async (_: unknown, i: number) => {
@@ -87,7 +89,9 @@ test("calls count as in flight until their work ends, although their callers hav
     await pipeline.execute(rpc, { request: REQUEST }, call);
   };
 
-  const left = await Promise.allSettled(Array.from({ length: 1_000 }, leaveSoon));
+  const leaving = Promise.allSettled(Array.from({ length: 1_000 }, leaveSoon));
+  await vi.advanceTimersByTimeAsync(20);
+  const left = await leaving;
   expect(left.every(({ status }) => status === "rejected")).toBe(true);
   await expect(admit(5)).rejects.toThrow("The service is overloaded; try again in a moment.");
   work.reject(new Error("the work ended"));

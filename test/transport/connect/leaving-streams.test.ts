@@ -35,7 +35,8 @@ const leaveByGrpc: Leave = async (service, path) => {
     await sleep(i % 20);
     stream.close(constants.NGHTTP2_CANCEL);
   }
-  session.destroy();
+  // What was sent arrives before the connection ends.
+  await new Promise<void>((resolve) => session.close(resolve));
 };
 
 /** The same by Connect, where leaving ends the connection. */
@@ -51,15 +52,11 @@ const leaveByConnect: Leave = async (service, path) => {
       body: frame(Buffer.from("{}")),
       signal: leaving.signal,
     });
-    // Later than by gRPC, since a call has to have come whole to be one that was left.
-    await sleep(20 + (i % 20));
+    // A call has to have come whole to be one that was left.
+    const { body } = await call;
+    await sleep(i % 20);
     leaving.abort();
-    await call
-      .then(
-        ({ body }) => body?.cancel(),
-        () => undefined,
-      )
-      .catch(() => undefined);
+    await body?.cancel().catch(() => undefined);
   }
 };
 
