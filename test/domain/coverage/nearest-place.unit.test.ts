@@ -20,7 +20,7 @@ test("nothing in a box is nearer than the box", () => {
       const toInside = arcBetween(radians(y), insideLat, insideLng - radians(x));
       expect(toBox).toBeLessThanOrEqual(toInside + 1e-7);
     }),
-    { numRuns: 20_000 },
+    { numRuns: 5_000 },
   );
 });
 
@@ -34,13 +34,13 @@ test("an edge of up to a degree is as far as its nearest place, to a ten-thousan
         radians(Math.max(-90, Math.min(90, fromY + northward))),
       ] as const;
       const toEdge = arcToShortEdge(targetAt(x, y), ...from, ...to);
-      for (let i = 0; i <= 20; i++) {
+      const toPlaces = Array.from({ length: 21 }, (_, i) => {
         const onLat = from[1] + ((to[1] - from[1]) * i) / 20;
         const onLng = from[0] + ((to[0] - from[0]) * i) / 20;
-        const toPlace = arcBetween(radians(y), onLat, onLng - radians(x));
-        expect(toEdge).toBeLessThanOrEqual(toPlace * (1 + 1e-4) + 1e-9);
-      }
+        return arcBetween(radians(y), onLat, onLng - radians(x));
+      });
+      expect(toEdge).toBeLessThanOrEqual(Math.min(...toPlaces) * (1 + 1e-4) + 1e-9);
     }),
-    { numRuns: 20_000 },
+    { numRuns: 5_000 },
   );
 });
