@@ -321,8 +321,8 @@ test("prices are stored and answered exactly, in the currency's minor unit", asy
 });
 
 test("a booking is priced with the tariff in force, although this replica caches an older one", async () => {
-  const { app, databaseUrl } = service;
-  const { id: workspaceId } = await service.addWorkspace();
+  const { app, databaseUrl, addWorkspace } = await startService();
+  const { id: workspaceId } = await addWorkspace();
   const tasks = createTariffTasks(databaseUrl);
   const tariffs = createTariffCache({ em: app.em, tasks, log: { warn: () => undefined } });
   const createGroup = createGroupCommit(app.em, () => () => undefined);

@@ -137,7 +137,7 @@ describe("a quote is exact", () => {
   const dear = worldTariff({ rate_per_km: "1000.00" });
   const free = worldTariff({ base_fee: "9.99" });
 
-  test.concurrent.each<[rule: string, tariff: object, route: object, price: object]>([
+  test.each<[rule: string, tariff: object, route: object, price: object]>([
     [
       "the subtotal is the sum of the rounded fees",
       usd,
