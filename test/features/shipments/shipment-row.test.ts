@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
 import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
@@ -13,15 +13,10 @@ import {
   updateShipments,
 } from "../../../src/features/shipments/write-shipments.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { startService, type TestService, type TestWorkspace } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
-let service: TestService;
-let workspace: TestWorkspace["id"];
-beforeAll(async () => {
-  service = await startService();
-  ({ id: workspace } = await service.addWorkspace());
-});
-afterAll(() => service.close());
+const service = await startService();
+const { id: workspace } = await service.addWorkspace();
 
 const encode = compileEncodeJson(ShipmentSchema);
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
