@@ -1,9 +1,6 @@
 import { defineConfig } from "vite";
 import { compressFiles } from "./build/compress-files.ts";
 
-/** Where `npm run dev:dashboard` finds a running service. */
-const SERVICE = "http://127.0.0.1:8080";
-
 export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   plugins: [compressFiles()],
@@ -20,8 +17,5 @@ export default defineConfig({
     rolldownOptions: { checks: { bundlerTimings: false } },
     // Data addresses would need a wider policy than the server's.
     assetsInlineLimit: 0,
-  },
-  server: {
-    proxy: { "^/(v1|admin|account|shipments\\.|healthz|sign-in/|docs)": { target: SERVICE } },
   },
 });
