@@ -12,7 +12,7 @@ const text = (description: string, rules: Json = {}): Json => ({
   schema: { type: "string", ...rules },
 });
 
-/** The headers of answers. */
+/** The headers of responses. */
 export const HEADERS: Json = {
   "X-Request-Id": {
     required: true,

@@ -75,10 +75,14 @@ function describe(
     ],
     ...requestBody(method, body, bound, schemas),
     responses: {
-      [options<number>(method, "shipments.v1.success_status") ?? 200]: answer(method, schemas, [
-        ...(isRepeatable ? ["Idempotency-Replayed"] : []),
-        ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
-      ]),
+      [options<number>(method, "shipments.v1.success_status") ?? 200]: successResponse(
+        method,
+        schemas,
+        [
+          ...(isRepeatable ? ["Idempotency-Replayed"] : []),
+          ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
+        ],
+      ),
       ...(isDocument ? { 304: notModified() } : {}),
       ...refusals.of(method, operationId, {
         readOnly: isReadOnly,
@@ -155,12 +159,12 @@ function requestBody(
   return { requestBody: { required, content: { "application/json": { schema, example } } } };
 }
 
-/** The GeoJSON document that a method answers with by HTTP; undefined when it answers by JSON. */
+/** The GeoJSON document that a method responds with by HTTP; undefined when it responds by JSON. */
 function documentField({ output }: DescMethod): DescField | undefined {
   return output.fields.find((it) => it.scalar === ScalarType.BYTES && it.name === "geojson");
 }
 
-function answer(method: DescMethod, schemas: Schemas, more: readonly string[]): Json {
+function successResponse(method: DescMethod, schemas: Schemas, more: readonly string[]): Json {
   const common = ["X-Request-Id", "RateLimit-Policy", "RateLimit"];
   const document = documentField(method);
   if (document !== undefined) {
@@ -173,11 +177,11 @@ function answer(method: DescMethod, schemas: Schemas, more: readonly string[]): 
   return {
     description: successOf(method),
     headers: headers(...common, ...more),
-    content: { "application/json": { schema: schemas.message(method.output, "answer") } },
+    content: { "application/json": { schema: schemas.message(method.output, "response") } },
   };
 }
 
-/** What an answer is: the comment on its message, else what its `data` are. */
+/** What a response is: the comment on its message, else what its `data` are. */
 function successOf({ output }: DescMethod): string {
   const { description } = descriptionOf(output);
   if (description !== undefined) return description;

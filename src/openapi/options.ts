@@ -55,7 +55,7 @@ export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   return text === undefined || text === "" ? {} : { description: text };
 }
 
-/** What the field `data` of an answer is, by the type of it; none for other fields. */
+/** What the field `data` of a response is, by the type of it; none for other fields. */
 export function dataDescription(field: DescField | undefined): { readonly description?: string } {
   if (field?.name !== "data" || field.message === undefined) return {};
   const noun = nounOf(field.message.name);

@@ -17,16 +17,16 @@ const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 
 const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
 
-/** The answers of an operation that refuse a call: one for each status, with its reasons. */
+/** The responses of an operation that refuse a call: one for each status, with its reasons. */
 export interface Refusals {
-  /** Gives references to the answers, by status. */
+  /** References to the responses, by status. */
   of(method: DescMethod, operationId: string, sent: Sent): Json;
-  /** Every answer that has been referred to, as `#/components/responses/...`. */
+  /** Every response that has been referred to, as `#/components/responses/...`. */
   components(): Json;
 }
 
 /**
- * Builds the answers of all operations, of which those with the same reasons and words are one. They have
+ * Builds the refusals of all operations, of which those with the same reasons and words are one. They have
  * the name of the first operation that they are of, since generators make names of types of it.
  */
 export function createRefusals(options: Options, registry: Registry): Refusals {
@@ -55,10 +55,10 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
   return {
     of(method, operationId, sent) {
       const call = refusedCall(method, sent, options, registry);
-      const own = options<RefusalReason[]>(method, "shipments.v1.refusal_reasons") ?? [];
+      const declared = options<RefusalReason[]>(method, "shipments.v1.refusal_reasons") ?? [];
       const byStatus = Map.groupBy(
-        [...commonReasons({ ...call, hasBody: sent.body !== "none" }), ...own].filter((reason) =>
-          canBeMet(reason, call),
+        [...commonReasons({ ...call, hasBody: sent.body !== "none" }), ...declared].filter(
+          (reason) => canBeMet(reason, call),
         ),
         (reason) => REFUSAL_STATUS[reason].httpStatus,
       );

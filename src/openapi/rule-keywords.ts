@@ -23,7 +23,7 @@ const PARTS: Readonly<Record<string, string>> = {
   values: "additionalProperties",
 };
 /** What the JSON dialect or the list of required fields says already. */
-const SAID_ELSEWHERE = new Set(["defined_only", "finite", "ignore", "not_in", "required"]);
+const EXPRESSED_ELSEWHERE = new Set(["defined_only", "finite", "ignore", "not_in", "required"]);
 
 /**
  * The rules of a field as keywords of JSON Schema.
@@ -40,7 +40,7 @@ export function ruleKeywords(rules: ReflectMessage): Json {
     else if (field.name === "email") keywords["format"] = "email";
     else if (part !== undefined) keywords[part] = partKeywords(part, value as ReflectMessage);
     else if (isReflectMessage(value)) Object.assign(keywords, ruleKeywords(value));
-    else if (!SAID_ELSEWHERE.has(field.name)) {
+    else if (!EXPRESSED_ELSEWHERE.has(field.name)) {
       throw new Error(`the rule ${field.toString()} has no form in the OpenAPI document`);
     }
   }

@@ -17,8 +17,8 @@ import {
 } from "./options.ts";
 import { ruleKeywords } from "./rule-keywords.ts";
 
-/** A message as a caller sends it, or as the service answers with it. */
-export type Form = "request" | "answer";
+/** A message as a caller sends it, or as the service responds with it. */
+export type Form = "request" | "response";
 
 /** The schemas of messages and enums, which refer to each other by name. */
 export interface Schemas {
@@ -59,7 +59,7 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     if (form === "request" && isUpdate(desc.parent, options)) delete keywords["format"];
     const schema = withKeywords(typed(desc, element(desc, form)), keywords);
     const nonBlank = isRequired(rules) && desc.scalar === ScalarType.STRING ? { minLength: 1 } : {};
-    const isNullable = form === "answer" && mayBeUnset(desc) && !isRequired(rules);
+    const isNullable = form === "response" && mayBeUnset(desc) && !isRequired(rules);
     const whole = isNullable ? orNull(schema) : schema;
     return { ...whole, ...nonBlank, ...dataDescription(desc), ...descriptionOf(desc) };
   }
@@ -73,14 +73,15 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     const name = componentName(desc.typeName);
     const fields = desc.fields.filter(isInBody);
     const known = components[name]?.["properties"] as Json | undefined;
-    if ((forms.get(name) ?? form) !== form) throw new Error(`${name} is both asked and answered`);
+    if ((forms.get(name) ?? form) !== form)
+      throw new Error(`${name} is both a request and a response`);
     if (known !== undefined && Object.keys(known).length !== fields.length) {
       throw new Error(`${name} has other fields where another path binds them`);
     }
     if (!forms.has(name)) {
       forms.set(name, form);
       const isNeeded = (it: DescField) =>
-        form === "answer" || isRequired(rulesOf(it, options, registry));
+        form === "response" || isRequired(rulesOf(it, options, registry));
       const required = fields.filter(isNeeded).map((it) => it.name);
       components[name] = {
         type: "object",
@@ -120,8 +121,8 @@ function componentName(typeName: string): string {
 }
 
 /**
- * Whether an answer may go without the field, as far as its type says; a rule can require it. The
- * data of an answer is always there.
+ * Whether a response may go without the field, as far as its type says; a rule can require it. The
+ * data of a response is always there.
  */
 function mayBeUnset(field: DescField): boolean {
   if (field.fieldKind !== "message") return field.proto.proto3Optional;
@@ -169,13 +170,13 @@ function scalarSchema(scalar: ScalarType): Json {
 function enumSchema(desc: DescEnum): Json {
   const names = enumNames(desc);
   const { description } = descriptionOf(desc);
-  const said = desc.values.flatMap((value) => {
+  const lines = desc.values.flatMap((value) => {
     const { description: text } = descriptionOf(value);
     return text === undefined || value.number === 0
       ? []
       : [`- \`${names.get(value.number)}\`: ${text}`];
   });
-  const text = [description, said.join("\n")].filter(Boolean).join("\n\n");
+  const text = [description, lines.join("\n")].filter(Boolean).join("\n\n");
   return {
     type: "string",
     enum: [...names.values()],

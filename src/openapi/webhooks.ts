@@ -28,8 +28,8 @@ const RESPONSES: Json = {
 /** The events that are sent to webhooks, by type, as the rules of `Event` name them. */
 export function webhooksOf(registry: Registry, schemas: Schemas): Json {
   const desc = registry.getMessage("shipments.v1.Event")!;
-  const types = schemas.field(desc.field["type"]!, "answer") as { enum: readonly string[] };
-  const event = schemas.message(desc, "answer");
+  const types = schemas.field(desc.field["type"]!, "response") as { enum: readonly string[] };
+  const event = schemas.message(desc, "response");
   const webhook = (type: string): Json => ({
     post: {
       operationId: `receive${type.replace(/(^|[._])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase())}`,

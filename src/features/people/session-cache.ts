@@ -8,13 +8,13 @@ import { hashKey } from "../../domain/secret-key.ts";
 import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 
-/** For how long what a session stands for is remembered, in milliseconds; and how many of them. */
-const REMEMBER_MS = 1_000;
-const MAX_REMEMBERED = 10_000;
+/** How long a look-up is cached, in milliseconds; and how many are. */
+const CACHE_MS = 1_000;
+const MAX_CACHED = 10_000;
 
 /** A session that has not ended, and what its person may do. */
 interface FoundSession extends SignedInPerson {
-  /** In the workspace that was asked for; null for no member. */
+  /** In the workspace that the call names; null for no member. */
   readonly memberRole: MemberRole | null;
   readonly suspended: boolean;
   readonly operatorId: number | null;
@@ -22,41 +22,42 @@ interface FoundSession extends SignedInPerson {
   readonly operatorRole: OperatorRole | null;
 }
 
-/** Tells who has signed in, mostly from memory. */
+/** Finds who has signed in, mostly from memory. */
 export interface SessionCache extends SessionLookup {
-  /** Forgets all, once a session has ended or a role has changed here, so that it counts at once. */
+  /** Evicts all, once a session has ended or a role has changed here, so that it counts at once. */
   forgetAll(): void;
 }
 
 /**
- * Builds the look-up of sessions. What it finds is remembered for a second, so that a session that was
- * ended, or a role that was changed, is known everywhere within that.
+ * Builds the look-up of sessions. What it finds, refusals too, is cached for a second from the start of
+ * the look-up, so that a session that was ended, or a role that was changed, is known everywhere within
+ * that. By lru-cache's `fetchMethod` it would be from the end, and neither refusals nor misses would be.
  */
 export function createSessionCache(em: EntityManager): SessionCache {
-  const remembered = new LRUCache<string, Promise<Caller | undefined>>({
-    max: MAX_REMEMBERED,
-    ttl: REMEMBER_MS,
+  const cached = new LRUCache<string, Promise<Caller | undefined>>({
+    max: MAX_CACHED,
+    ttl: CACHE_MS,
   });
   return {
     find(token, audience, workspace) {
-      const asked = { token, audience, workspace: readWorkspaceId(workspace) };
-      const key = `${token} ${audience} ${asked.workspace}`;
-      const known = remembered.get(key);
+      const lookUp = { token, audience, workspace: parseWorkspaceId(workspace) };
+      const key = `${token} ${audience} ${lookUp.workspace}`;
+      const known = cached.get(key);
       if (known !== undefined) return known;
-      const finding = findCaller(em.fork(), asked);
-      remembered.set(key, finding);
-      // What the database could not say is nobody's answer but of those who wait for it.
+      const finding = findCaller(em.fork(), lookUp);
+      cached.set(key, finding);
+      // Database errors are not cached.
       finding.catch((error: unknown) => {
-        if (!(error instanceof Refusal)) remembered.delete(key);
+        if (!(error instanceof Refusal)) cached.delete(key);
       });
       return finding;
     },
-    forgetAll: () => remembered.clear(),
+    forgetAll: () => cached.clear(),
   };
 }
 
-/** What a session is to stand for. */
-interface Asked {
+/** What a call comes with. */
+interface LookUp {
   readonly token: string;
   readonly audience: Audience;
   /** 0 for one that no workspace has as its id; undefined when none is named. */
@@ -65,7 +66,7 @@ interface Asked {
 
 async function findCaller(
   em: EntityManager,
-  { token, audience, workspace: workspaceId }: Asked,
+  { token, audience, workspace: workspaceId }: LookUp,
 ): Promise<Caller | undefined> {
   const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
   if (found === undefined) return undefined;
@@ -138,7 +139,7 @@ const FIND = `
     and session.last_seen_at > now() - interval '12 hours'`;
 
 /** The id of a workspace as a header names it; 0 when no workspace can have it. */
-function readWorkspaceId(workspace: string | undefined): number | undefined {
+function parseWorkspaceId(workspace: string | undefined): number | undefined {
   if (workspace === undefined) return undefined;
   return /^[1-9]\d{0,14}$/.test(workspace) ? Number(workspace) : 0;
 }
