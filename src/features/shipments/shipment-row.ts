@@ -23,25 +23,24 @@ export const CUSTOMER_OF_SHIPMENT = `lateral (
     where customer.workspace_id = s.workspace_id and customer.id = s.customer_id limit 1
   ) as c on true`;
 
-/** Copied for each row: as properties are added to an object one by one, V8 makes it a slow one. */
-const BLANK: Readonly<Record<string, unknown>> = JSON.parse(
-  JSON.stringify(
-    Object.fromEntries(
-      [...COLUMNS, { property: "customer" }].map(({ property }) => [property, null]),
-    ),
-  ),
-);
-
 /** The row of what was selected as `SHIPMENT_COLUMN`. */
 export function shipmentRow(column: string): ShipmentRow {
-  const values = JSON.parse(column) as unknown[];
-  const row = { ...BLANK };
-  COLUMNS.forEach(({ property, isTime }, i) => {
-    row[property] = isTime ? toDate(values[i] as number | null) : values[i];
-  });
-  row["customer"] = values[COLUMNS.length];
-  return row as unknown as ShipmentRow;
+  return rowOf(JSON.parse(column) as unknown[], toDate);
 }
+
+/**
+ * An object literal, compiled from the columns: a loop that sets one property after the other takes 1 µs
+ * longer for each row, 5 % of what a list of 25 costs.
+ */
+// oxlint-disable-next-line typescript/no-implied-eval -- of names of columns alone
+const rowOf = new Function(
+  "values",
+  "toDate",
+  `return {
+    ${COLUMNS.map(({ property, isTime }, i) => `${property}: ${isTime ? `toDate(values[${i}])` : `values[${i}]`}`).join(", ")},
+    customer: values[${COLUMNS.length}],
+  }`,
+) as (values: readonly unknown[], toTime: typeof toDate) => ShipmentRow;
 
 /** Of seconds as PostgreSQL gives them; times are stored in whole milliseconds. */
 function toDate(seconds: number | null): Date | null {
