@@ -83,7 +83,9 @@ test("a scheduled version is loaded before its time, in use from its time on, an
   });
   expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 1]);
   expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 1 });
-  await client.query("update tariff_version set effective_at = now() where version = 2");
+  await client.query(
+    "update tariff_version set effective_at = date_trunc('milliseconds', now()) where version = 2",
+  );
   expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 2 });
   expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 2]);
   // Transactions that have read the version before as in force still price by it.

@@ -98,11 +98,10 @@ test("a copy of a version that there is not is refused, and makes no draft", asy
 });
 
 test("there are 50 drafts at most, also when many are added at the same time", async () => {
-  const added = await Promise.all(
-    Array.from({ length: 53 }, (_, i) =>
-      drafts.call("POST", "tariff_drafts", { name: `Draft ${i}` }),
-    ),
-  );
+  const add = (i: number) => drafts.call("POST", "tariff_drafts", { name: `Draft ${i}` });
+  const added = [];
+  while (added.length < 45) added.push(await add(added.length));
+  added.push(...(await Promise.all([45, 46, 47, 48, 49, 50, 51, 52].map(add))));
   expect(added.filter(({ status }) => status === 201)).toHaveLength(50);
   const text = "There are 50 drafts, and no more fit; delete one.";
   const full = { status: 422, body: { message: text, errors: { tariff_draft: [text] } } };

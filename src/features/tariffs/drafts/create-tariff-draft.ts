@@ -4,7 +4,7 @@ import {
   type CreateTariffDraftResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
-import { runSlowStatement } from "../../../db/statement.ts";
+import { runSlowStatement, runStatement } from "../../../db/statement.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
@@ -59,7 +59,7 @@ export function createTariffDraft(
 }
 
 async function assertRoomForDraft(tx: EntityManager): Promise<void> {
-  await tx.execute("select pg_advisory_xact_lock(?)", [DRAFTS_LOCK]);
+  await runStatement(tx, "select pg_advisory_xact_lock($1)", [DRAFTS_LOCK]);
   if ((await tx.count(TariffDraft)) < MAX_TARIFF_DRAFTS) return;
   throw refuse("TARIFF_DRAFT_LIMIT");
 }

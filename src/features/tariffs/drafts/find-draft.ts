@@ -1,5 +1,6 @@
 import type { EntityManager } from "../../../db/orm.ts";
 import { readRecordId } from "../../../db/record-id.ts";
+import { runStatement } from "../../../db/statement.ts";
 import { refuse, type Refusal } from "../../../domain/refusal.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
@@ -27,7 +28,7 @@ export async function findDraftIfAny(
   const draft = readRecordId(id);
   if (draft === undefined) return null;
   if (lock !== undefined)
-    await em.execute("select from tariff_draft where id = ? for update", [draft]);
+    await runStatement(em, "select from tariff_draft where id = $1 for update", [draft]);
   return em.findOne(TariffDraft, { id: draft });
 }
 

@@ -1,5 +1,6 @@
 import { announceChange } from "../../../db/change-feed.ts";
 import type { EntityManager } from "../../../db/orm.ts";
+import { runStatement } from "../../../db/statement.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import {
   loadScheduledVersion,
@@ -23,7 +24,7 @@ export interface NewVersion {
 
 /** Has one publisher at a time, until the transaction ends. */
 export async function lockPublishing(tx: EntityManager): Promise<void> {
-  await tx.execute("select pg_advisory_xact_lock(?)", [PUBLISH_LOCK]);
+  await runStatement(tx, "select pg_advisory_xact_lock($1)", [PUBLISH_LOCK]);
 }
 
 /**
