@@ -6,7 +6,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { success_status } from "../../gen/shipments/v1/options_pb.js";
-import { EVENT_TYPES } from "../../src/domain/event-type.ts";
+import { EVENT_TYPES } from "../../src/domain/shipment/event-type.ts";
 import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
 import { describedMethods } from "../support/described-services.ts";
 

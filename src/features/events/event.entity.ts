@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import type { EventType } from "../../domain/event-type.ts";
+import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**

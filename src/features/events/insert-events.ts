@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { columnsOf, insertSql, type Row, rowsJson } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import type { EventType } from "../../domain/event-type.ts";
+import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Event } from "./event.entity.ts";
 
 /** What an event is about. */

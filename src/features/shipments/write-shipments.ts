@@ -3,7 +3,7 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { columnsOf, insertSql, rowsJson } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { shipmentEventTypes } from "../../domain/event-type.ts";
+import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import {
   customersJson,

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import type { EventType } from "../../domain/event-type.ts";
+import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Webhook } from "./webhook.entity.ts";
 

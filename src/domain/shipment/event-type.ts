@@ -1,4 +1,4 @@
-import type { ShipmentState } from "./shipment/shipment-state.ts";
+import type { ShipmentState } from "./shipment-state.ts";
 
 /** What can happen in a workspace. */
 export const EVENT_TYPES = [

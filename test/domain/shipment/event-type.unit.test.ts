@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { EVENT_TYPES, shipmentEventTypes } from "../../src/domain/event-type.ts";
-import { BOOKED, type ShipmentState } from "../../src/domain/shipment/shipment-state.ts";
+import { EVENT_TYPES, shipmentEventTypes } from "../../../src/domain/shipment/event-type.ts";
+import { BOOKED, type ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
 
 const state = (text: string): ShipmentState => {
   const [status, paymentStatus] = text.split(" ");
@@ -25,11 +25,11 @@ test("a new booking writes shipment.created", () => {
 });
 
 test("the protocol and the code name the same types", async () => {
-  const { ListEventsRequestSchema } = await import("../../gen/shipments/v1/event_service_pb.js");
+  const { ListEventsRequestSchema } = await import("../../../gen/shipments/v1/event_service_pb.js");
   const { CreateWebhookRequestSchema } =
-    await import("../../gen/shipments/v1/webhook_service_pb.js");
+    await import("../../../gen/shipments/v1/webhook_service_pb.js");
   const { getOption } = await import("@bufbuild/protobuf");
-  const { field } = await import("../../gen/buf/validate/validate_pb.js");
+  const { field } = await import("../../../gen/buf/validate/validate_pb.js");
   const named = (schema: typeof ListEventsRequestSchema | typeof CreateWebhookRequestSchema) => {
     const rules = getOption(
       schema.fields.find((it) => it.name === "types")!,
