@@ -1,9 +1,14 @@
 import { z } from "zod";
 import { trustedProxiesFault } from "../pipeline/client-address.ts";
-import { ConfigError, parseVariables } from "./config-error.ts";
+import {
+  ConfigError,
+  parseVariables,
+  readTracing,
+  TRACING_VARIABLES,
+  type TracingConfig,
+} from "./tracing-config.ts";
 import { databaseUrlFault } from "../db/database-url.ts";
 import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
-import { readTracing, TRACING_VARIABLES, type TracingConfig } from "./tracing-config.ts";
 
 /** How the process is set up, read once from its environment. */
 export interface Config {

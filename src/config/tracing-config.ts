@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { parseVariables } from "./config-error.ts";
 
 const SAMPLERS = [
   "always_on",
@@ -106,4 +105,19 @@ function isHttpUrl(given: string): boolean {
 function isRatio(given: string): boolean {
   const ratio = Number(given);
   return ratio >= 0 && ratio <= 1;
+}
+
+/** What is wrong with the environment, said variable by variable. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads variables by their schema.
+ *
+ * @throws ConfigError that names every variable at fault, one a line
+ */
+export function parseVariables<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  const faults = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new ConfigError(faults.join("\n"));
 }

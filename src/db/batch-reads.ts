@@ -1,7 +1,6 @@
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
-import { createSemaphore } from "./semaphore.ts";
-import { settledOrAfter } from "./settled-or-after.ts";
+import { createSemaphore, settledOrAfter } from "./semaphore.ts";
 
 /** How many keys one statement reads at most. */
 const MAX_KEYS = 100;

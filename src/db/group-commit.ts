@@ -14,8 +14,7 @@ import {
 } from "./group-queue.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
-import { createSemaphore, type Semaphore } from "./semaphore.ts";
-import { settledOrAfter } from "./settled-or-after.ts";
+import { createSemaphore, type Semaphore, settledOrAfter } from "./semaphore.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
 /** How many groups are written at a time: one does its work while the other is committed. */

@@ -33,3 +33,26 @@ export async function runSlowStatement<Row>(
   await runStatement(tx, `set local statement_timeout = ${SLOW_TIMEOUT_MS}`);
   return runStatement<Row>(tx, sql, values);
 }
+
+/** How many rows one statement deletes, so that no transaction grows long. */
+const BATCH = 1_000;
+
+/**
+ * Deletes rows in batches. Replicas that delete the same at the same time share the work where the
+ * statement skips rows that are locked.
+ *
+ * @param sql returns a row for each that it deletes; its last parameter is how many those are at most
+ * @returns how many it deleted
+ */
+export async function deleteInBatches(
+  em: EntityManager,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const { length } = await runStatement(em, sql, [...values, BATCH]);
+    count += length;
+    if (length < BATCH) return count;
+  }
+}

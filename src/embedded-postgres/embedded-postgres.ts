@@ -5,7 +5,7 @@ import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { findPostmaster, type Postmaster, stopPostmaster } from "./postmaster.ts";
 import { assertProgramsInstalled } from "./programs.ts";
 import { HOST, startPostgres, type StartOptions } from "./start-postgres.ts";
-import { until } from "./until.ts";
+import { until } from "./attempt.ts";
 
 /** A share in a running PostgreSQL: a connection, so it vanishes with the process that has it. */
 export interface Lease {

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { attempt } from "./attempt.ts";
-import { until } from "./until.ts";
+import { attempt, until } from "./attempt.ts";
 
 /** A running PostgreSQL, as its postmaster.pid describes it. */
 export interface Postmaster {

@@ -5,12 +5,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { accountFor } from "./account.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, until } from "./attempt.ts";
 import { haveCluster } from "./cluster.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { findPostmaster, removeRemains } from "./postmaster.ts";
 import { commandOn, type Programs, programsFor } from "./programs.ts";
-import { until } from "./until.ts";
 
 export interface StartOptions {
   /** False gives up surviving a crash of the whole machine, for speed in tests. Default true. */

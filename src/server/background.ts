@@ -7,7 +7,7 @@ import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
-import { createReplicaHeartbeat } from "../features/reports/replica-heartbeat.ts";
+import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {

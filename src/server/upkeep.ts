@@ -6,8 +6,8 @@ import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/stored-responses.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
-import { purgeReports } from "../features/reports/purge-reports.ts";
-import { purgeDeliveries } from "../features/webhooks/purge-deliveries.ts";
+import { purgeReports } from "../features/reports/usage-counter.ts";
+import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
 

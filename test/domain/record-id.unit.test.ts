@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readRecordId } from "../../src/db/record-id.ts";
+import { readRecordId } from "../../src/db/columns.ts";
 
 test.each([
   [1n, 1],

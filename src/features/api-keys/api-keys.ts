@@ -1,8 +1,12 @@
-import type { ApiKey as ApiKeyMessage, ApiKeyScope } from "../../../gen/shipments/v1/api_key_pb.js";
+import {
+  type ApiKey as ApiKeyMessage,
+  ApiKeyScope,
+  ApiKeySchema,
+} from "../../../gen/shipments/v1/api_key_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { MAX_API_KEYS, MAX_WORKING_API_KEYS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { KeyScope } from "../../domain/roles.ts";
+import { type KeyScope, KEY_SCOPES } from "../../domain/roles.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import {
@@ -16,8 +20,9 @@ import {
   pickKey,
 } from "../credentials/secret-keys.ts";
 import { lockWorkspace } from "../workspaces/workspace.entity.ts";
-import { apiKeyMessage, scopeOf } from "./api-key-message.ts";
 import { ApiKey } from "./api-key.entity.ts";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 // What a workspace and the platform's operators do with its keys alike, in the transaction of their
 // call, with the row of the workspace locked.
@@ -211,4 +216,33 @@ function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): v
     : `${MAX_WORKING_API_KEYS} keys that work, with those that are to end`;
   const text = `The workspace has ${keys}, and no more fit: revoke one first.`;
   throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
+}
+
+const SCOPE: Readonly<Record<KeyScope, ApiKeyScope>> = {
+  read_only: ApiKeyScope.READ_ONLY,
+  full: ApiKeyScope.FULL,
+};
+
+/** The stored name of a scope that a caller sends; undefined when it sends none. */
+export function scopeOf(sent: ApiKeyScope | undefined): KeyScope | undefined {
+  return KEY_SCOPES.find((scope) => SCOPE[scope] === sent);
+}
+
+/**
+ * A key as callers see it, without its secret.
+ *
+ * @param currentId the id of the key that the call came with, if it is a workspace's call
+ */
+export function apiKeyMessage(key: ApiKey, currentId?: string): ApiKeyMessage {
+  const { id, name, scope, last4, createdAt, lastUsedAt, endsAt } = key;
+  return create(ApiKeySchema, {
+    id,
+    name: name ?? undefined,
+    last4,
+    createdAt: timestampFromDate(createdAt),
+    lastUsedAt: lastUsedAt ? timestampFromDate(lastUsedAt) : undefined,
+    endsAt: endsAt ? timestampFromDate(endsAt) : undefined,
+    current: id === currentId,
+    scope: SCOPE[scope as KeyScope],
+  });
 }

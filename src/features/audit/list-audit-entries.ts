@@ -3,15 +3,18 @@ import {
   ListAuditEntriesResponseSchema,
   type ListAuditEntriesRequestValid,
   type ListAuditEntriesResponse,
+  AuditActorKind,
+  AuditEntrySchema,
+  type AuditEntry as AuditEntryMessage,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
-import { auditEntryMessage } from "./audit-entry-message.ts";
-import { AuditEntry } from "./audit-entry.entity.ts";
+import { AuditEntry, type AuditActorName } from "./audit-entry.entity.ts";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 /**
  * Lists administrative changes that pass all given filters, newest first, or those after an entry,
@@ -119,4 +122,38 @@ function entriesQuery(
     query.andWhere(`(entry.created_at, entry.id) ${isNext} (?, ?)`, [new Date(createdAtMs), id]);
   }
   return query.orderBy({ createdAt: order, id: order }).limit(limit);
+}
+
+const ACTOR: Readonly<Record<AuditActorName, AuditActorKind>> = {
+  operator: AuditActorKind.OPERATOR,
+  command_line: AuditActorKind.COMMAND_LINE,
+  api_key: AuditActorKind.API_KEY,
+  service: AuditActorKind.SERVICE,
+  person: AuditActorKind.PERSON,
+};
+
+/** An entry of the audit log as callers see it. */
+export function auditEntryMessage(entry: AuditEntry): AuditEntryMessage {
+  return create(AuditEntrySchema, {
+    id: BigInt(entry.id),
+    createdAt: timestampFromDate(entry.createdAt),
+    actor: {
+      kind: ACTOR[entry.actor as AuditActorName],
+      name: entry.actorName,
+      operator: messageId(entry.operatorId),
+    },
+    action: entry.action,
+    subject: entry.subject,
+    workspace: messageId(entry.workspaceId),
+    changes: entry.changes.map(({ field, before, after }) => ({
+      field,
+      before: before ?? undefined,
+      after: after ?? undefined,
+    })),
+    requestId: entry.requestId ?? undefined,
+  });
+}
+
+function messageId(id: number | null | undefined): bigint | undefined {
+  return id === null || id === undefined ? undefined : BigInt(id);
 }

@@ -1,7 +1,7 @@
 import { raw, sql } from "@mikro-orm/postgresql";
 import { announceChange } from "../../db/change-feed.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import {
   createKeyId,
@@ -165,9 +165,6 @@ export async function evictKeys(tx: EntityManager, table: KeyTable, owner: numbe
   await announceChange(tx);
 }
 
-/** How many keys one statement deletes, so that no transaction grows long. */
-const BATCH = 1_000;
-
 /**
  * Deletes the keys that ended more than 90 days ago, by the database's clock. Replicas that purge at
  * the same time share the work.
@@ -177,18 +174,13 @@ const BATCH = 1_000;
 export async function purgeKeys(em: EntityManager): Promise<number> {
   let count = 0;
   for (const table of KEY_TABLES) {
-    let purged: unknown[];
-    do {
-      purged = await runStatement(
-        em.fork(),
-        `delete from ${table} where hash in (
-           select hash from ${table} where ends_at < now() - interval '90 days'
-           order by ends_at limit $1 for update skip locked
-         ) returning 1`,
-        [BATCH],
-      );
-      count += purged.length;
-    } while (purged.length === BATCH);
+    count += await deleteInBatches(
+      em,
+      `delete from ${table} where hash in (
+         select hash from ${table} where ends_at < now() - interval '90 days'
+         order by ends_at limit $1 for update skip locked
+       ) returning 1`,
+    );
   }
   return count;
 }

@@ -1,5 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
+import type { Customer as CustomerMessage } from "../../../gen/shipments/v1/customer_pb.js";
+import { columnsOf, type Row } from "../../db/columns.ts";
 
 /**
  * What names are searched by: all of it, and its last word where there are several, in lower case and in
@@ -45,3 +47,29 @@ export const Customer = defineEntity({
 });
 
 export type Customer = InferEntity<typeof Customer>;
+
+/** A customer as shipments have it. */
+export type CustomerRow = Row<Customer, "workspace" | "emailLower" | "createdAt">;
+
+const COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
+
+/** What to select for a `CustomerRow`, as JSON, from the table or what stands for it. */
+export function customerJson(table: string): string {
+  return `json_build_object(${COLUMNS.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
+}
+
+/** A customer as callers see it. */
+export function customerMessage({
+  id,
+  name,
+  email,
+  idNumber,
+}: Pick<Customer, keyof CustomerRow>): CustomerMessage {
+  return {
+    $typeName: "shipments.v1.Customer",
+    id: BigInt(id),
+    name,
+    email,
+    idNumber: idNumber ?? undefined,
+  };
+}

@@ -5,12 +5,11 @@ import {
   GetCustomerResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { customerMessage } from "./customer-row.ts";
-import { Customer } from "./customer.entity.ts";
+import { customerMessage, Customer } from "./customer.entity.ts";
 
 /**
  * Gives one customer of the workspace.

@@ -1,6 +1,5 @@
 import { columnsOf, insertSql, type Row, rowsJson } from "../../db/columns.ts";
-import type { CustomerRow } from "./customer-row.ts";
-import { Customer } from "./customer.entity.ts";
+import { type CustomerRow, Customer } from "./customer.entity.ts";
 
 /** The customer of a booking, as the request names it and as the database has it. */
 export interface BookedCustomer {

@@ -8,8 +8,15 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
-import { customerJson, customerMessage, type CustomerRow } from "./customer-row.ts";
-import { Customer, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
+import {
+  customerJson,
+  customerMessage,
+  type CustomerRow,
+  Customer,
+  HAS_WORDS,
+  LAST_WORD_KEY,
+  NAME_KEY,
+} from "./customer.entity.ts";
 
 /**
  * Lists customers of the workspace, newest first, or those with an email in whatever case; or by the

@@ -10,7 +10,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { customerMessage } from "./customer-row.ts";
+import { customerMessage } from "./customer.entity.ts";
 import { findCustomer } from "./get-customer.ts";
 import { foldEmail } from "./link-customers.ts";
 

@@ -4,7 +4,7 @@ import { runStatement } from "../../db/statement.ts";
 import { readPageToken, writePageToken } from "../../pipeline/page.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { Event } from "./event.entity.ts";
-import { isEventNumber, isSubject } from "./event-id.ts";
+import { isEventNumber, isSubject } from "./event-message.ts";
 
 /** A position in a workspace's feed: the sort key of the event before it. */
 export type FeedPosition = Pick<Event, "transaction" | "subject" | "number">;

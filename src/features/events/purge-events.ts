@@ -1,8 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
-
-/** How many events one statement deletes, so that no transaction grows long. */
-const BATCH = 1_000;
+import { deleteInBatches, runStatement } from "../../db/statement.ts";
 
 /**
  * Workspaces whose oldest event is too old. For each, the index of the feed gives that event, so
@@ -19,12 +16,12 @@ const WORKSPACES_WITH_OLD_EVENTS = `
 const PURGE = `
   with oldest as (
     select subject, number, created_at from event where workspace_id = $1
-    order by transaction, subject, number limit $2
+    order by transaction, subject, number limit $3
   )
   delete from event using oldest
   where event.workspace_id = $1 and event.subject = oldest.subject
     and event.number = oldest.number
-    and oldest.created_at < now() - make_interval(days => $3::int)
+    and oldest.created_at < now() - make_interval(days => $2::int)
   returning 1`;
 
 /**
@@ -39,11 +36,7 @@ export async function purgeEvents(em: EntityManager, retentionDays: number): Pro
     retentionDays,
   ]);
   for (const { id } of workspaces) {
-    let deleted: number;
-    do {
-      deleted = (await runStatement(em, PURGE, [id, BATCH, retentionDays])).length;
-      count += deleted;
-    } while (deleted === BATCH);
+    count += await deleteInBatches(em, PURGE, [id, retentionDays]);
   }
   return count;
 }

@@ -8,7 +8,7 @@ import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { describeActor } from "../audit/record-change.ts";
 import { findOrInsertPerson, insertSignInLink } from "../people/sign-in.ts";
-import { assertSelfOrOwner, changeOperator } from "./change-operator.ts";
+import { assertSelfOrOwner, changeOperator } from "./operators.ts";
 
 /**
  * Gives an operator that is a person a link to sign in by.

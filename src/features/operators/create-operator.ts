@@ -8,9 +8,15 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { assertEmailFree, emailMissingError, lockOperators } from "./change-operator.ts";
+import {
+  assertEmailFree,
+  emailMissingError,
+  lockOperators,
+  kindOf,
+  loadOperatorMessage,
+  roleOf,
+} from "./operators.ts";
 import { insertOperatorKey } from "./operator-keys.ts";
-import { kindOf, loadOperatorMessage, roleOf } from "./operator-message.ts";
 import { Operator } from "./operator.entity.ts";
 
 /**

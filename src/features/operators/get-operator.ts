@@ -5,8 +5,7 @@ import {
   type GetOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { findOperator } from "./change-operator.ts";
-import { loadOperatorMessage } from "./operator-message.ts";
+import { findOperator, loadOperatorMessage } from "./operators.ts";
 
 /**
  * Gives one operator, revoked or not.

@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
-import { loadOperatorMessage } from "./operator-message.ts";
+import { loadOperatorMessage } from "./operators.ts";
 
 /**
  * Gives the operator whose key the call carries.

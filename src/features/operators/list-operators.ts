@@ -7,7 +7,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
-import { operatorMessage } from "./operator-message.ts";
+import { operatorMessage } from "./operators.ts";
 import { Operator } from "./operator.entity.ts";
 
 /**

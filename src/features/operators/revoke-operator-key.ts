@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { assertNotLast, expireKeys, pickKey } from "../credentials/secret-keys.ts";
-import { assertSelfOrOwner, changeOperator } from "./change-operator.ts";
+import { assertSelfOrOwner, changeOperator } from "./operators.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 
 /**

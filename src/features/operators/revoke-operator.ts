@@ -9,7 +9,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { expireKeys } from "../credentials/secret-keys.ts";
 import { endSignInsOfOperator } from "../people/end-sign-ins.ts";
-import { assertAnotherOwner, changeOperator } from "./change-operator.ts";
+import { assertAnotherOwner, changeOperator } from "./operators.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 import { Operator } from "./operator.entity.ts";
 

@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { expireKeys, overlapSecondsOf, pickKey } from "../credentials/secret-keys.ts";
-import { assertSelfOrOwner, changeOperator } from "./change-operator.ts";
+import { assertSelfOrOwner, changeOperator } from "./operators.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
 import { insertOperatorKey, loadWorkingKeys, MAX_OPERATOR_KEYS } from "./operator-keys.ts";
 

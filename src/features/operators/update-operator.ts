@@ -13,8 +13,8 @@ import {
   assertEmailFree,
   changeOperator,
   emailMissingError,
-} from "./change-operator.ts";
-import { roleOf } from "./operator-message.ts";
+  roleOf,
+} from "./operators.ts";
 import { Operator } from "./operator.entity.ts";
 
 /**

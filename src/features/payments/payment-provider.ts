@@ -2,7 +2,7 @@ import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import type { ShipmentDeps } from "../shipments/change-shipment.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
 /** A payment that a caller claims was made. */

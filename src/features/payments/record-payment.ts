@@ -14,9 +14,13 @@ import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { type NewPayment, paymentMessage } from "./payment-message.ts";
 import type { PaymentDeps } from "./payment-provider.ts";
 import { Payment } from "./payment.entity.ts";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  PaymentSchema,
+  type Payment as PaymentMessage,
+} from "../../../gen/shipments/v1/payment_pb.js";
 
 /**
  * Records that a shipment was paid: a pending one then awaits its pickup; the payment of one that
@@ -89,4 +93,20 @@ async function insertPayment(
 ): Promise<void> {
   const row = { ...payment, workspace, shipment: reference };
   await runStatement(tx, INSERT, [rowsJson(COLUMNS, [row])]);
+}
+
+/** A payment that is not refunded. */
+export type NewPayment = Pick<Payment, "provider" | "amountMinor" | "currency" | "paidAt">;
+
+/** A payment as callers see it, with its amount in major units. */
+export function paymentMessage(
+  payment: NewPayment & Partial<Pick<Payment, "refundedAt">>,
+): PaymentMessage {
+  return create(PaymentSchema, {
+    provider: payment.provider,
+    amount: toMajor(payment.amountMinor, payment.currency),
+    currency: payment.currency,
+    paidAt: timestampFromDate(payment.paidAt),
+    refundedAt: payment.refundedAt ? timestampFromDate(payment.refundedAt) : undefined,
+  });
 }

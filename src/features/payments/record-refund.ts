@@ -8,7 +8,7 @@ import {
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { paymentMessage } from "./payment-message.ts";
+import { paymentMessage } from "./record-payment.ts";
 import type { PaymentDeps } from "./payment-provider.ts";
 import { Payment } from "./payment.entity.ts";
 

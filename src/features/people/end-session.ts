@@ -5,7 +5,7 @@ import {
   type EndSessionResponse,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
 import { Session } from "./session.entity.ts";

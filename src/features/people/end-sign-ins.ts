@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 
 /** Ends the session with a token; whether there was one. */
@@ -55,9 +55,6 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
   }
 }
 
-/** How many rows one statement deletes, so that no transaction grows long. */
-const BATCH = 1_000;
-
 /** What has ended: by when, and, for sessions, because nobody used them. */
 const ENDED = {
   sign_in_link: "ends_at < now()",
@@ -69,18 +66,12 @@ const ENDED = {
 export async function purgeSignIns(em: EntityManager): Promise<number> {
   let count = 0;
   for (const [table, ended] of Object.entries(ENDED)) {
-    let deleted: number;
-    do {
-      const rows = await runStatement(
-        em.fork(),
-        `delete from ${table} where hash in (
-           select hash from ${table} where ${ended} limit $1 for update skip locked)
-         returning 1`,
-        [BATCH],
-      );
-      deleted = rows.length;
-      count += deleted;
-    } while (deleted === BATCH);
+    count += await deleteInBatches(
+      em,
+      `delete from ${table} where hash in (
+         select hash from ${table} where ${ended} limit $1 for update skip locked)
+       returning 1`,
+    );
   }
   return count;
 }

@@ -15,8 +15,9 @@ import {
   overviewMessage,
   type BookedOnDay,
   type QuotesOnDay,
-} from "./overview-message.ts";
-import { parseReportDays, type ReportDays } from "./report-days.ts";
+  parseReportDays,
+  type ReportDays,
+} from "./overview.ts";
 import type { ReportCache } from "./report-cache.ts";
 
 const BOOKED = `

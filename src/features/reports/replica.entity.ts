@@ -1,4 +1,8 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 
 /**
  * A process that serves calls. It writes every 5 seconds that it is there, and deletes its row when it
@@ -22,3 +26,28 @@ export const Replica = defineEntity({
 });
 
 export type Replica = InferEntity<typeof Replica>;
+
+const BEAT = `
+  insert into replica (id, host_name, version, node_version, started_at, seen_at)
+  values ($1, $2, $3, $4, now() - make_interval(secs => $5), now())
+  on conflict (id) do update set seen_at = greatest(replica.started_at, now())`;
+
+/**
+ * Says that this process is there, for `GetHealth`. Both functions reject with the database's error.
+ *
+ * @param version of the service
+ */
+export function createReplicaHeartbeat(em: EntityManager, version: string) {
+  const id = randomUUID();
+  const startedMs = performance.now();
+  return {
+    async beat(): Promise<void> {
+      const seconds = (performance.now() - startedMs) / 1_000;
+      await runStatement(em, BEAT, [id, hostname(), version, process.versions.node, seconds]);
+    },
+    /** Says that the process ends. */
+    async end(): Promise<void> {
+      await runStatement(em, "delete from replica where id = $1", [id]);
+    },
+  };
+}

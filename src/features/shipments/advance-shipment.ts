@@ -6,8 +6,7 @@ import {
   type AdvanceShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Call } from "../../pipeline/call.ts";
-import { applyTrigger } from "./change-shipment.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
+import { applyTrigger, type ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
 /**

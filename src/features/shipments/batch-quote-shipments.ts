@@ -11,7 +11,7 @@ import {
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { quoteShipment } from "./quote-shipment.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
 
 /** Prices many routes independently: the errors of a route are in its own result. */
 export function batchQuoteShipments(

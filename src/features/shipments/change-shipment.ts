@@ -2,14 +2,16 @@ import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
+import { lockShipments, shipmentNotFoundError, type FindShipment } from "./find-shipment.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { type ChangedShipment, shipmentEvents, updateShipments } from "./write-shipments.ts";
+import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
+import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 
 /** A change of one shipment that a call asks for. */
 export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
@@ -133,4 +135,22 @@ export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): Ship
   const { next, refusal } = transition(trigger, row);
   if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
   return { ...row, ...next, updatedAt: at };
+}
+
+/** What the functions of the shipment service need. */
+export interface ShipmentDeps {
+  readonly em: EntityManager;
+  readonly createGroup: CreateGroup;
+  readonly findShipment: FindShipment;
+  readonly changeShipment: ChangeShipment;
+  readonly tariffs: TariffCache;
+  readonly now: () => Date;
+  /**
+   * Validates one route of a batch by the rules of its descriptor.
+   *
+   * @param violations the errors of decoding it, which are reported along with those of validating it
+   *
+   * @throws Refusal FIELD_INVALID
+   */
+  readonly validateQuote: (route: QuoteShipmentRequest, violations: readonly Violation[]) => void;
 }

@@ -4,7 +4,7 @@ import type {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type Quote,
 } from "../../domain/pricing/pricing.ts";
 import { fixedViolation, Refusal, refuse, type Violation } from "../../domain/refusal.ts";
-import { customerJson, type CustomerRow } from "../customers/customer-row.ts";
+import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";

@@ -9,7 +9,7 @@ import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { createReference } from "../../domain/shipment/shipment-reference.ts";
 import { BOOKED } from "../../domain/shipment/shipment-state.ts";
-import type { CustomerRow } from "../customers/customer-row.ts";
+import type { CustomerRow } from "../customers/customer.entity.ts";
 import { type BookedCustomer, linkCustomers } from "../customers/link-customers.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -20,7 +20,7 @@ import {
   priceColumns,
   loadBookingFacts,
 } from "./check-booking.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import { type ChangedShipment, insertShipments, shipmentEvents } from "./write-shipments.ts";
 

@@ -4,9 +4,8 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Call } from "../../pipeline/call.ts";
 import { LazyResponse } from "../../pipeline/rpc-response.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
-import { shipmentJson } from "./shipment-json.ts";
-import { shipmentMessage } from "./shipment-message.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
+import { shipmentJson, shipmentMessage } from "./shipment-message.ts";
 
 /**
  * Gives one shipment of the workspace.

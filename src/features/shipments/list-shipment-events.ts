@@ -4,12 +4,11 @@ import {
   type ListShipmentEventsRequestValid,
   type ListShipmentEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import { isEventNumber } from "../events/event-id.ts";
-import { eventBytes, eventMessage } from "../events/event-message.ts";
+import { isEventNumber, eventBytes, eventMessage } from "../events/event-message.ts";
 import { Event } from "../events/event.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
 
 /**
  * Lists the events of one shipment of the workspace, oldest first.

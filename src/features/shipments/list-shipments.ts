@@ -4,7 +4,7 @@ import {
   type ListShipmentsResponse,
   ListShipmentsResponseSchema,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
@@ -12,9 +12,8 @@ import { narrowState, type StateFilter } from "../../domain/shipment/shipment-st
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, jsonBytes, type Page, readPage } from "../../pipeline/page.ts";
 import { LazyResponse, type RpcResponse } from "../../pipeline/rpc-response.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
-import { shipmentJson } from "./shipment-json.ts";
-import { paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
+import { shipmentJson, paymentStatusOf, shipmentMessage, statusOf } from "./shipment-message.ts";
 import {
   CUSTOMER_OF_SHIPMENT,
   SHIPMENT_COLUMN,

@@ -1,5 +1,5 @@
 import { columnsOf, type Row } from "../../db/columns.ts";
-import { customerJson, type CustomerRow } from "../customers/customer-row.ts";
+import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { Shipment } from "./shipment.entity.ts";
 
 /** A shipment with its customer, as stored. Amounts are in minor units of the currency. */

@@ -7,16 +7,15 @@ import {
   type UpdateShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { quote, routeOf } from "../../domain/pricing/pricing.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
-import type { CustomerRow } from "../customers/customer-row.ts";
-import { Customer } from "../customers/customer.entity.ts";
+import { type CustomerRow, Customer } from "../customers/customer.entity.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
-import type { ShipmentDeps } from "./shipment-deps.ts";
+import type { ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 

@@ -12,8 +12,7 @@ import { webhookUrlFault } from "../../domain/webhook/webhook-address.ts";
 import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { WebhookDeps } from "./load-webhook.ts";
-import { webhookMessage } from "./webhook-message.ts";
+import { type WebhookDeps, webhookMessage } from "./webhooks.ts";
 import { storedSecret } from "./webhook-secrets.ts";
 import { Webhook } from "./webhook.entity.ts";
 

@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook } from "./load-webhook.ts";
+import { loadWebhook } from "./webhooks.ts";
 
 /**
  * Deletes a webhook with its deliveries and their attempts.

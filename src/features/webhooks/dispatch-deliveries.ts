@@ -1,13 +1,11 @@
 import type { Logger } from "pino";
 import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
 import type { TraceAttempt } from "../../pipeline/tracer.ts";
-import { writeEventId } from "../events/event-id.ts";
-import type { EventContent } from "../events/event-message.ts";
-import { createInFlightLimit } from "./in-flight-limits.ts";
+import { writeEventId, type EventContent } from "../events/event-message.ts";
+import { createInFlightLimit, type TakenDelivery, type WebhookQueue } from "./webhook-queue.ts";
 import type { DueDelivery, WebhookTarget } from "./load-due-deliveries.ts";
 import { changesWebhook, type DeliveryOutcome } from "./record-outcomes.ts";
 import { isSuccess, type Sender, type SendResult } from "./send-webhook.ts";
-import type { TakenDelivery, WebhookQueue } from "./webhook-queue.ts";
 import { activeSecrets } from "./webhook-secrets.ts";
 
 /** What attempts need. */

@@ -6,8 +6,7 @@ import {
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook } from "./load-webhook.ts";
-import { webhookMessage } from "./webhook-message.ts";
+import { loadWebhook, webhookMessage } from "./webhooks.ts";
 
 /**
  * Gives one webhook of the workspace.

@@ -5,14 +5,13 @@ import {
   type ListWebhookAttemptsResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook } from "./load-webhook.ts";
+import { loadWebhook, attemptMessage } from "./webhooks.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
-import { attemptMessage } from "./webhook-message.ts";
 
 /**
  * Lists the attempts at one delivery, oldest first.

@@ -8,9 +8,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook } from "./load-webhook.ts";
+import { loadWebhook, deliveryMessage, deliveryStatusOf } from "./webhooks.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
-import { deliveryMessage, deliveryStatusOf } from "./webhook-message.ts";
 
 /**
  * Lists the deliveries to a webhook, newest first.

@@ -6,7 +6,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { webhookMessage } from "./webhook-message.ts";
+import { webhookMessage } from "./webhooks.ts";
 import { Webhook } from "./webhook.entity.ts";
 
 /** Lists the workspace's webhooks, oldest first; at most `MAX_WEBHOOKS`, so without pages. */

@@ -14,11 +14,10 @@ import {
 } from "../../domain/webhook/webhook-schedule.ts";
 import { insertEvent } from "../events/insert-events.ts";
 import type { DueDelivery } from "./load-due-deliveries.ts";
-import { loadWebhook } from "./load-webhook.ts";
+import { loadWebhook, webhookMessage } from "./webhooks.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
 import { WebhookAttempt } from "./webhook-attempt.entity.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
-import { webhookMessage } from "./webhook-message.ts";
 import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 
 /** An attempt at a delivery. */

@@ -5,14 +5,13 @@ import {
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { readEventId } from "../events/event-id.ts";
+import { readEventId } from "../events/event-message.ts";
 import { announceWorkspace } from "../events/event-announcer.ts";
 import { Event } from "../events/event.entity.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
+import { loadWebhook, type WebhookDeps, deliveryMessage } from "./webhooks.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
-import { deliveryMessage } from "./webhook-message.ts";
 import type { Webhook } from "./webhook.entity.ts";
 
 /**

@@ -6,8 +6,7 @@ import {
 import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
-import { webhookMessage } from "./webhook-message.ts";
+import { loadWebhook, type WebhookDeps, webhookMessage } from "./webhooks.ts";
 import { activeSecrets, storedSecret } from "./webhook-secrets.ts";
 import type { WebhookSecret } from "./webhook.entity.ts";
 

@@ -9,8 +9,7 @@ import { insertEvent } from "../events/insert-events.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { createDelivery } from "./redeliver-event.ts";
-import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
-import { deliveryMessage, webhookMessage } from "./webhook-message.ts";
+import { loadWebhook, type WebhookDeps, deliveryMessage, webhookMessage } from "./webhooks.ts";
 
 /**
  * Sends a `webhook.test` event to a webhook.

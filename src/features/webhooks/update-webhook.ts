@@ -5,8 +5,7 @@ import {
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { loadWebhook, type WebhookDeps } from "./load-webhook.ts";
-import { webhookMessage } from "./webhook-message.ts";
+import { loadWebhook, type WebhookDeps, webhookMessage } from "./webhooks.ts";
 import { toStoredTypes, toStoredUrl } from "./create-webhook.ts";
 
 /**

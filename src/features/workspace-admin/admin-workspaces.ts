@@ -10,7 +10,7 @@ import {
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { DEFAULT_LIMITS } from "../../domain/rate-limit.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";

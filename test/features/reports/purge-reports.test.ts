@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { createOrm } from "../../../src/db/orm.ts";
-import { purgeReports } from "../../../src/features/reports/purge-reports.ts";
+import { purgeReports } from "../../../src/features/reports/usage-counter.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
 

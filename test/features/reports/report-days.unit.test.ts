@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
-import { parseReportDays } from "../../../src/features/reports/report-days.ts";
+import { parseReportDays } from "../../../src/features/reports/overview.ts";
 
 const NOW = new Date("2028-03-01T23:59:59.999Z");
 

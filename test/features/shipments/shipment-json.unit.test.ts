@@ -6,8 +6,7 @@ import {
   PAYMENT_STATUSES,
   SHIPMENT_STATUSES,
 } from "../../../src/domain/shipment/shipment-state.ts";
-import { shipmentJson } from "../../../src/features/shipments/shipment-json.ts";
-import { shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
+import { shipmentJson, shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
 import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 

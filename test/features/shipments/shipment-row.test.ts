@@ -4,8 +4,7 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
 import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
 import { createFindShipment } from "../../../src/features/shipments/find-shipment.ts";
-import { shipmentJson } from "../../../src/features/shipments/shipment-json.ts";
-import { shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
+import { shipmentJson, shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
 import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
 import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
 import {

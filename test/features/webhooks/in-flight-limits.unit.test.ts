@@ -5,7 +5,7 @@ import {
   nextWindow,
   USUAL_WINDOW,
   type AcquireAttempt,
-} from "../../../src/features/webhooks/in-flight-limits.ts";
+} from "../../../src/features/webhooks/webhook-queue.ts";
 
 test("the window of a webhook grows by one with each success, up to its limit", () => {
   expect(nextWindow(4, true)).toBe(5);

@@ -3,8 +3,8 @@ import type {
   DueDelivery,
   WebhookTarget,
 } from "../../../src/features/webhooks/load-due-deliveries.ts";
-import { MAX_WINDOW } from "../../../src/features/webhooks/in-flight-limits.ts";
 import {
+  MAX_WINDOW,
   createWebhookQueue,
   type WebhookQueue,
 } from "../../../src/features/webhooks/webhook-queue.ts";

@@ -2,14 +2,14 @@ import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { Refusal, type Violation } from "../../../domain/refusal.ts";
-import { loadAndCheckDraft } from "../tasks/draft-tasks.ts";
+import { loadAndCheckDraft } from "../tasks/tariff-tasks.ts";
 import { TOO_MUCH_MEMORY } from "../tasks/json-scan.ts";
 import {
   TaskTooLargeError,
   type CheckedDraft,
   type TariffTasks,
 } from "../tasks/run-tariff-task.ts";
-import { draftEtag } from "./find-draft.ts";
+import { draftEtag } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
 /** What the RPCs of drafts work with. */

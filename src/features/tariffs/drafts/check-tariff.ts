@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { loadVersionInForce } from "../versions/load-version.ts";
 import { checkStoredDraft, type DraftDeps } from "./check-stored-draft.ts";
-import { draftEtag, draftNotFoundError, findDraft } from "./find-draft.ts";
+import { draftEtag, draftNotFoundError, findDraft } from "./tariff-drafts.ts";
 
 /**
  * Finds everything that is wrong with a draft.

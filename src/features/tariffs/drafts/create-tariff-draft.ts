@@ -13,7 +13,7 @@ import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { versionNotFoundError } from "../versions/load-version.ts";
 import { PIECE_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
-import { auditedFees, draftMessage, withFees } from "./draft-message.ts";
+import { auditedFees, draftMessage, withFees } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /** Makes those who add drafts count one at a time. */

@@ -7,8 +7,7 @@ import type { EntityManager } from "../../../db/orm.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { removal } from "./draft-message.ts";
-import { findDraft } from "./find-draft.ts";
+import { removal, findDraft } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**

@@ -4,10 +4,10 @@ import {
   type GetTariffDraftZonesRequestValid,
   type GetTariffDraftZonesResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { readRecordId } from "../../../db/record-id.ts";
+import { readRecordId } from "../../../db/columns.ts";
 import type { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import { zonesResponse, type LoadZones } from "../versions/zones-document.ts";
-import { draftEtag, draftNotFoundError } from "./find-draft.ts";
+import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
 
 /**
  * Gives the zones of a draft as they were uploaded, empty when there are none.

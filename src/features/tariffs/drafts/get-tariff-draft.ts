@@ -5,8 +5,7 @@ import {
   type GetTariffDraftResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
-import { draftMessage } from "./draft-message.ts";
-import { findDraft } from "./find-draft.ts";
+import { draftMessage, findDraft } from "./tariff-drafts.ts";
 
 /**
  * Gives a draft without its zones.

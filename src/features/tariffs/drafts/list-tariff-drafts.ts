@@ -5,7 +5,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../../../db/orm.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
-import { draftMessage } from "./draft-message.ts";
+import { draftMessage } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /** Lists the drafts, the one changed last first; at most `MAX_TARIFF_DRAFTS`, so without pages. */

@@ -18,14 +18,14 @@ import { addVersion, lockPublishing } from "../versions/add-version.ts";
 import { versionMessage, type VersionRow } from "../versions/load-version.ts";
 import type { CheckedDraft } from "../tasks/run-tariff-task.ts";
 import { checkStoredDraft, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
-import { removal } from "./draft-message.ts";
 import {
+  removal,
   assertDraftEtag,
   draftNotFoundError,
   findDraft,
   findDraftIfAny,
   staleEtagError,
-} from "./find-draft.ts";
+} from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**

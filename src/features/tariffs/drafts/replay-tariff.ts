@@ -9,13 +9,13 @@ import {
 import { sumToMajor, toMajor } from "../../../domain/pricing/money.ts";
 import type { Replay } from "../../../domain/pricing/replay.ts";
 import { routeOf } from "../../../domain/pricing/pricing.ts";
-import { readRecordId } from "../../../db/record-id.ts";
+import { readRecordId } from "../../../db/columns.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { loadVersionInForce, noTariffInForceError } from "../versions/load-version.ts";
 import { quoteMessage } from "../versions/quote-message.ts";
 import { TaskTooLargeError } from "../tasks/run-tariff-task.ts";
 import { TOO_LARGE, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
-import { draftEtag, draftNotFoundError } from "./find-draft.ts";
+import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
 
 /** How many shipments are replayed unless the request says. */
 const DEFAULT_SHIPMENTS = 1_000;

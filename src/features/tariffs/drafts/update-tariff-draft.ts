@@ -7,8 +7,13 @@ import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
-import { auditedFees, draftMessage, withFees } from "./draft-message.ts";
-import { assertDraftEtag, findDraft } from "./find-draft.ts";
+import {
+  auditedFees,
+  draftMessage,
+  withFees,
+  assertDraftEtag,
+  findDraft,
+} from "./tariff-drafts.ts";
 
 /**
  * Changes the name and the fees of a draft that are given. When nothing differs, nothing is written

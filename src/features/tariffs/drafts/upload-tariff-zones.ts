@@ -13,8 +13,7 @@ import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { PIECE_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
-import { draftMessage } from "./draft-message.ts";
-import { assertDraftEtag, draftEtag, findDraft } from "./find-draft.ts";
+import { draftMessage, assertDraftEtag, draftEtag, findDraft } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**

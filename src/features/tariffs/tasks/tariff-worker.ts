@@ -1,9 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { setPlannerSettings } from "../../../db/connection-settings.ts";
 import { createClient } from "../../../db/primary-client.ts";
-import { checkTask, replayTask } from "./draft-tasks.ts";
+import { checkTask, replayTask, compareTask, coverageTask, loadTask } from "./tariff-tasks.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./run-tariff-task.ts";
-import { compareTask, coverageTask, loadTask } from "./version-tasks.ts";
 
 /** How long one statement may take, in milliseconds. */
 const QUERY_TIMEOUT_MS = 30_000;

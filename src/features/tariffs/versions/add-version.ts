@@ -77,8 +77,9 @@ function assertNoneScheduled(scheduled: VersionRow | undefined): void {
 
 /** Numbers count all versions, those that were called off too. */
 async function nextVersion(tx: EntityManager): Promise<number> {
-  const [row] = await tx.execute<[{ next: number }]>(
+  const [row] = await runStatement<{ next: number }>(
+    tx,
     "select coalesce(max(version), 0) + 1 as next from tariff_version",
   );
-  return row.next;
+  return row!.next;
 }

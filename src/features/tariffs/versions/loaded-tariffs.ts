@@ -1,8 +1,9 @@
 import type { EntityManager } from "../../../db/orm.ts";
+import { runStatement } from "../../../db/statement.ts";
 import { coverageOf } from "../../../domain/coverage/coverage.ts";
 import { pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
-import { indexTariff } from "../tasks/version-tasks.ts";
+import { indexTariff } from "../tasks/tariff-tasks.ts";
 
 /** A published tariff, ready for quoting. */
 export interface PricedTariff {
@@ -82,8 +83,9 @@ export async function loadTariff(
 async function loadSmall(em: EntityManager, version: number): Promise<object | undefined> {
   // Loads are asked for within transactions, and are not part of them.
   const outside = em.fork({ disableContextResolution: true });
-  const [row] = await outside.execute<{ document: object | null }[]>(
-    "select case when pg_column_size(document) <= ? then document end as document from tariff_version where version = ?",
+  const [row] = await runStatement<{ document: object | null }>(
+    outside,
+    "select case when pg_column_size(document) <= $1 then document end as document from tariff_version where version = $2",
     [MAX_BYTES_HERE, version],
   );
   if (row === undefined) throw new Error(`there is no tariff version ${version}`);

@@ -1,11 +1,16 @@
 import { hash } from "node:crypto";
 import type { Client } from "pg";
 import { canonicalText } from "../../../domain/canonical-text.ts";
-import { coverageOf } from "../../../domain/coverage/coverage.ts";
+import { coverageOf, indexPolygons } from "../../../domain/coverage/coverage.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
-import { MAX_FAULTS, parseTariff, type ParsedTariff } from "../../../domain/pricing/tariff.ts";
+import {
+  MAX_FAULTS,
+  parseTariff,
+  type ParsedTariff,
+  parseValidTariff,
+} from "../../../domain/pricing/tariff.ts";
 import { unstorableFault } from "./unstorable-fault.ts";
 import {
   loadDraftDocument,
@@ -13,8 +18,42 @@ import {
   type DraftDocument,
   type Queryable,
 } from "./load-document.ts";
-import type { CheckedDraft, TariffTask } from "./run-tariff-task.ts";
-import { indexTariff } from "./version-tasks.ts";
+import type { CheckedDraft, TariffTask, LoadedTariff } from "./run-tariff-task.ts";
+import { validZones } from "../../../domain/coverage/parse-zones.ts";
+import { compareTariffs } from "../../../domain/pricing/compare-tariffs.ts";
+import { coverageDocument } from "./coverage-document.ts";
+
+/** Loads a published document and indexes its zones; nothing is checked again but the fees. */
+export const loadTask: TariffTask<"load"> = async (client, { version }) =>
+  indexTariff(await loadVersionDocument(client, version));
+
+/** Indexes the zones of a valid document. */
+export function indexTariff(document: unknown): LoadedTariff {
+  const { fees, polygons } = parseValidTariff(document);
+  return { fees, indexed: indexPolygons(polygons) };
+}
+
+/** Makes the GeoJSON of a published version's zones, in UTF-8. */
+export const coverageTask: TariffTask<"coverage"> = async (client, { version, toleranceM }) => {
+  const { zones } = (await loadVersionDocument(client, version)) as { readonly zones?: unknown };
+  return new TextEncoder().encode(coverageDocument(validZones(zones), toleranceM));
+};
+
+/** Loads two versions and finds how they differ. */
+export const compareTask: TariffTask<"compare"> = async (client, { from, to }) => {
+  const { rows } = await client.query<{ version: number; document: object }>(
+    "select version, document from tariff_version where version in ($1, $2)",
+    [from, to],
+  );
+  const documents = new Map(rows.map(({ version, document }) => [version, document]));
+  const before = documents.get(from);
+  const after = documents.get(to);
+  if (before !== undefined && after !== undefined) {
+    return { differences: compareTariffs(before, after) };
+  }
+  const unknownFrom = before === undefined ? (["from"] as const) : [];
+  return { unknown: [...unknownFrom, ...(after === undefined ? (["to"] as const) : [])] };
+};
 
 /** Checks a draft in a thread of its own. */
 export const checkTask: TariffTask<"check"> = (client, { draft }) =>

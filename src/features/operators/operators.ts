@@ -1,15 +1,29 @@
-import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import {
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+  create,
+} from "@bufbuild/protobuf";
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/record-id.ts";
+import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
 import type { Change } from "../audit/audit-entry.entity.ts";
 import { recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
-import { loadOperatorMessage } from "./operator-message.ts";
-import { Operator } from "./operator.entity.ts";
+import { Operator, type OperatorKindName } from "./operator.entity.ts";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  OperatorKind,
+  OperatorRole as OperatorRoleMessage,
+  OperatorSchema,
+  type Operator as OperatorMessage,
+} from "../../../gen/shipments/admin/v1/operator_pb.js";
+import type { OperatorRole } from "../../domain/roles.ts";
+import type { OperatorKey } from "./operator-key.entity.ts";
+import { loadWorkingKeys } from "./operator-keys.ts";
 
 /**
  * Changes one operator, once no other transaction changes operators, and records the changes that
@@ -113,4 +127,56 @@ export async function assertEmailFree(
 /** The refusal of a person without an email, by which they sign in. */
 export function emailMissingError(): Refusal {
   return refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
+}
+
+const KIND: Readonly<Record<OperatorKindName, OperatorKind>> = {
+  person: OperatorKind.PERSON,
+  machine: OperatorKind.MACHINE,
+};
+
+const ROLE: Readonly<Record<OperatorRole, OperatorRoleMessage>> = {
+  viewer: OperatorRoleMessage.VIEWER,
+  operator: OperatorRoleMessage.OPERATOR,
+  owner: OperatorRoleMessage.OWNER,
+};
+
+/** The stored name of a kind that a caller sends, which validation has checked. */
+export function kindOf(kind: OperatorKind): OperatorKindName {
+  return kind === OperatorKind.PERSON ? "person" : "machine";
+}
+
+/** The stored name of a role that a caller sends; undefined when it sends none. */
+export function roleOf(role: OperatorRoleMessage | undefined): OperatorRole | undefined {
+  const entries = Object.entries(ROLE) as [OperatorRole, OperatorRoleMessage][];
+  return entries.find(([, sent]) => sent === role)?.[0];
+}
+
+/** An operator that exists, as the database has it now, with its keys. */
+export async function loadOperatorMessage(em: EntityManager, id: number): Promise<OperatorMessage> {
+  const operator = await em.findOneOrFail(Operator, id, { refresh: true });
+  return operatorMessage(operator, await loadWorkingKeys(em, id));
+}
+
+/** An operator as callers see it, with the keys that work, oldest first. */
+export function operatorMessage(
+  { id, name, email, kind, role, createdAt, revokedAt }: Operator,
+  keys: readonly OperatorKey[],
+): OperatorMessage {
+  return create(OperatorSchema, {
+    id: BigInt(id),
+    name,
+    email: email ?? undefined,
+    kind: KIND[kind as OperatorKindName],
+    role: ROLE[role as OperatorRole],
+    createdAt: timestampFromDate(createdAt),
+    revokedAt: revokedAt ? timestampFromDate(revokedAt) : undefined,
+    keys: keys.map((key) => ({
+      id: key.id,
+      name: key.name ?? undefined,
+      last4: key.last4,
+      createdAt: timestampFromDate(key.createdAt),
+      lastUsedAt: key.lastUsedAt ? timestampFromDate(key.lastUsedAt) : undefined,
+      endsAt: key.endsAt ? timestampFromDate(key.endsAt) : undefined,
+    })),
+  });
 }
