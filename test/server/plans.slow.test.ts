@@ -7,6 +7,7 @@ import { describe, expect, test, vi } from "vitest";
 import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-seal.ts";
 import { loadOldestTransaction, loadFeedDelay } from "../../src/features/events/feed-delay.ts";
 import { signInByEmail, spendAttempt } from "../../src/features/people/sign-in.ts";
+import { loadPublishedTariff } from "../../src/features/tariffs/versions/load-version.ts";
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
 import { purgeExpired } from "../../src/server/upkeep.ts";
 import { book } from "../support/bookings.ts";
@@ -204,6 +205,8 @@ async function callEverything(
   await purge(service);
   const { em } = service.app;
   await loadFeedDelay(em, await loadOldestTransaction(em));
+  // Only a command loads it, not the service.
+  await loadPublishedTariff(em);
 }
 
 /** The fields of first pages of a list: without a filter, and with each of its filters. */
