@@ -70,9 +70,12 @@ interface DialogProps {
 export function Dialog(props: DialogProps) {
   const { title, submit, run, close = closeDialog, children, ...buttons } = props;
   const idempotencyOptions = useIdempotencyOptions();
+  const isShown = useRef(true);
+  useEffect(() => () => void (isShown.current = false), []);
   const action = useAction(async (form: FormData) => {
     const next = await run?.(form, idempotencyOptions);
-    close();
+    // Escape may have closed it meanwhile, and another be open.
+    if (isShown.current) close();
     if (next) openDialog(next);
   });
   if (submit === undefined) return <Frame {...{ title, close, children }} />;

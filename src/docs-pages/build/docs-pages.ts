@@ -33,7 +33,7 @@ function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<strin
   const api = JSON.parse(
     readFileSync(join(repository, "gen/openapi/openapi.json"), "utf8"),
   ) as ApiDocument;
-  const read = readGuides(repository, createPictures(repository, add));
+  const read = readGuides(repository, (file) => addPicture(repository, file, add));
   const navigation = navigationOf(read);
   const assets = {
     icon: add("icon.svg", readFileSync(join(repository, "src/dashboard/shell/icon.svg"))),
@@ -58,8 +58,7 @@ const NOT_FOUND = {
 
 function navigationOf({ guides, changelog }: Guides): Navigation {
   const [, ...others] = guides.map(linkTo);
-  const reference = [{ href: API_PAGE, text: "API reference" }];
-  if (changelog !== undefined) reference.push(linkTo(changelog));
+  const reference = [{ href: API_PAGE, text: "API reference" }, linkTo(changelog)];
   return [
     { heading: "Guides", links: [{ href: ROOT, text: "First steps" }, ...others] },
     { heading: "Reference", links: reference },
@@ -77,8 +76,7 @@ function guidePages({ guides, changelog }: Guides, navigation: Navigation, asset
     const name = guide.path === ROOT ? "index" : basename(guide.path);
     return [`${name}.html`, pageHtml({ ...guide, main }, navigation, assets)];
   };
-  const pages = guides.map(page);
-  return changelog === undefined ? pages : [...pages, page(changelog, Infinity)];
+  return [...guides.map(page), page(changelog, Infinity)];
 }
 
 function apiPage(
@@ -115,17 +113,10 @@ function builtFor(entry: string, bundle: Bundle): Pick<Assets, "styles" | "scrip
   return { scripts: [`${ROOT}/${chunk.fileName}`], styles: styles.map((it) => `${ROOT}/${it}`) };
 }
 
-function createPictures(repository: string, add: AddAsset): (file: string) => Picture {
-  const found = new Map<string, Picture>();
-  return (file) => {
-    const known = found.get(file);
-    if (known !== undefined) return known;
-    const content = readFileSync(join(repository, file));
-    const size = file.endsWith(".svg") ? svgSize(content) : pngSize(content);
-    const picture = { src: add(basename(file), content), ...size };
-    found.set(file, picture);
-    return picture;
-  };
+function addPicture(repository: string, file: string, add: AddAsset): Picture {
+  const content = readFileSync(join(repository, file));
+  const size = file.endsWith(".svg") ? svgSize(content) : pngSize(content);
+  return { src: add(basename(file), content), ...size };
 }
 
 /** The size that an SVG's first element gives. */

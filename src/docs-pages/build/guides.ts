@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHANGELOG, GUIDES, START } from "./places.ts";
 import { renderGuide, type Guide, type Picture } from "./render-guide.ts";
@@ -6,10 +6,10 @@ import { renderGuide, type Guide, type Picture } from "./render-guide.ts";
 /** A link to a guide, as the README writes it. */
 const LINK = /\]\((src\/docs\/[\w-]+\.md)[)#]/g;
 
-/** The changelog, if there is one, and the guides in the order in which they are read. */
+/** The changelog, and the guides in the order in which they are read. */
 export interface Guides {
   readonly guides: readonly Guide[];
-  readonly changelog: Guide | undefined;
+  readonly changelog: Guide;
 }
 
 /**
@@ -22,9 +22,10 @@ export interface Guides {
 export function readGuides(repository: string, picture: (file: string) => Picture): Guides {
   const render = (file: string) =>
     renderGuide({ file, markdown: readFileSync(join(repository, file), "utf8"), picture });
-  const guides = [START, ...guideFiles(repository)].map(render);
-  const changelog = existsSync(join(repository, CHANGELOG)) ? render(CHANGELOG) : undefined;
-  return { guides, changelog };
+  return {
+    guides: [START, ...guideFiles(repository)].map(render),
+    changelog: render(CHANGELOG),
+  };
 }
 
 function guideFiles(repository: string): string[] {
