@@ -1,13 +1,12 @@
 import hljs from "highlight.js/lib/common";
-import dockerfile from "highlight.js/lib/languages/dockerfile";
-import http from "highlight.js/lib/languages/http";
 import protobuf from "highlight.js/lib/languages/protobuf";
 
-hljs.registerLanguage("dockerfile", dockerfile);
-hljs.registerLanguage("http", http);
 hljs.registerLanguage("protobuf", protobuf);
 
-/** Code as HTML in which `span`s of the classes `hljs-*` mark its parts; plain in an unknown language. */
+/**
+ * Code as HTML in which `span`s of the classes `hljs-*` mark its parts, of which the stylesheet colours those
+ * that the guides' languages have; plain in an unknown language.
+ */
 export function highlight(code: string, language: string): string {
   if (hljs.getLanguage(language) === undefined) return escapeHtml(code);
   return hljs.highlight(code, { language }).value;
