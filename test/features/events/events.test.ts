@@ -226,8 +226,7 @@ test("the events of another workspace's shipment are answered as those of a miss
     apiKey: stranger.apiKey,
     headers,
   });
-  expect(foreign.status).toBe(404);
-  expect(foreign.text).toBe(missing.text);
+  expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
   const feed = await service.request("/v1/events", { apiKey: stranger.apiKey });
   expect(feed.body).toEqual({ data: [], cursor: "", has_more: false });
 });

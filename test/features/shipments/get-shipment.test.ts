@@ -12,8 +12,7 @@ test("a shipment read by JSON or by gRPC is the whole shipment as booked", async
   const booked = await book(service, apiKey);
   const shipment = booked["reference"];
   const { status, body } = await service.request(`/v1/shipments/${shipment}`, { apiKey });
-  expect(status).toBe(200);
-  expect(body).toEqual({ data: BOOKED_SHIPMENT });
+  expect([status, body]).toEqual([200, { data: BOOKED_SHIPMENT }]);
   expect(body).toEqual({ data: booked });
 
   const answer = await service.grpcClient(apiKey).getShipment({
