@@ -86,6 +86,11 @@ export function answerOf(status: number, headers: Headers, text: string): Answer
   return { status, headers, text, body: rest, code };
 }
 
+/** The body of an error with one violation, of a field or another subject; of one without any. */
+export function errorBody(message: string, subject?: string) {
+  return { message, errors: subject === undefined ? {} : { [subject]: [message] } };
+}
+
 function isError(
   body: unknown,
 ): body is Record<string, unknown> & { readonly code: RefusalReason } {

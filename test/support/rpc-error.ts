@@ -34,3 +34,20 @@ export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
   if (Object.keys(details).length !== error.details.length) throw new Error("a detail came twice");
   return { code: Code[error.code] as keyof typeof Code, message: error.rawMessage, details };
 }
+
+/** The error of a refusal with one violation, of a field or another subject; of one without any. */
+export function rpcRefusal(
+  code: RpcError["code"],
+  reason: string,
+  message: string,
+  subject?: string,
+  metadata?: Record<string, string>,
+): RpcError {
+  const ErrorInfo = { reason, domain: "shipments.v1", ...(metadata && { metadata }) };
+  const about =
+    code === "FailedPrecondition"
+      ? { PreconditionFailure: { violations: [{ type: reason, subject, description: message }] } }
+      : { BadRequest: { fieldViolations: [{ field: subject, description: message }] } };
+  const details = { ErrorInfo, ...(subject === undefined ? {} : about) } as RpcError["details"];
+  return { code, message, details };
+}

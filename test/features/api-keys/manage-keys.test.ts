@@ -9,16 +9,17 @@ import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME, COVERED_ROUTE } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startReplica, sharedService, type TestService } from "../../support/service.ts";
 
 const ANY_ID = expect.stringMatching(/^key_[0-9a-f]{24}$/);
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
 const NO_KEY = `key_${"0".repeat(24)}`;
-const NOT_FOUND = { message: "There is no such key.", errors: {} };
+const NOT_FOUND = errorBody("There is no such key.");
 const LAST_TEXT = "This is the last key of full scope that is not to end; create another first.";
-const LAST = { message: LAST_TEXT, errors: { api_key: [LAST_TEXT] } };
+const LAST = errorBody(LAST_TEXT, "api_key");
 const TEN = "The workspace has 10 keys, and no more fit: revoke one first.";
 const TWENTY =
   "The workspace has 20 keys that work, with those that are to end, and no more fit: revoke one first.";
@@ -91,22 +92,13 @@ test("keys are managed by gRPC with the same answers as by JSON", async () => {
   const byJson = await service.request("/v1/api_keys", { apiKey });
   expect(inDialect(ListApiKeysResponseSchema, listed)).toEqual(byJson.body);
   await grpc.revokeApiKey({ key: rotated.data!.id });
-  expect(await rpcError(grpc.revokeApiKey({ key: rotated.data!.id }))).toEqual({
-    code: "NotFound",
-    message: NOT_FOUND.message,
-    details: { ErrorInfo: { reason: "API_KEY_NOT_FOUND", domain: "shipments.v1" } },
-  });
+  expect(await rpcError(grpc.revokeApiKey({ key: rotated.data!.id }))).toEqual(
+    rpcRefusal("NotFound", "API_KEY_NOT_FOUND", NOT_FOUND.message),
+  );
   const own = await ownId(apiKey);
-  expect(await rpcError(grpc.revokeApiKey({ key: own }))).toEqual({
-    code: "FailedPrecondition",
-    message: LAST.message,
-    details: {
-      ErrorInfo: { reason: "API_KEY_LAST", domain: "shipments.v1" },
-      PreconditionFailure: {
-        violations: [{ type: "API_KEY_LAST", subject: "api_key", description: LAST.message }],
-      },
-    },
-  });
+  expect(await rpcError(grpc.revokeApiKey({ key: own }))).toEqual(
+    rpcRefusal("FailedPrecondition", "API_KEY_LAST", LAST.message, "api_key"),
+  );
 });
 
 test("a rotated key is replaced by one of its name, works until its overlap ends, and others stay", async () => {
@@ -192,10 +184,7 @@ test("a key that replaces itself works for 10 minutes more, in which the lost an
 describe("a read-only key", () => {
   const SHORT = (method: string) => ({
     status: 403,
-    body: {
-      message: `${method} needs a key of the scope full; that of yours is read_only.`,
-      errors: {},
-    },
+    body: errorBody(`${method} needs a key of the scope full; that of yours is read_only.`),
   });
 
   test("reads and quotes, and is refused whatever changes something, saying what is missing", async () => {
@@ -212,11 +201,9 @@ describe("a read-only key", () => {
     expect([quoted.status, await statusOn(service, secret)]).toEqual([200, 200]);
     expect(await post(secret, "", { name: "more" })).toEqual(SHORT("CreateApiKey"));
     const grpc = service.grpcClient(secret, ApiKeyService);
-    expect(await rpcError(grpc.createApiKey({ name: "more" }))).toEqual({
-      code: "PermissionDenied",
-      message: SHORT("CreateApiKey").body.message,
-      details: { ErrorInfo: { reason: "SCOPE_INSUFFICIENT", domain: "shipments.v1" } },
-    });
+    expect(await rpcError(grpc.createApiKey({ name: "more" }))).toEqual(
+      rpcRefusal("PermissionDenied", "SCOPE_INSUFFICIENT", SHORT("CreateApiKey").body.message),
+    );
   });
 
   test("stays one when it is rotated", async () => {
@@ -300,7 +287,7 @@ describe("the last key that is not to end", () => {
     const text = "This is the last key of full scope that works; create another first.";
     expect(await post(apiKey, `/${own}/revoke`)).toEqual({
       status: 422,
-      body: { message: text, errors: { api_key: [text] } },
+      body: errorBody(text, "api_key"),
     });
   });
 
@@ -331,7 +318,7 @@ describe("a workspace has", () => {
       ...Array<number>(9).fill(201),
       ...Array<number>(3).fill(422),
     ]);
-    const refused = { message: TEN, errors: { api_key: [TEN] } };
+    const refused = errorBody(TEN, "api_key");
     expect(await post(apiKey, "", { name: "one more" })).toEqual({ status: 422, body: refused });
     const keys = await list(apiKey);
     expect(keys).toHaveLength(10);
@@ -350,7 +337,7 @@ describe("a workspace has", () => {
       post(apiKey, `/${(await list(apiKey)).at(-1).id}/rotate`, { overlap_seconds });
     await create(apiKey, "rotated");
     for (let i = 0; i < 18; i++) expect((await rotate(3_600)).status).toBe(200);
-    const refused = { status: 422, body: { message: TWENTY, errors: { api_key: [TWENTY] } } };
+    const refused = { status: 422, body: errorBody(TWENTY, "api_key") };
     expect(await rotate(3_600)).toEqual(refused);
     expect(await post(apiKey, "", { name: "one more" })).toEqual(refused);
     expect(await list(apiKey)).toHaveLength(20);

@@ -6,7 +6,8 @@ import {
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { book, type ShipmentJson } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 /** Newest first; each with the shipments they have, newest first. */
@@ -47,18 +48,16 @@ test("a customer read by JSON or by gRPC is as its shipments show it", async () 
 });
 
 test("a missing customer is 404 by JSON and NotFound by gRPC; an id that is no number is a field error", async () => {
-  const body = { message: "There is no such customer.", errors: {} };
+  const body = errorBody("There is no such customer.");
   for (const id of [999_999, 0, -1, Number.MAX_SAFE_INTEGER]) {
     const answer = await service.request(`/v1/customers/${id}`, { apiKey });
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
   }
   const grpc = service.grpcClient(apiKey, CustomerService);
   for (const customer of [999_999n, 0n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-    expect(await rpcError(grpc.getCustomer({ customer }))).toEqual({
-      code: "NotFound",
-      message: body.message,
-      details: { ErrorInfo: { reason: "CUSTOMER_NOT_FOUND", domain: "shipments.v1" } },
-    });
+    expect(await rpcError(grpc.getCustomer({ customer }))).toEqual(
+      rpcRefusal("NotFound", "CUSTOMER_NOT_FOUND", body.message),
+    );
   }
   for (const id of ["ada", "1.5", "1e400"]) {
     const answer = await service.request(`/v1/customers/${id}`, { apiKey });
@@ -145,7 +144,7 @@ test("a customer list refuses a page token of other filters, and a page size out
     const answer = await service.request(`/v1/customers?${query}`, { apiKey });
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 422,
-      body: { message: text, errors: { page_token: [text] } },
+      body: errorBody(text, "page_token"),
     });
   }
   for (const size of ["0", "101", "x"]) {
@@ -203,7 +202,7 @@ test("a customer is not given the name and email of another one of the workspace
   const text = "Another customer of the workspace has this name and email.";
   expect({ status: refused.status, body: refused.body, code: refused.code }).toEqual({
     status: 409,
-    body: { message: text, errors: { customer: [text] } },
+    body: errorBody(text, "customer"),
     code: "CUSTOMER_TAKEN",
   });
   const grpc = service.grpcClient(own, CustomerService);

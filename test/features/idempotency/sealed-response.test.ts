@@ -22,6 +22,7 @@ import { rotateKeys } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 
 import { startService } from "../../support/service.ts";
+import { errorBody } from "../../support/endpoints.ts";
 
 const FOR: SealedFor = { secretKey: "sho_secret", idempotencyKey: "order-7", request: "method 1" };
 
@@ -115,10 +116,7 @@ describe("of a call that makes a secret, the database", async () => {
     const message =
       "This idempotency key came with another secret key before, and the answer, which holds a secret, is given to that key alone; use a new idempotency key.";
     const { status, body } = await create(otherKey);
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { message, errors: { idempotency_key: [message] } },
-    });
+    expect({ status, body }).toEqual({ status: 422, body: errorBody(message, "idempotency_key") });
     const byGrpc = service.grpcClient(otherKey, WebhookService).createWebhook(HOOK, { headers });
     expect(await rpcError(byGrpc)).toMatchObject({
       code: "FailedPrecondition",

@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { purgeStoredResponses } from "../../../src/features/idempotency/stored-responses.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { setPaymentProvider } from "../../support/platform.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService } from "../../support/service.ts";
 
@@ -27,7 +28,7 @@ async function countShipments(workspaceId: number): Promise<number> {
   return row!.count;
 }
 
-const aboutKey = (text: string) => ({ message: text, errors: { idempotency_key: [text] } });
+const aboutKey = (text: string) => errorBody(text, "idempotency_key");
 
 test("a booking repeated with its idempotency key gets the first answer, and is made once", async () => {
   const { id, apiKey } = await service.addWorkspace();
@@ -90,11 +91,9 @@ describe("an idempotency key that came with another request is refused", () => {
         { shipment: body.data.reference },
         { headers: { "idempotency-key": "reused" } },
       );
-    expect(await rpcError(call)).toMatchObject({
-      code: "FailedPrecondition",
-      message: reused.message,
-      details: { ErrorInfo: { reason: "IDEMPOTENCY_KEY_REUSED", domain: "shipments.v1" } },
-    });
+    expect(await rpcError(call)).toMatchObject(
+      rpcRefusal("FailedPrecondition", "IDEMPOTENCY_KEY_REUSED", reused.message),
+    );
   });
 });
 

@@ -10,8 +10,9 @@ import {
   takeStep,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { setPaymentProvider } from "../../support/platform.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -58,10 +59,7 @@ test("a shipment can be paid only once", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
   const text = "The shipment cannot be paid because it is awaiting pickup.";
   const { status, body } = await pay(reference, PAYMENT);
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { message: text, errors: { shipment: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "shipment") });
 });
 
 describe("a payment must have the shipment's amount and currency", () => {
@@ -113,16 +111,9 @@ test("a payment refused by gRPC names the failed precondition", async () => {
   const grpc = service.grpcClient(apiKey);
   const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
   const text = "amount must be the shipment's total, which is 12.69.";
-  expect(await rpcError(call)).toEqual({
-    code: "FailedPrecondition",
-    message: text,
-    details: {
-      ErrorInfo: { reason: "PAYMENT_MISMATCH", domain: "shipments.v1" },
-      PreconditionFailure: {
-        violations: [{ type: "PAYMENT_MISMATCH", subject: "amount", description: text }],
-      },
-    },
-  });
+  expect(await rpcError(call)).toEqual(
+    rpcRefusal("FailedPrecondition", "PAYMENT_MISMATCH", text, "amount"),
+  );
 });
 
 test("a payment for a missing shipment is 404", async () => {

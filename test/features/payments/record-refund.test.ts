@@ -10,6 +10,7 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { startService } from "../../support/service.ts";
 
 let clock: number | undefined;
@@ -55,10 +56,7 @@ test("a refund is refused where none is pending", async () => {
     const { reference } = await bookAnd(service, apiKey, steps);
     const text = `The shipment cannot be refunded because ${because}.`;
     const { status, body } = await takeStep(service, apiKey, reference, "refund");
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { message: text, errors: { shipment: [text] } },
-    });
+    expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "shipment") });
   }
   expect(await takeStep(service, apiKey, NO_REFERENCE, "refund")).toMatchObject({
     status: 404,

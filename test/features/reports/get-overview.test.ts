@@ -7,6 +7,7 @@ import { book, bookAnd } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../../support/insert-booked.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
@@ -155,10 +156,7 @@ test("days that cannot be reported are refused at their fields, by JSON and by g
   const reversed = await service.request("/v1/overview?from_date=2031-05-21", { apiKey });
   expect([reversed.status, reversed.body]).toEqual([
     422,
-    {
-      message: "from_date must not be after to_date.",
-      errors: { from_date: ["from_date must not be after to_date."] },
-    },
+    errorBody("from_date must not be after to_date.", "from_date"),
   ]);
   const byGrpc = await rpcError(
     service.grpcClient(apiKey, ReportService).getOverview({ fromDate: "2031-05-21" }),

@@ -5,6 +5,7 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../../support/insert-booked.ts";
 import { startService } from "../../support/service.ts";
 
@@ -97,10 +98,7 @@ test("without days, a platform's overview is of the last 30, and days that are n
   expect([body.data.from_date, body.data.to_date]).toEqual(["2031-04-21", "2031-05-20"]);
   const refused = await service.request("/admin/v1/overview?to_date=2031-04-31", { apiKey: key });
   const text = "to_date must be a day of the calendar, such as 2026-11-01.";
-  expect([refused.status, refused.body]).toEqual([
-    422,
-    { message: text, errors: { to_date: [text] } },
-  ]);
+  expect([refused.status, refused.body]).toEqual([422, errorBody(text, "to_date")]);
 });
 
 test("reports of the platform are for operators alone", async () => {

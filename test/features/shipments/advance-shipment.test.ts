@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { AdvanceShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ANY_TIME, bookAnd, NO_REFERENCE, NO_SHIPMENT, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -34,21 +35,11 @@ test("an advance that the state does not allow is refused in the form of a refus
   const pending = await bookAnd(service, apiKey, []);
   const text = "The shipment cannot be advanced because it is pending.";
   const { status, body } = await takeStep(service, apiKey, pending["reference"], "advance");
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { message: text, errors: { shipment: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "shipment") });
   const grpc = service.grpcClient(apiKey);
-  expect(await rpcError(grpc.advanceShipment({ shipment: pending["reference"] }))).toEqual({
-    code: "FailedPrecondition",
-    message: text,
-    details: {
-      ErrorInfo: { reason: "SHIPMENT_STATE", domain: "shipments.v1" },
-      PreconditionFailure: {
-        violations: [{ type: "SHIPMENT_STATE", subject: "shipment", description: text }],
-      },
-    },
-  });
+  expect(await rpcError(grpc.advanceShipment({ shipment: pending["reference"] }))).toEqual(
+    rpcRefusal("FailedPrecondition", "SHIPMENT_STATE", text, "shipment"),
+  );
   const read = await service.request(`/v1/shipments/${pending["reference"]}`, { apiKey });
   expect(read.body).toEqual({ data: pending });
 });

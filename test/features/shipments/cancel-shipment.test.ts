@@ -5,9 +5,10 @@ import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
 import type { ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
 import { ANY_TIME, book, bookAnd, BOOKING, type ShipmentJson } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 
 const service = await startService();
@@ -81,19 +82,12 @@ describe("a shipment in transit, delivered or cancelled cannot be cancelled", ()
 
     const { status, body } = await cancel(apiKey, shipment.reference);
     expect(status).toBe(422);
-    expect(body).toStrictEqual({ message, errors: { shipment: [message] } });
+    expect(body).toStrictEqual(errorBody(message, "shipment"));
 
     const refused = service.grpcClient(apiKey).cancelShipment({ shipment: shipment.reference });
-    expect(await rpcError(refused)).toEqual({
-      code: "FailedPrecondition",
-      message,
-      details: {
-        ErrorInfo: { reason: "SHIPMENT_STATE", domain: "shipments.v1" },
-        PreconditionFailure: {
-          violations: [{ type: "SHIPMENT_STATE", subject: "shipment", description: message }],
-        },
-      },
-    });
+    expect(await rpcError(refused)).toEqual(
+      rpcRefusal("FailedPrecondition", "SHIPMENT_STATE", message, "shipment"),
+    );
     expect(await stateOf(shipment.reference)).toEqual([
       { status: state.status, payment_status: state.paymentStatus },
     ]);
@@ -116,7 +110,7 @@ test("of concurrent cancels exactly one wins", async () => {
   const message = "The shipment cannot be cancelled because it is already cancelled.";
   const losers = (await Promise.all(cancels)).filter(({ status }) => status !== 200);
   expect(losers.map(({ status, body }) => [status, body])).toEqual(
-    Array(9).fill([422, { message, errors: { shipment: [message] } }]),
+    Array(9).fill([422, errorBody(message, "shipment")]),
   );
 });
 
@@ -124,17 +118,15 @@ test("a cancel of another workspace's shipment is answered as of a missing one, 
   const { shipment } = await bookInNewWorkspace();
   const { apiKey } = await service.addWorkspace();
   const { status, body } = await cancel(apiKey, shipment.reference);
-  expect([status, body]).toEqual([404, { message: "There is no such shipment.", errors: {} }]);
+  expect([status, body]).toEqual([404, errorBody("There is no such shipment.")]);
 
   const client = service.grpcClient(apiKey);
   const foreign = await rpcError(client.cancelShipment({ shipment: shipment.reference }));
   const missing = await rpcError(client.cancelShipment({ shipment: "SHP-000000000000" }));
   expect(foreign).toEqual(missing);
-  expect(foreign).toEqual({
-    code: "NotFound",
-    message: "There is no such shipment.",
-    details: { ErrorInfo: { reason: "SHIPMENT_NOT_FOUND", domain: "shipments.v1" } },
-  });
+  expect(foreign).toEqual(
+    rpcRefusal("NotFound", "SHIPMENT_NOT_FOUND", "There is no such shipment."),
+  );
   expect(await stateOf(shipment.reference)).toEqual([
     { status: "pending", payment_status: "awaiting_payment" },
   ]);
@@ -271,10 +263,7 @@ describe("a reason for a cancel", () => {
     const first = await cancelFor(booked, { reason: "other", note: "first" });
     const text = "The shipment cannot be cancelled because it is already cancelled.";
     const { status, body } = await cancelFor(booked, { reason: "booked_in_error", note: "second" });
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { message: text, errors: { shipment: [text] } },
-    });
+    expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "shipment") });
     const read = await service.request(`/v1/shipments/${booked["reference"]}`, { apiKey });
     expect(read.body).toEqual(first.body);
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { connectTo, createDatabase } from "../../support/database.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import type { Answer } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService, type TestWorkspace } from "../../support/service.ts";
@@ -27,7 +28,7 @@ const wrote = ({ status, body }: Answer) => ({ status, body });
 
 const refused = (status: number, key: string, text: string) => ({
   status,
-  body: { message: text, errors: { [key]: [text] } },
+  body: errorBody(text, key),
 });
 
 async function count(table: string, { id }: TestWorkspace): Promise<number> {
@@ -139,13 +140,7 @@ test("a booking that the database refuses fails alone, and the rest of its group
   expect(answers.map(wrote)).toEqual(
     answers.map((_, i) =>
       i === 20
-        ? {
-            status: 500,
-            body: {
-              message: "The service failed; report this with the request id.",
-              errors: {},
-            },
-          }
+        ? { status: 500, body: errorBody("The service failed; report this with the request id.") }
         : {
             status: 201,
             body: {
@@ -205,9 +200,7 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
   const text = "The service cannot reach its database; try again in a moment.";
   const unheard = answers.filter(({ status }) => status !== 201).map(wrote);
   expect(unheard.length).toBeGreaterThan(1);
-  expect(unheard).toEqual(
-    unheard.map(() => ({ status: 503, body: { message: text, errors: {} } })),
-  );
+  expect(unheard).toEqual(unheard.map(() => ({ status: 503, body: errorBody(text) })));
   const { rows } = await sql.query(
     `select name, count(*)::int from shipment join customer on customer.id = customer_id
      where shipment.workspace_id = $1 group by name order by name`,

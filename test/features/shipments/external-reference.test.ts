@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { book, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -25,10 +26,7 @@ test("a second booking with one external reference is 409, and names the first",
     body: { ...BOOKING, external_reference: "once" },
   });
   const text = `external_reference belongs to the shipment ${reference} already.`;
-  expect({ status, body }).toEqual({
-    status: 409,
-    body: { message: text, errors: { external_reference: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 409, body: errorBody(text, "external_reference") });
 
   const grpc = service.grpcClient(apiKey);
   const call = grpc.createShipment({
@@ -43,18 +41,11 @@ test("a second booking with one external reference is 409, and names the first",
     weightKg: BOOKING.weight_kg,
     externalReference: "once",
   });
-  expect(await rpcError(call)).toEqual({
-    code: "AlreadyExists",
-    message: text,
-    details: {
-      ErrorInfo: {
-        reason: "EXTERNAL_REFERENCE_TAKEN",
-        domain: "shipments.v1",
-        metadata: { shipment: reference },
-      },
-      BadRequest: { fieldViolations: [{ field: "external_reference", description: text }] },
-    },
-  });
+  expect(await rpcError(call)).toEqual(
+    rpcRefusal("AlreadyExists", "EXTERNAL_REFERENCE_TAKEN", text, "external_reference", {
+      shipment: reference,
+    }),
+  );
 });
 
 test("an external reference stays taken when its shipment is cancelled, and is free in another workspace", async () => {

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { GetShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, BOOKED_SHIPMENT, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -35,27 +36,17 @@ test("a missing shipment is 404, whatever the reference looks like", async () =>
     expect({ status, body }, name).toEqual({ status: 404, body: NO_SHIPMENT });
   }
   const grpc = service.grpcClient(apiKey);
-  expect(await rpcError(grpc.getShipment({ shipment: NO_REFERENCE }))).toEqual({
-    code: "NotFound",
-    message: NO_SHIPMENT.message,
-    details: { ErrorInfo: { reason: "SHIPMENT_NOT_FOUND", domain: "shipments.v1" } },
-  });
+  expect(await rpcError(grpc.getShipment({ shipment: NO_REFERENCE }))).toEqual(
+    rpcRefusal("NotFound", "SHIPMENT_NOT_FOUND", NO_SHIPMENT.message),
+  );
 });
 
 test("a blank reference is refused as missing, by JSON and by gRPC", async () => {
   const text = "shipment is required.";
   const { status, body } = await service.request("/v1/shipments/%20", { apiKey });
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { message: text, errors: { shipment: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "shipment") });
   const grpc = service.grpcClient(apiKey);
-  expect(await rpcError(grpc.getShipment({ shipment: " " }))).toEqual({
-    code: "InvalidArgument",
-    message: text,
-    details: {
-      ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
-      BadRequest: { fieldViolations: [{ field: "shipment", description: text }] },
-    },
-  });
+  expect(await rpcError(grpc.getShipment({ shipment: " " }))).toEqual(
+    rpcRefusal("InvalidArgument", "FIELD_INVALID", text, "shipment"),
+  );
 });

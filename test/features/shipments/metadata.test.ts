@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { mergeMetadata } from "../../../src/features/shipments/check-booking.ts";
 import { book, BOOKING } from "../../support/bookings.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -51,10 +52,7 @@ test("metadata has at most twenty keys, after a booking and after an update", as
 
   const text = "metadata must have at most 20 keys.";
   const { status, body } = await update(reference, { more: "x" });
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { message: text, errors: { metadata: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "metadata") });
   const created = await create(notes(21));
   expect([created.status, Object.keys(created.body.errors)]).toEqual([422, ["metadata"]]);
 });
@@ -88,14 +86,9 @@ test("the metadata key __proto__ is refused by gRPC as by JSON", async () => {
   const grpc = service.grpcClient(apiKey);
   const metadata = JSON.parse('{"__proto__": "x", "k": "v"}') as Record<string, string>;
   const text = 'metadata["__proto__"] is not a key that can be used.';
-  expect(await rpcError(grpc.updateShipment({ shipment: reference, metadata }))).toEqual({
-    code: "InvalidArgument",
-    message: text,
-    details: {
-      ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
-      BadRequest: { fieldViolations: [{ field: 'metadata["__proto__"]', description: text }] },
-    },
-  });
+  expect(await rpcError(grpc.updateShipment({ shipment: reference, metadata }))).toEqual(
+    rpcRefusal("InvalidArgument", "FIELD_INVALID", text, 'metadata["__proto__"]'),
+  );
 });
 
 describe("mergeMetadata", () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -33,10 +34,7 @@ test.each([
   const before = await count();
   const { status, body } = await book({ ...expectation, customer_email: "new@example.org" });
   const text = `expected_total is ${said}, but the booking would cost 12.69 USD.`;
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { message: text, errors: { expected_total: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "expected_total") });
   expect(await count()).toEqual(before);
 });
 
@@ -55,28 +53,17 @@ test("a booking refused for its expected price has the new quote among the detai
     expectedTotal: 10,
   });
   const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
-  expect(await rpcError(call)).toEqual({
-    code: "FailedPrecondition",
-    message: text,
-    details: {
-      ErrorInfo: {
-        reason: "PRICE_CHANGED",
-        domain: "shipments.v1",
-        metadata: {
-          distance_km: "9.532",
-          distance_fee: "11.44",
-          weight_fee: "1.25",
-          base_fee: "5",
-          subtotal: "12.69",
-          total: "12.69",
-          currency: "USD",
-        },
-      },
-      PreconditionFailure: {
-        violations: [{ type: "PRICE_CHANGED", subject: "expected_total", description: text }],
-      },
-    },
-  });
+  expect(await rpcError(call)).toEqual(
+    rpcRefusal("FailedPrecondition", "PRICE_CHANGED", text, "expected_total", {
+      distance_km: "9.532",
+      distance_fee: "11.44",
+      weight_fee: "1.25",
+      base_fee: "5",
+      subtotal: "12.69",
+      total: "12.69",
+      currency: "USD",
+    }),
+  );
 });
 
 test("an expected price of the wrong form is the error of that field", async () => {

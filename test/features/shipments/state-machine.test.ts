@@ -5,6 +5,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { book, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { sharedService } from "../../support/service.ts";
 
 /**
@@ -65,11 +66,7 @@ async function ask(who: Who, step: Step, shipment: string): Promise<Asked> {
     const key = who === "stranger" ? strangersKey : apiKey;
     const { status, body } = await takeStep(service, key, shipment, step);
     if (status === 200) return stateOf(body.data);
-    expect(body).toEqual(
-      status === 404
-        ? NO_SHIPMENT
-        : { message: body.message, errors: { shipment: [body.message] } },
-    );
+    expect(body).toEqual(status === 404 ? NO_SHIPMENT : errorBody(body.message, "shipment"));
     return body.message;
   }
 }

@@ -11,7 +11,8 @@ import {
   type Step,
 } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { errorBody } from "../../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService, startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
@@ -142,7 +143,7 @@ describe("an update of a shipment that is", () => {
     const ended = words === "delivered" || words === "cancelled";
     const refused = (what: string) => {
       const text = `${what} cannot be changed because it is ${words}.`;
-      return { status: 422, body: { message: text, errors: { shipment: [text] } } };
+      return { status: 422, body: errorBody(text, "shipment") };
     };
     for (const body of [
       { weight_kg: 3 },
@@ -184,10 +185,7 @@ test("an update with a stale etag is 409 and changes nothing; the current etag a
   const text = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
   for (const etag of ["1", "3", "02", '"2"', "x"]) {
     const { status, body } = await update(booked, { etag, pickup_address: "B" });
-    expect({ status, body }).toEqual({
-      status: 409,
-      body: { message: text, errors: { etag: [text] } },
-    });
+    expect({ status, body }).toEqual({ status: 409, body: errorBody(text, "etag") });
   }
   const grpc = service.grpcClient(apiKey);
   const stale = grpc.updateShipment({
@@ -195,14 +193,7 @@ test("an update with a stale etag is 409 and changes nothing; the current etag a
     etag: "1",
     pickupAddress: "B",
   });
-  expect(await rpcError(stale)).toEqual({
-    code: "Aborted",
-    message: text,
-    details: {
-      ErrorInfo: { reason: "ETAG_STALE", domain: "shipments.v1" },
-      BadRequest: { fieldViolations: [{ field: "etag", description: text }] },
-    },
-  });
+  expect(await rpcError(stale)).toEqual(rpcRefusal("Aborted", "ETAG_STALE", text, "etag"));
   expect((await update(booked, { pickup_address: "C" })).body.data).toMatchObject({ etag: "3" });
   expect((await update(booked, { etag: "3", pickup_address: "D" })).status).toBe(200);
   // Steps on its way change the etag too.
@@ -215,10 +206,7 @@ test("an update to a customer that the workspace does not have is the error of t
   const text = "customer_id is no customer of the workspace.";
   for (const customer_id of [2 ** 50, 0, -1]) {
     const { status, body } = await update(booked, { customer_id });
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { message: text, errors: { customer_id: [text] } },
-    });
+    expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "customer_id") });
   }
 });
 

@@ -8,6 +8,7 @@ import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
+import { errorBody } from "../../support/endpoints.ts";
 
 const service = await startService();
 const { key: viewer } = await service.addOperator("viewer");
@@ -86,10 +87,7 @@ test("each version that there is not is named by its field", async () => {
   };
   expect(await refused("from_version=1&to_version=9")).toEqual({
     status: 404,
-    body: {
-      message: "There is no tariff version 9.",
-      errors: { to_version: ["There is no tariff version 9."] },
-    },
+    body: errorBody("There is no tariff version 9.", "to_version"),
   });
   expect(await refused("from_version=0&to_version=-1")).toEqual({
     status: 404,

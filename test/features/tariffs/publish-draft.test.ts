@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { ANY_TIME } from "../../support/bookings.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
 import { worldTariff } from "../../support/tariffs.ts";
@@ -79,18 +79,9 @@ test.each([0, 2])(
     expect(await drafts.publish(draft.id, replaces)).toMatchObject(refused(409, "replaces", text));
     const client = service.grpcClient(key, TariffService);
     const publishing = client.publishTariff({ draft: BigInt(draft.id), replaces });
-    expect(await rpcError(publishing)).toEqual({
-      code: "Aborted",
-      message: text,
-      details: {
-        ErrorInfo: {
-          reason: "TARIFF_REPLACED",
-          domain: "shipments.v1",
-          metadata: { version_in_force: "1" },
-        },
-        BadRequest: { fieldViolations: [{ field: "replaces", description: text }] },
-      },
-    });
+    expect(await rpcError(publishing)).toEqual(
+      rpcRefusal("Aborted", "TARIFF_REPLACED", text, "replaces", { version_in_force: "1" }),
+    );
     expect((await drafts.call("GET", "tariff_drafts")).body.data).toHaveLength(1);
   },
 );

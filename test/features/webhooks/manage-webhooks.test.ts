@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { book } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService } from "../../support/service.ts";
@@ -63,7 +64,7 @@ test("a webhook's URL is stored as it is parsed, so that what is shown is where 
   expect(moved.body.data.url).toBe("https://hooks.example/b");
   const text = "url must not hold control characters.";
   const refused = await update("https://hooks.example/a\tb");
-  expect([refused.status, refused.body]).toEqual([422, { message: text, errors: { url: [text] } }]);
+  expect([refused.status, refused.body]).toEqual([422, errorBody(text, "url")]);
   expect((await service.request(path, { apiKey })).body).toEqual({ data: moved.body.data });
 });
 
@@ -97,10 +98,7 @@ test("nothing is sent to a disabled webhook, not even a redelivery or a test", a
     ["deliveries", { event: `evt_${reference}_1` }],
   ] as const) {
     const refused = await service.request(`${path}/${what}`, { apiKey, body });
-    expect([refused.status, refused.body]).toEqual([
-      422,
-      { message: text, errors: { webhook: [text] } },
-    ]);
+    expect([refused.status, refused.body]).toEqual([422, errorBody(text, "webhook")]);
   }
 });
 
@@ -129,9 +127,7 @@ test("a workspace has at most 20 webhooks, however many are added concurrently",
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
   const text = "The workspace has 20 webhooks, and no more fit.";
   const refused = answers.filter(({ status }) => status !== 201);
-  expect(refused.map(({ body }) => body)).toEqual(
-    Array(5).fill({ message: text, errors: { webhook: [text] } }),
-  );
+  expect(refused.map(({ body }) => body)).toEqual(Array(5).fill(errorBody(text, "webhook")));
 });
 
 test("another workspace's webhook is indistinguishable from a missing one, by every method", async () => {

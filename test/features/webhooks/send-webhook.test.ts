@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { book } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
@@ -102,7 +103,7 @@ test.for(["http://example.com/", "http://10.0.0.5/"])(
     const { apiKey } = await service.addWorkspace();
     const refused = await service.request("/v1/webhooks", { apiKey, body: { url } });
     const message = "url must begin with https://.";
-    expect([refused.status, refused.body]).toEqual([422, { message, errors: { url: [message] } }]);
+    expect([refused.status, refused.body]).toEqual([422, errorBody(message, "url")]);
   },
 );
 
@@ -112,10 +113,7 @@ test("without the setting, http is refused even to this machine, when a webhook 
   const refused = await strict.request("/v1/webhooks", { apiKey, body: { url: receiver.url } });
   expect([refused.status, refused.body]).toEqual([
     422,
-    {
-      message: "url must begin with https://.",
-      errors: { url: ["url must begin with https://."] },
-    },
+    errorBody("url must begin with https://.", "url"),
   ]);
   const data = await storeWebhook(strict, apiKey, receiver.url);
   await book(strict, apiKey);

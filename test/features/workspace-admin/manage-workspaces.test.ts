@@ -8,8 +8,9 @@ import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
@@ -167,7 +168,7 @@ test("a page token of other filters is refused", async () => {
   for (const filters of ["name_contains=filtered", "suspended=false&name_contains=Filtered", ""]) {
     expect(await ask("GET", `?${filters}&page_token=${body.next_page_token}`)).toEqual({
       status: 422,
-      body: { message: text, errors: { page_token: [text] } },
+      body: errorBody(text, "page_token"),
     });
   }
 });
@@ -284,18 +285,16 @@ test.each(CALLS)("there is no unknown workspace to %s", async (_, method, path, 
   for (const id of ["404404404", "0", "-1", "9007199254740991"]) {
     expect(await ask(method, `/${id}${path}`, body)).toEqual({
       status: 404,
-      body: { message: `There is no workspace ${id}.`, errors: {} },
+      body: errorBody(`There is no workspace ${id}.`),
     });
   }
 });
 
 test("an unknown workspace is NOT_FOUND by gRPC", async () => {
   const grpc = service.grpcClient(operator.key, WorkspaceAdminService);
-  expect(await rpcError(grpc.suspendWorkspace({ workspace: 404_404n }))).toEqual({
-    code: "NotFound",
-    message: "There is no workspace 404404.",
-    details: { ErrorInfo: { reason: "WORKSPACE_NOT_FOUND", domain: "shipments.v1" } },
-  });
+  expect(await rpcError(grpc.suspendWorkspace({ workspace: 404_404n }))).toEqual(
+    rpcRefusal("NotFound", "WORKSPACE_NOT_FOUND", "There is no workspace 404404."),
+  );
 });
 
 test("requests that break a rule of a field are refused by its name", async () => {

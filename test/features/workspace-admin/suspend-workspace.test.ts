@@ -4,10 +4,11 @@ import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME, book, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
 import { take } from "../../support/take.ts";
 import { addWebhook, hurry, untilAttempted } from "../../support/webhooks.ts";
@@ -17,11 +18,7 @@ import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 const SOON_MS = 2_000;
 
 const MESSAGE = "The workspace is suspended: its calls are refused until the platform resumes it.";
-const SUSPENDED_ERROR = {
-  code: "PermissionDenied",
-  message: MESSAGE,
-  details: { ErrorInfo: { reason: "WORKSPACE_SUSPENDED", domain: "shipments.v1" } },
-};
+const SUSPENDED_ERROR = rpcRefusal("PermissionDenied", "WORKSPACE_SUSPENDED", MESSAGE);
 
 let workspace: TestWorkspace;
 const service = await startService();
@@ -87,7 +84,7 @@ test.each([
   await set("suspend");
   const options = { method, apiKey: workspace.apiKey, ...(body === undefined ? {} : { body }) };
   const answer = await service.request(path, options);
-  expect([answer.status, answer.body]).toEqual([403, { message: MESSAGE, errors: {} }]);
+  expect([answer.status, answer.body]).toEqual([403, errorBody(MESSAGE)]);
 });
 
 test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])(
@@ -107,7 +104,7 @@ test("the members of a suspended workspace are refused too", async () => {
   expect((await ask()).status).toBe(200);
   await set("suspend");
   await eventually("the refusal", async () => (await ask()).status === 403, SOON_MS);
-  expect((await ask()).body).toEqual({ message: MESSAGE, errors: {} });
+  expect((await ask()).body).toEqual(errorBody(MESSAGE));
 });
 
 test("the open event streams of a suspended workspace end with the reason", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { sharedService } from "../../support/service.ts";
 
@@ -83,7 +84,7 @@ test("an operator adds no more than 10 keys that are not to end", async () => {
   const text = "The workspace has 10 keys, and no more fit: revoke one first.";
   expect(await ask(id, "", { name: "one more" })).toEqual({
     status: 422,
-    body: { message: text, errors: { api_key: [text] } },
+    body: errorBody(text, "api_key"),
   });
 });
 
@@ -132,10 +133,7 @@ test("rotations with an overlap stop at 20 working keys; one without is always p
   for (let i = 0; i < 19; i++) expect((await rotate(3_600)).status).toBe(200);
   const text =
     "The workspace has 20 keys that work, with those that are to end, and no more fit: revoke one first.";
-  expect(await rotate(3_600)).toEqual({
-    status: 422,
-    body: { message: text, errors: { api_key: [text] } },
-  });
+  expect(await rotate(3_600)).toEqual({ status: 422, body: errorBody(text, "api_key") });
   expect(await list(id)).toHaveLength(20);
   expect((await rotate(0)).status).toBe(200);
   expect(await list(id)).toHaveLength(1);
@@ -145,7 +143,7 @@ test("an operator revokes even the last key, of the workspace that is named alon
   const { id, apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const [{ id: key }] = await list(id);
-  const gone = { status: 404, body: { message: "There is no such key.", errors: {} } };
+  const gone = { status: 404, body: errorBody("There is no such key.") };
   expect(await ask(other.id, `/${key}/revoke`, {})).toEqual(gone);
   expect(await statusWith(apiKey)).toBe(200);
   const headers = { "idempotency-key": "revoke-it" };

@@ -8,6 +8,7 @@ import { publishDocument } from "../../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { makeWorkspace, setPaymentProvider } from "../../support/platform.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { sharedService, startUnprepared, type UnpreparedService } from "../../support/service.ts";
@@ -49,10 +50,7 @@ describe("with a tariff in force", async () => {
 });
 
 describe("without a tariff", async () => {
-  const NO_TARIFF = {
-    message: "No tariff has been published yet; the operator publishes one.",
-    errors: {},
-  };
+  const NO_TARIFF = errorBody("No tariff has been published yet; the operator publishes one.");
   const service = await startUnprepared((await createDatabase()).url);
   await service.app.prepare();
   const fields = { name: "Test", paymentProvider: "manual" } as const;

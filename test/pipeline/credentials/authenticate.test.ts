@@ -11,10 +11,11 @@ import { createLookUps } from "../../../src/pipeline/credentials/look-ups.ts";
 import { receiveCall } from "../../../src/pipeline/call.ts";
 import type { Rpc } from "../../../src/pipeline/rpc.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { revokeKey, rotateKeys } from "../../support/platform.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
@@ -139,7 +140,7 @@ describe("on the HTTP server", () => {
     "a credential is refused: %s",
     async (_, [wrong, credentials]) => {
       const { status, headers, body } = await quote(credentials(keys));
-      expect([status, body]).toEqual([401, { message: messageOf(wrong), errors: {} }]);
+      expect([status, body]).toEqual([401, errorBody(messageOf(wrong))]);
       expect(headers.get("www-authenticate")).toBe("Bearer");
     },
   );
@@ -163,11 +164,9 @@ describe("on the gRPC server", () => {
   test.each(Object.entries(REFUSED).filter(([name]) => once(name)))(
     "a credential is refused: %s",
     async (_, [wrong, credentials]) => {
-      expect(await rpcError(quote(credentials(keys)))).toEqual({
-        code: "Unauthenticated",
-        message: messageOf(wrong),
-        details: { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
-      });
+      expect(await rpcError(quote(credentials(keys)))).toEqual(
+        rpcRefusal("Unauthenticated", "CREDENTIAL_REFUSED", messageOf(wrong)),
+      );
     },
   );
 });

@@ -13,12 +13,13 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "../../support/rpc-client.ts";
-import { rpcError } from "../../support/rpc-error.ts";
+import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
@@ -80,16 +81,14 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     "a message of %i KiB is refused, and leaves no call in flight",
     async (kib) => {
       const shipment = "x".repeat(kib * 1024);
-      expect(await rpcError(client().cancelShipment({ shipment }))).toEqual({
-        code: "ResourceExhausted",
-        message: "The body is larger than 64 KiB.",
-        details: {
-          ErrorInfo: { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
-          BadRequest: {
-            fieldViolations: [{ field: "body", description: "The body is larger than 64 KiB." }],
-          },
-        },
-      });
+      expect(await rpcError(client().cancelShipment({ shipment }))).toEqual(
+        rpcRefusal(
+          "ResourceExhausted",
+          "BODY_TOO_LARGE",
+          "The body is larger than 64 KiB.",
+          "body",
+        ),
+      );
       await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
     },
   );
@@ -104,11 +103,13 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
 
   test("a deadline that has passed ends the call", async () => {
     const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
-    expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual({
-      code: "DeadlineExceeded",
-      message: "The caller's deadline passed before the answer.",
-      details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
-    });
+    expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual(
+      rpcRefusal(
+        "DeadlineExceeded",
+        "DEADLINE_EXCEEDED",
+        "The caller's deadline passed before the answer.",
+      ),
+    );
   });
 
   test.each(["soon", "1.5S", "-1m", "12345678901"])(
@@ -121,14 +122,9 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
           ]
         : ["connect_timeout_ms", "connect-timeout-ms must be 1 to 10 digits."];
       const headers = { "grpc-timeout": value, "connect-timeout-ms": value };
-      expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual({
-        code: "InvalidArgument",
-        message: description,
-        details: {
-          ErrorInfo: { reason: "FIELD_INVALID", domain: "shipments.v1" },
-          BadRequest: { fieldViolations: [{ field, description }] },
-        },
-      });
+      expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual(
+        rpcRefusal("InvalidArgument", "FIELD_INVALID", description, field),
+      );
     },
   );
 });
@@ -257,7 +253,7 @@ test("compressed messages are understood", async () => {
 });
 
 describe("a request to no known RPC", () => {
-  const noRpc = { message: "There is no such RPC.", errors: {} };
+  const noRpc = errorBody("There is no such RPC.");
 
   test("of a known service is 404 on the HTTP server, with the usual body", async () => {
     const answer = await service.request("/shipments.v1.ShipmentService/Nope", {
@@ -292,10 +288,7 @@ describe("a request to no known RPC", () => {
     const text = "The content type is none of gRPC, gRPC-Web or Connect.";
     const headers = { "content-type": "text/plain" };
     const answer = await service.request(QUOTE, { apiKey, body: "{}", headers });
-    expect([answer.status, answer.body]).toEqual([
-      415,
-      { message: text, errors: { body: [text] } },
-    ]);
+    expect([answer.status, answer.body]).toEqual([415, errorBody(text, "body")]);
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
+import { rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
@@ -74,11 +75,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     const expected = {
       code: "UNIMPLEMENTED",
       text: "There is no such RPC.",
-      error: {
-        code: "Unimplemented",
-        message: "There is no such RPC.",
-        details: { ErrorInfo: { reason: "NO_SUCH_METHOD", domain: "shipments.v1" } },
-      },
+      error: rpcRefusal("Unimplemented", "NO_SUCH_METHOD", "There is no such RPC."),
     };
     expect(answers.map(({ code, text, error }) => ({ code, text, error }))).toEqual(
       answers.map(() => expected),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BOOKING, COVERED_ROUTE, NO_SHIPMENT } from "../../support/bookings.ts";
+import { errorBody } from "../../support/endpoints.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { sharedService } from "../../support/service.ts";
 
@@ -68,10 +69,7 @@ describe("a JSON request", () => {
     const body = JSON.stringify({ ...COVERED_ROUTE, pickup_lat: "?" }).replace('"?"', json);
     const answer = await quote(body);
     expect(answer.status).toBe(422);
-    expect(answer.body).toStrictEqual({
-      message: "pickup_lat must be a number.",
-      errors: { pickup_lat: ["pickup_lat must be a number."] },
-    });
+    expect(answer.body).toStrictEqual(errorBody("pickup_lat must be a number.", "pickup_lat"));
   });
 
   test.each<[what: string, json: string]>([
@@ -265,7 +263,7 @@ describe("what a request has that there is not", () => {
     const { status, body, code } = await service.request(path, { apiKey });
     expect({ status, body, code }).toEqual({
       status: 422,
-      body: { message: text, errors: { [name]: [text] } },
+      body: errorBody(text, name),
       code: "FIELD_INVALID",
     });
   });
@@ -320,10 +318,7 @@ describe("what a request has that there is not", () => {
       const { status, body, code, headers: answered } = await strict(prefer);
       expect({ status, body, code }).toEqual({
         status: 422,
-        body: {
-          message: "weight_kgs is no field of this request.",
-          errors: { weight_kgs: ["weight_kgs is no field of this request."] },
-        },
+        body: errorBody("weight_kgs is no field of this request.", "weight_kgs"),
         code: "FIELD_INVALID",
       });
       expect(answered.get("preference-applied")).toBe("handling=strict");
@@ -435,10 +430,7 @@ describe("the shipment in the path", () => {
 
   test("is missing when it is blank", async () => {
     const { status, body } = await cancel("%20%09");
-    expect([status, body]).toEqual([
-      422,
-      { message: "shipment is required.", errors: { shipment: ["shipment is required."] } },
-    ]);
+    expect([status, body]).toEqual([422, errorBody("shipment is required.", "shipment")]);
   });
 });
 
