@@ -322,20 +322,16 @@ describe("a service", () => {
     const late = await startIdentityProvider({ publicUrl: PUBLIC_URL });
     await late.stop();
     const own = await startService({ publicUrl: PUBLIC_URL, oidc: late.config });
-    try {
-      const away = await visitor(own).visit(`${PUBLIC_URL}/sign-in/oidc`);
-      const text = "The identity provider cannot be reached; try again in a moment.";
-      expect([away.status, away.headers.get("retry-after")]).toEqual([503, "1"]);
-      expect(away.text).toContain(`<p>${text}</p>`);
-      await late.start();
-      const guest = visitor(own);
-      const answer = await signInAtProvider(guest, "ada@example.org");
-      await late.stop();
-      const { status, text: said } = await guest.visit(answer.href);
-      expect([status, said]).toEqual([503, expect.stringContaining(text)]);
-    } finally {
-      await own.close();
-    }
+    const away = await visitor(own).visit(`${PUBLIC_URL}/sign-in/oidc`);
+    const text = "The identity provider cannot be reached; try again in a moment.";
+    expect([away.status, away.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(away.text).toContain(`<p>${text}</p>`);
+    await late.start();
+    const guest = visitor(own);
+    const answer = await signInAtProvider(guest, "ada@example.org");
+    await late.stop();
+    const { status, text: said } = await guest.visit(answer.href);
+    expect([status, said]).toEqual([503, expect.stringContaining(text)]);
   });
 
   test("that assumes emails to be verified takes those of which the provider says nothing", async () => {
@@ -393,30 +389,22 @@ describe("a service", () => {
 
   test("has an address wait that often fails to sign in, by links and by OIDC together", async () => {
     const own = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
-    try {
-      const statuses: number[] = [];
-      for (let i = 0; i < 12; i++) {
-        statuses.push((await own.request("/sign-in/oidc/callback?code=x")).status);
-        const form = await postForm(own, "/sign-in", { token: String(i).padStart(43, "A") });
-        statuses.push(form.status);
-      }
-      expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 403));
-      expect(statuses).toContain(429);
-    } finally {
-      await own.close();
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      statuses.push((await own.request("/sign-in/oidc/callback?code=x")).status);
+      const form = await postForm(own, "/sign-in", { token: String(i).padStart(43, "A") });
+      statuses.push(form.status);
     }
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 403));
+    expect(statuses).toContain(429);
   });
 
   test("without an identity provider offers none", async () => {
     const own = await startService({ publicGrpcUrl: "https://grpc.example.org" });
-    try {
-      const { body } = await own.request("/sign-in/options");
-      const grpc = { ...grpcOf(own), url: "https://grpc.example.org" };
-      expect(body).toEqual({ oidc: null, grpc });
-      expect((await own.request("/sign-in/oidc")).status).toBe(404);
-      expect((await own.request("/sign-in/oidc/callback")).status).toBe(404);
-    } finally {
-      await own.close();
-    }
+    const { body } = await own.request("/sign-in/options");
+    const grpc = { ...grpcOf(own), url: "https://grpc.example.org" };
+    expect(body).toEqual({ oidc: null, grpc });
+    expect((await own.request("/sign-in/oidc")).status).toBe(404);
+    expect((await own.request("/sign-in/oidc/callback")).status).toBe(404);
   });
 });

@@ -99,45 +99,37 @@ describe("a sign-in link", () => {
 test("an address that tries many tokens has to wait, and a link works again after that", async () => {
   stopClock();
   const own = await startService();
-  try {
-    const statuses: number[] = [];
-    for (let i = 0; i < 25; i++) {
-      const token = String(i).padStart(43, "A");
-      statuses.push((await postForm(own, "/sign-in", { token })).status);
-    }
-    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 403));
-    expect(statuses).toContain(429);
-  } finally {
-    await own.close();
+  const statuses: number[] = [];
+  for (let i = 0; i < 25; i++) {
+    const token = String(i).padStart(43, "A");
+    statuses.push((await postForm(own, "/sign-in", { token })).status);
   }
+  expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 403));
+  expect(statuses).toContain(429);
 });
 
 test("no more tokens are looked up than may fail, also when 400 come at once", async () => {
   const own = await startService();
-  try {
-    const { apiKey } = await own.addWorkspace();
-    const statuses = await Promise.all(
-      Array.from({ length: 400 }, async (_, i) => {
-        const token = String(i).padStart(43, "A");
-        return (await postForm(own, "/sign-in", { token })).status;
-      }),
-    );
-    const lookedUp = statuses.filter((status) => status === 403).length;
-    expect(new Set(statuses)).toEqual(new Set([403, 429]));
-    // There is one more each second.
-    expect(lookedUp).toBeGreaterThanOrEqual(20);
-    expect(lookedUp).toBeLessThan(60);
-    const { body } = await own.request("/v1/members", {
-      apiKey,
-      body: { email: "late@example.org" },
-    });
-    await eventually("a good link to be taken again", async () => {
-      const token = tokenOf(body.sign_in_path);
-      return (await postForm(own, "/sign-in", { token })).status === 303;
-    });
-  } finally {
-    await own.close();
-  }
+  const { apiKey } = await own.addWorkspace();
+  const statuses = await Promise.all(
+    Array.from({ length: 400 }, async (_, i) => {
+      const token = String(i).padStart(43, "A");
+      return (await postForm(own, "/sign-in", { token })).status;
+    }),
+  );
+  const lookedUp = statuses.filter((status) => status === 403).length;
+  expect(new Set(statuses)).toEqual(new Set([403, 429]));
+  // There is one more each second.
+  expect(lookedUp).toBeGreaterThanOrEqual(20);
+  expect(lookedUp).toBeLessThan(60);
+  const { body } = await own.request("/v1/members", {
+    apiKey,
+    body: { email: "late@example.org" },
+  });
+  await eventually("a good link to be taken again", async () => {
+    const token = tokenOf(body.sign_in_path);
+    return (await postForm(own, "/sign-in", { token })).status === 303;
+  });
 });
 
 /** No bucket refills until the test ends, however long a busy machine takes. */
@@ -159,23 +151,19 @@ async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Se
 test("a session goes on while others at its address guess, and can be ended", async () => {
   stopClock();
   const own = await startService();
-  try {
-    const { apiKey, id } = await own.addWorkspace();
-    const person = await signIn(own, apiKey, { email: "calm@example.org", role: "viewer" });
-    const headers = { "sec-fetch-site": "same-origin", ...inWorkspace(id) };
-    const guess = async (i: number) => {
-      const cookie = `session=${String(i).padStart(43, "A")}`;
-      return (await own.request("/v1/workspace", { headers: { ...headers, cookie } })).status;
-    };
-    expect(await untilToldToWait(guess)).toEqual(new Set([401, 429]));
-    expect((await person.request("/v1/workspace", { headers })).status).toBe(200);
-    for (let i = 0; i < 25; i++) await postForm(own, "/sign-in", { token: `guess ${i}` });
-    const form = { cookie: person.cookie, "sec-fetch-site": "same-origin" };
-    expect((await postForm(own, "/sign-out", {}, form)).status).toBe(303);
-    expect((await person.request("/v1/workspace", { headers })).status).toBe(401);
-  } finally {
-    await own.close();
-  }
+  const { apiKey, id } = await own.addWorkspace();
+  const person = await signIn(own, apiKey, { email: "calm@example.org", role: "viewer" });
+  const headers = { "sec-fetch-site": "same-origin", ...inWorkspace(id) };
+  const guess = async (i: number) => {
+    const cookie = `session=${String(i).padStart(43, "A")}`;
+    return (await own.request("/v1/workspace", { headers: { ...headers, cookie } })).status;
+  };
+  expect(await untilToldToWait(guess)).toEqual(new Set([401, 429]));
+  expect((await person.request("/v1/workspace", { headers })).status).toBe(200);
+  for (let i = 0; i < 25; i++) await postForm(own, "/sign-in", { token: `guess ${i}` });
+  const form = { cookie: person.cookie, "sec-fetch-site": "same-origin" };
+  expect((await postForm(own, "/sign-out", {}, form)).status).toBe(303);
+  expect((await person.request("/v1/workspace", { headers })).status).toBe(401);
 });
 
 describe("a session", () => {
@@ -408,33 +396,29 @@ describe("somebody who has left a workspace and is invited again", () => {
 
   test("cannot use the sessions and links from before, at once here and soon elsewhere", async () => {
     const replica = await startReplica(service.databaseUrl);
-    try {
-      const email = "returns@example.org";
-      const { data, sign_in_path: first } = await invite(workspace, email);
-      const session = await signInByPath(service, first);
-      const { sign_in_path: second } = await invite(workspace, email);
-      const elsewhere = await signInByPath(replica, second);
-      const { sign_in_path: unused } = await invite(workspace, email);
-      const known = [await actsIn(session, workspace), await actsIn(elsewhere, workspace)];
-      expect(known).toEqual([200, 200]);
+    const email = "returns@example.org";
+    const { data, sign_in_path: first } = await invite(workspace, email);
+    const session = await signInByPath(service, first);
+    const { sign_in_path: second } = await invite(workspace, email);
+    const elsewhere = await signInByPath(replica, second);
+    const { sign_in_path: unused } = await invite(workspace, email);
+    const known = [await actsIn(session, workspace), await actsIn(elsewhere, workspace)];
+    expect(known).toEqual([200, 200]);
 
-      expect((await remove(workspace, data.person)).status).toBe(200);
-      expect(await actsIn(session, workspace)).toBe(401);
-      await eventually(
-        "the session to end elsewhere",
-        async () => (await actsIn(elsewhere, workspace)) === 401,
-      );
+    expect((await remove(workspace, data.person)).status).toBe(200);
+    expect(await actsIn(session, workspace)).toBe(401);
+    await eventually(
+      "the session to end elsewhere",
+      async () => (await actsIn(elsewhere, workspace)) === 401,
+    );
 
-      const { sign_in_path: anew } = await invite(workspace, email);
-      expect([await actsIn(session, workspace), await actsIn(elsewhere, workspace)]).toEqual([
-        401, 401,
-      ]);
-      const token = tokenOf(unused);
-      expect((await postForm(service, "/sign-in", { token })).status).toBe(403);
-      expect(await actsIn(await signInByPath(service, anew), workspace)).toBe(200);
-    } finally {
-      await replica.close();
-    }
+    const { sign_in_path: anew } = await invite(workspace, email);
+    expect([await actsIn(session, workspace), await actsIn(elsewhere, workspace)]).toEqual([
+      401, 401,
+    ]);
+    const token = tokenOf(unused);
+    expect((await postForm(service, "/sign-in", { token })).status).toBe(403);
+    expect(await actsIn(await signInByPath(service, anew), workspace)).toBe(200);
   });
 
   test("keeps what they have elsewhere, where an operator's session opens all of it", async () => {
@@ -664,15 +648,11 @@ describe("a session for one workspace", () => {
 test("an address whose sessions open nothing of what they ask for has to wait", async () => {
   stopClock();
   const own = await startService();
-  try {
-    const { apiKey } = await own.addWorkspace();
-    const person = await signIn(own, apiKey, { email: "probe@example.org", role: "viewer" });
-    const open = async (i: number) => {
-      const headers = inWorkspace(1_000 + i);
-      return (await person.request("/v1/workspace", { headers })).status;
-    };
-    expect(await untilToldToWait(open)).toEqual(new Set([403, 429]));
-  } finally {
-    await own.close();
-  }
+  const { apiKey } = await own.addWorkspace();
+  const person = await signIn(own, apiKey, { email: "probe@example.org", role: "viewer" });
+  const open = async (i: number) => {
+    const headers = inWorkspace(1_000 + i);
+    return (await person.request("/v1/workspace", { headers })).status;
+  };
+  expect(await untilToldToWait(open)).toEqual(new Set([403, 429]));
 });

@@ -297,26 +297,22 @@ test("prices are stored and answered exactly, in the currency's minor unit", asy
     tiers: [{ min_kg: 0, max_kg: 10, flat_fee: "1.000", rate_per_kg: "1.000" }],
   });
   const own = await startService({ tariff });
-  try {
-    const { apiKey } = await own.addWorkspace();
-    const route = { pickup_lat: 0, pickup_lng: 0, dropoff_lat: 0, dropoff_lng: 1 };
-    const body = { ...BOOKING, ...route, weight_kg: 1.0005 };
-    const booked = await own.request("/v1/shipments", { apiKey, body });
-    const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
-    const cancelled = await own.request(path, { apiKey, method: "POST" });
-    for (const { data } of [booked.body, cancelled.body]) {
-      expect(data).toMatchObject({
-        distance_km: 111.195,
-        distance_fee: 13.899,
-        weight_fee: 2.001,
-        base_fee: 0.25,
-        subtotal: 15.9,
-        total: 15.9,
-        currency: "KWD",
-      });
-    }
-  } finally {
-    await own.close();
+  const { apiKey } = await own.addWorkspace();
+  const route = { pickup_lat: 0, pickup_lng: 0, dropoff_lat: 0, dropoff_lng: 1 };
+  const body = { ...BOOKING, ...route, weight_kg: 1.0005 };
+  const booked = await own.request("/v1/shipments", { apiKey, body });
+  const path = `/v1/shipments/${booked.body.data.reference}/cancel`;
+  const cancelled = await own.request(path, { apiKey, method: "POST" });
+  for (const { data } of [booked.body, cancelled.body]) {
+    expect(data).toMatchObject({
+      distance_km: 111.195,
+      distance_fee: 13.899,
+      weight_fee: 2.001,
+      base_fee: 0.25,
+      subtotal: 15.9,
+      total: 15.9,
+      currency: "KWD",
+    });
   }
 });
 

@@ -203,23 +203,19 @@ describe("a quote is exact", () => {
     ],
   ])("%s", async (_, tariff, route, price) => {
     const own = await startService({ tariff });
-    try {
-      const workspace = await own.addWorkspace();
-      const { body } = await own.request(QUOTE, { apiKey: workspace.apiKey, body: route });
-      const { distance_fee, weight_fee } = price as Record<string, number>;
-      const subtotal = Number((distance_fee! + weight_fee!).toFixed(3));
-      const { currency } = tariff as { currency: string };
-      expect(body).toStrictEqual({
-        covered: true,
-        message: null,
-        failure_type: null,
-        ...price,
-        subtotal,
-        currency,
-      });
-    } finally {
-      await own.close();
-    }
+    const workspace = await own.addWorkspace();
+    const { body } = await own.request(QUOTE, { apiKey: workspace.apiKey, body: route });
+    const { distance_fee, weight_fee } = price as Record<string, number>;
+    const subtotal = Number((distance_fee! + weight_fee!).toFixed(3));
+    const { currency } = tariff as { currency: string };
+    expect(body).toStrictEqual({
+      covered: true,
+      message: null,
+      failure_type: null,
+      ...price,
+      subtotal,
+      currency,
+    });
   });
 });
 

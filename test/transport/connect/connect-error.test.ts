@@ -168,20 +168,14 @@ test("a number by gRPC that is not finite is out of range", async () => {
 
 test("an error that a retry can solve has RetryInfo with the delay", async () => {
   const unprepared = await startUnprepared();
-  try {
-    expect(
-      await rpcError(unprepared.grpcClient(createSecretKey("shp_")).quoteShipment({})),
-    ).toEqual({
-      code: "Unavailable",
-      message: "The service is starting; try again in a moment.",
-      details: {
-        ErrorInfo: { reason: "UNAVAILABLE", domain: "shipments.v1" },
-        RetryInfo: { retryDelay: "1s" },
-      },
-    });
-  } finally {
-    await unprepared.app.close();
-  }
+  expect(await rpcError(unprepared.grpcClient(createSecretKey("shp_")).quoteShipment({}))).toEqual({
+    code: "Unavailable",
+    message: "The service is starting; try again in a moment.",
+    details: {
+      ErrorInfo: { reason: "UNAVAILABLE", domain: "shipments.v1" },
+      RetryInfo: { retryDelay: "1s" },
+    },
+  });
 });
 
 test("every reason has the form that ErrorInfo requires", () => {
