@@ -6,6 +6,7 @@ import { connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
+import { RPC_ROUTE } from "../support/bookings.ts";
 
 const service = await sharedService();
 
@@ -17,11 +18,7 @@ function largestBooking(character: string) {
     return [key + text(40 - key.length), text(500)];
   });
   return {
-    pickupLat: 40.758,
-    pickupLng: -73.9855,
-    dropoffLat: 40.6782,
-    dropoffLng: -73.9442,
-    weightKg: 2.5,
+    ...RPC_ROUTE,
     customerName: text(200),
     customerEmail: "ada@example.org",
     customerIdNumber: text(64),

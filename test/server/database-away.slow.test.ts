@@ -11,7 +11,7 @@ import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { startTracing } from "../../src/telemetry/tracing.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../support/bookings.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
@@ -131,20 +131,12 @@ test("while the database is down, a gRPC caller is told when to retry", async ()
 test("while the database is down, quotes with cached keys, probes, metrics and refusals work", async () => {
   await proxy.goDown();
   for (let i = 0; i < 10; i++) expect((await quote()).status).toBe(200);
-  expect((await service.grpcClient(apiKey).quoteShipment(GRPC_ROUTE)).covered).toBe(true);
+  expect((await service.grpcClient(apiKey).quoteShipment(RPC_ROUTE)).covered).toBe(true);
   expect((await quote("shp_typo")).status).toBe(401);
   expect((await service.request("/healthz")).status).toBe(200);
   expect((await service.request("/metrics")).status).toBe(200);
   await proxy.comeBack();
 });
-
-const GRPC_ROUTE = {
-  pickupLat: COVERED_ROUTE.pickup_lat,
-  pickupLng: COVERED_ROUTE.pickup_lng,
-  dropoffLat: COVERED_ROUTE.dropoff_lat,
-  dropoffLng: COVERED_ROUTE.dropoff_lng,
-  weightKg: COVERED_ROUTE.weight_kg,
-};
 
 test("a replica that has been cut off from its database for 30 s is not ready until it is reached; one without such a bound is", async () => {
   let nowMs = 0;

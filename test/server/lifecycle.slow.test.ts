@@ -13,7 +13,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { publishDocument } from "../support/publish-document.ts";
-import { BOOKING, COVERED_ROUTE } from "../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, RPC_BOOKING } from "../support/bookings.ts";
 import { startProcess, type Environment } from "../support/command.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -234,17 +234,7 @@ test("at SIGTERM a gRPC call in flight is answered", async () => {
   const client = new pg.Client(database.url);
   await client.connect();
   await client.query("begin; lock table shipment in exclusive mode");
-  const booking = served.grpcClient(apiKey).createShipment({
-    pickupAddress: BOOKING.pickup_address,
-    pickupLat: BOOKING.pickup_lat,
-    pickupLng: BOOKING.pickup_lng,
-    dropoffAddress: BOOKING.dropoff_address,
-    dropoffLat: BOOKING.dropoff_lat,
-    dropoffLng: BOOKING.dropoff_lng,
-    weightKg: BOOKING.weight_kg,
-    customerName: BOOKING.customer_name,
-    customerEmail: BOOKING.customer_email,
-  });
+  const booking = served.grpcClient(apiKey).createShipment(RPC_BOOKING);
   await eventually("the booking to wait", async () => {
     const { rows } = await client.query("select from pg_locks where not granted");
     return rows.length === 1;

@@ -19,6 +19,24 @@ export const BOOKING = {
   dropoff_address: "95 Prospect Park West, Brooklyn",
 } as const;
 
+/** The route as an RPC client writes it. */
+export const RPC_ROUTE = {
+  pickupLat: COVERED_ROUTE.pickup_lat,
+  pickupLng: COVERED_ROUTE.pickup_lng,
+  dropoffLat: COVERED_ROUTE.dropoff_lat,
+  dropoffLng: COVERED_ROUTE.dropoff_lng,
+  weightKg: COVERED_ROUTE.weight_kg,
+};
+
+/** The booking as an RPC client writes it. */
+export const RPC_BOOKING = {
+  ...RPC_ROUTE,
+  customerName: BOOKING.customer_name,
+  customerEmail: BOOKING.customer_email,
+  pickupAddress: BOOKING.pickup_address,
+  dropoffAddress: BOOKING.dropoff_address,
+};
+
 /** A shipment as the HTTP server writes it. */
 export type ShipmentJson = Record<string, any>;
 

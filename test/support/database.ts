@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
+import { createOrm } from "../../src/db/orm.ts";
+import { ENTITIES } from "../../src/server/entities.ts";
 import { whenOver } from "./when-over.ts";
 
 /** A database of a test's own, which goes when the test or its file is over. */
@@ -51,6 +53,13 @@ export async function connectTo(url: string): Promise<pg.Client> {
   await client.connect();
   whenOver(() => client.end());
   return client;
+}
+
+/** The ORM with every entity on a database, until the test or its file is over. */
+export function openOrm(url: string): ReturnType<typeof createOrm> {
+  const orm = createOrm(url, { entities: ENTITIES });
+  whenOver(() => orm.close());
+  return orm;
 }
 
 async function administer(sql: string): Promise<void> {

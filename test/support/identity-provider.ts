@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
 import type { OidcConfig } from "../../src/config/config.ts";
+import { whenOver } from "./when-over.ts";
 
 /** An identity provider on this machine, at which anybody can sign in under any name. */
 export interface IdentityProvider {
@@ -76,12 +77,14 @@ export async function startIdentityProvider({
   };
   const open = () => server.on("request", new Provider(issuer, configuration).callback());
   open();
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  whenOver(stop);
   return {
     config: { issuer, ...CLIENT, assumeEmailVerified },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop,
     async start() {
       server = createServer();
       open();

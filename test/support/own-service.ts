@@ -29,6 +29,7 @@ import { createHttpServer } from "../../src/transport/http/http-server.ts";
 import { createJsonGateway } from "../../src/transport/http/json-gateway.ts";
 import { callOf } from "./call-of.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
+import { whenOver } from "./when-over.ts";
 
 /** The only key of the service. */
 export const OWN_KEY = "shp_of_a_test";
@@ -44,10 +45,9 @@ export interface Parcel extends Message {
 export interface OwnService extends Endpoints {
   /** `own.Parcels`, with the method `Send`, from a parcel to a parcel. */
   readonly desc: DescService;
-  close(): Promise<void>;
 }
 
-/** Starts the two servers with the RPC `own.Parcels/Send`; close them when done. */
+/** Starts the two servers with the RPC `own.Parcels/Send` until the test or its file is over. */
 export async function startOwnService(options: {
   readonly rule: MessageInitShape<typeof HttpRuleSchema>;
   readonly maxRequestBytes?: number;
@@ -101,10 +101,10 @@ export async function startOwnService(options: {
   const [atHttp, atGrpc] = await Promise.all(
     [httpServer, grpcServer].map((server) => server.listen("127.0.0.1", 0)),
   );
+  whenOver(() => Promise.all([httpServer.close(0), grpcServer.close(0)]));
   return {
     ...endpointsAt(`http://127.0.0.1:${atHttp!.port}`, `http://127.0.0.1:${atGrpc!.port}`),
     desc,
-    close: async () => void (await Promise.all([httpServer.close(0), grpcServer.close(0)])),
   };
 }
 

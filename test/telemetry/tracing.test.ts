@@ -6,7 +6,13 @@ import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { startTracing } from "../../src/telemetry/tracing.ts";
-import { BOOKING, COVERED_ROUTE, NO_REFERENCE } from "../support/bookings.ts";
+import {
+  BOOKING,
+  COVERED_ROUTE,
+  NO_REFERENCE,
+  RPC_ROUTE,
+  RPC_BOOKING,
+} from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
@@ -115,7 +121,7 @@ test.for(Object.entries(SYSTEMS))(
     const transport = PROTOCOLS[protocol as keyof typeof SYSTEMS];
     const client = rpcClient(ShipmentService, transport, service, apiKey);
     const requestId = protocol.replaceAll(" ", "-");
-    await client.createShipment(rpcBooking(), { headers: { "x-request-id": requestId } });
+    await client.createShipment(RPC_BOOKING, { headers: { "x-request-id": requestId } });
     const url = protocol.endsWith("gRPC server") ? service.grpcUrl : service.httpUrl;
     expect(await otlp.treeOf(requestId, 2)).toEqual({
       name: BOOK,
@@ -171,7 +177,7 @@ test("a call that is answered too late is an error of the service, whatever the 
   const quote = "shipments.v1.ShipmentService/QuoteShipment";
   const message = toBinary(
     QuoteShipmentRequestSchema,
-    create(QuoteShipmentRequestSchema, rpcRoute()),
+    create(QuoteShipmentRequestSchema, RPC_ROUTE),
   );
   const grpcHeaders = { "content-type": "application/grpc", te: "trailers", "grpc-timeout": "0n" };
   const onGrpc = { ...late("late-grpc"), ...grpcHeaders };
@@ -266,7 +272,7 @@ test("a call joins the trace that its caller names, with its state, on every ser
     const client = rpcClient(ShipmentService, transport, service, apiKey);
     const requestId = `joins-${i}`;
     requestIds.push(requestId);
-    await client.quoteShipment(rpcRoute(), { headers: headers(requestId) });
+    await client.quoteShipment(RPC_ROUTE, { headers: headers(requestId) });
   }
   for (const requestId of requestIds) {
     expect(await otlp.spanOf(requestId)).toMatchObject({
@@ -390,24 +396,3 @@ test("an attempt that fails is an error with its status, or says why there was n
     attributes: { "error.type": "_OTHER" },
   });
 });
-
-function rpcRoute() {
-  const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg } = COVERED_ROUTE;
-  return {
-    pickupLat: pickup_lat,
-    pickupLng: pickup_lng,
-    dropoffLat: dropoff_lat,
-    dropoffLng: dropoff_lng,
-    weightKg: weight_kg,
-  };
-}
-
-function rpcBooking() {
-  return {
-    ...rpcRoute(),
-    customerName: BOOKING.customer_name,
-    customerEmail: BOOKING.customer_email,
-    pickupAddress: BOOKING.pickup_address,
-    dropoffAddress: BOOKING.dropoff_address,
-  };
-}

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { OWN_KEY, startOwnService, type OwnService, type Parcel } from "../support/own-service.ts";
+import { OWN_KEY, startOwnService, type Parcel } from "../support/own-service.ts";
 import { rawGrpc } from "../support/raw-grpc.ts";
 import { openSocket, rawHttp, readAnswer } from "../support/raw-http.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
@@ -14,19 +14,15 @@ const MIB = 1024 * 1024;
 const MAX_BYTES = 64 * MIB;
 const RULE = { pattern: { case: "put", value: "/v1/parcels/{id}" }, body: "data" } as const;
 
-let service: OwnService;
 let last: Parcel | undefined;
-beforeAll(async () => {
-  service = await startOwnService({
-    rule: RULE,
-    maxRequestBytes: MAX_BYTES,
-    run(parcel, makeParcel) {
-      last = parcel;
-      return makeParcel({ id: BigInt(parcel.data.length), tag: parcel.tag });
-    },
-  });
+const service = await startOwnService({
+  rule: RULE,
+  maxRequestBytes: MAX_BYTES,
+  run(parcel, makeParcel) {
+    last = parcel;
+    return makeParcel({ id: BigInt(parcel.data.length), tag: parcel.tag });
+  },
 });
-afterAll(() => service.close());
 
 const put = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
   service.request(path, { method: "PUT", apiKey: OWN_KEY, body, headers });

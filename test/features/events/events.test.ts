@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type CallOptions, type Client } from "@connectrpc/connect";
-import pg from "pg";
 import { expect, test } from "vitest";
 import {
   EventService,
@@ -15,6 +14,7 @@ import { revokeKey } from "../../support/platform.ts";
 import { frame, rawGrpc } from "../../support/raw-grpc.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { signIn } from "../../support/browser.ts";
+import { connectTo } from "../../support/database.ts";
 import { startReplica, sharedService, startService } from "../../support/service.ts";
 import { startStatementLog } from "../../support/statement-log.ts";
 import { rpcError } from "../../support/rpc-error.ts";
@@ -257,8 +257,7 @@ test("the event feed refuses a cursor of another workspace, and text that is no 
 
 test("an event that commits late is not skipped by a cursor returned before", async () => {
   const { apiKey, id } = await service.addWorkspace();
-  const late = new pg.Client(service.databaseUrl);
-  await late.connect();
+  const late = await connectTo(service.databaseUrl);
   await late.query("begin");
   await late.query(
     `insert into event (workspace_id, subject, number, type, data, created_at)

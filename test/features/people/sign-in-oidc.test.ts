@@ -1,6 +1,6 @@
-import pg from "pg";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { postForm } from "../../support/browser.ts";
+import { connectTo } from "../../support/database.ts";
 import { startIdentityProvider } from "../../support/identity-provider.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { createVisitor, type VisitedPage, type Visitor } from "../../support/visitor.ts";
@@ -12,16 +12,10 @@ const DROPPED = "__Host-oidc=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure
 const provider = await startIdentityProvider({ publicUrl: PUBLIC_URL, claims: claimsOf });
 const service = await startService({ publicUrl: PUBLIC_URL, oidc: provider.config });
 const workspace = await service.addWorkspace();
-const database = new pg.Client(service.databaseUrl);
-await database.connect();
+const database = await connectTo(service.databaseUrl);
 for (const email of ["ada@example.org", "unverified@example.org", "kate@example.org"]) {
   await service.request("/v1/members", { apiKey: workspace.apiKey, body: { email } });
 }
-
-afterAll(async () => {
-  await database.end();
-  await provider.stop();
-});
 
 function claimsOf(login: string): Record<string, unknown> {
   if (login.startsWith("unverified")) return { email: login, email_verified: false };
@@ -338,21 +332,16 @@ describe("a service", () => {
     const options = { publicUrl: PUBLIC_URL, claims: claimsOf, assumeEmailVerified: true };
     const other = await startIdentityProvider(options);
     const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
-    try {
-      const { apiKey } = await own.addWorkspace();
-      for (const email of ["ada@example.org", "unverified@example.org"]) {
-        await own.request("/v1/members", { apiKey, body: { email } });
-      }
-      for (const login of ["silent:ada@example.org", "said-true:ada@example.org"]) {
-        expect((await signInAs(visitor(own), login)).status).toBe(200);
-      }
-      for (const login of ["unverified@example.org", "said-false:ada@example.org"]) {
-        const guest = visitor(own);
-        expectRefused(await signInAs(guest, login), guest);
-      }
-    } finally {
-      await own.close();
-      await other.stop();
+    const { apiKey } = await own.addWorkspace();
+    for (const email of ["ada@example.org", "unverified@example.org"]) {
+      await own.request("/v1/members", { apiKey, body: { email } });
+    }
+    for (const login of ["silent:ada@example.org", "said-true:ada@example.org"]) {
+      expect((await signInAs(visitor(own), login)).status).toBe(200);
+    }
+    for (const login of ["unverified@example.org", "said-false:ada@example.org"]) {
+      const guest = visitor(own);
+      expectRefused(await signInAs(guest, login), guest);
     }
   });
 
@@ -360,15 +349,10 @@ describe("a service", () => {
     const options = { publicUrl: PUBLIC_URL, claims: claimsOf, inIdToken: true };
     const other = await startIdentityProvider(options);
     const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
-    try {
-      const { apiKey } = await own.addWorkspace();
-      await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
-      const guest = visitor(own);
-      expectRefused(await signInAs(guest, "silent:ada@example.org"), guest);
-    } finally {
-      await own.close();
-      await other.stop();
-    }
+    const { apiKey } = await own.addWorkspace();
+    await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+    const guest = visitor(own);
+    expectRefused(await signInAs(guest, "silent:ada@example.org"), guest);
   });
 
   test.each([{ inIdToken: true }, { authMethod: "client_secret_post" }] as const)(
@@ -376,14 +360,9 @@ describe("a service", () => {
     async (options) => {
       const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...options });
       const own = await startService({ publicUrl: PUBLIC_URL, oidc: other.config });
-      try {
-        const { apiKey } = await own.addWorkspace();
-        await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
-        expect((await signInAs(visitor(own), "ada@example.org")).status).toBe(200);
-      } finally {
-        await own.close();
-        await other.stop();
-      }
+      const { apiKey } = await own.addWorkspace();
+      await own.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });
+      expect((await signInAs(visitor(own), "ada@example.org")).status).toBe(200);
     },
   );
 

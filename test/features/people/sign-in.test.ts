@@ -1,20 +1,15 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
 
 const service = await startService();
 const workspace = await service.addWorkspace();
-const database = new pg.Client(service.databaseUrl);
-await database.connect();
+const database = await connectTo(service.databaseUrl);
 const admin = await signIn(service, workspace.apiKey, { email: "ada@example.org", role: "admin" });
-
-afterAll(async () => {
-  await database.end();
-});
 
 const inWorkspace = (id = workspace.id) => ({ "x-workspace": String(id) });
 

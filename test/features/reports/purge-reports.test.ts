@@ -1,15 +1,10 @@
-import { afterAll, expect, test } from "vitest";
-import { createOrm } from "../../../src/db/orm.ts";
+import { expect, test } from "vitest";
 import { purgeReports } from "../../../src/features/reports/usage-counter.ts";
-import { ENTITIES } from "../../../src/server/entities.ts";
-import { connectTo, createDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase, openOrm } from "../../support/database.ts";
 
 const database = await createDatabase();
-const orm = createOrm(database.url, { entities: ENTITIES });
+const orm = openOrm(database.url);
 const sql = await connectTo(database.url);
-afterAll(async () => {
-  await orm.close();
-});
 
 test("counts of calls are kept for 100 days, also when more are deleted than one statement deletes", async () => {
   await sql.query("insert into workspace (id, name, created_at) values (1, 'Test', now())");

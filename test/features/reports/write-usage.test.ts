@@ -1,19 +1,14 @@
-import { afterAll, expect, test } from "vitest";
-import { createOrm } from "../../../src/db/orm.ts";
+import { expect, test } from "vitest";
 import { createUsageCounter, writeUsage } from "../../../src/features/reports/usage-counter.ts";
-import { ENTITIES } from "../../../src/server/entities.ts";
 import { callOf } from "../../support/call-of.ts";
-import { connectTo, createDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase, openOrm } from "../../support/database.ts";
 
 const database = await createDatabase();
-const orm = createOrm(database.url, { entities: ENTITIES });
+const orm = openOrm(database.url);
 const sql = await connectTo(database.url);
 await sql.query(
   "insert into workspace (id, name, created_at) select i, 'Test', now() from generate_series(1, 6000) i",
 );
-afterAll(async () => {
-  await orm.close();
-});
 
 async function writtenCalls(): Promise<{ workspaces: number; calls: number }> {
   const { rows } = await sql.query(

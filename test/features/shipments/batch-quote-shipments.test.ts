@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BatchQuoteShipmentsResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
-import { BOOKING_PRICE, COVERED_ROUTE } from "../../support/bookings.ts";
+import { BOOKING_PRICE, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
@@ -106,19 +106,8 @@ test("each result of a batch quote equals a single quote of that route", async (
 
 test("a batch quote by gRPC equals one by JSON", async () => {
   const grpc = service.grpcClient(apiKey);
-  const route = {
-    pickupLat: 40.758,
-    pickupLng: -73.9855,
-    dropoffLat: 40.6782,
-    dropoffLng: -73.9442,
-  };
   const answer = await grpc.batchQuoteShipments({
-    routes: [
-      { ...route, weightKg: 2.5 },
-      { ...route, weightKg: Number.NaN },
-      {},
-      { ...route, weightKg: 2.5 },
-    ],
+    routes: [RPC_ROUTE, { ...RPC_ROUTE, weightKg: Number.NaN }, {}, RPC_ROUTE],
   });
   expect(inDialect(BatchQuoteShipmentsResponseSchema, answer)).toEqual({
     results: [

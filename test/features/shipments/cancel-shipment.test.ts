@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CancelReason } from "../../../gen/shipments/v1/shipment_pb.js";
 import { CancelShipmentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
@@ -153,11 +153,8 @@ async function waiting(): Promise<number> {
   return row?.waiting ?? 0;
 }
 
-describe("a reason for a cancel", () => {
-  let apiKey: string;
-  beforeAll(async () => {
-    ({ apiKey } = await service.addWorkspace());
-  });
+describe("a reason for a cancel", async () => {
+  const { apiKey } = await service.addWorkspace();
 
   function cancelFor(shipment: ShipmentJson, body: unknown) {
     return service.request(`/v1/shipments/${shipment["reference"]}/cancel`, { apiKey, body });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { book, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { book, BOOKED_SHIPMENT, BOOKING, RPC_BOOKING } from "../../support/bookings.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
@@ -29,18 +29,7 @@ test("a second booking with one external reference is 409, and names the first",
   expect({ status, body }).toEqual({ status: 409, body: errorBody(text, "external_reference") });
 
   const grpc = service.grpcClient(apiKey);
-  const call = grpc.createShipment({
-    customerName: "Ada",
-    customerEmail: "ada@example.org",
-    pickupAddress: "From",
-    pickupLat: BOOKING.pickup_lat,
-    pickupLng: BOOKING.pickup_lng,
-    dropoffAddress: "To",
-    dropoffLat: BOOKING.dropoff_lat,
-    dropoffLng: BOOKING.dropoff_lng,
-    weightKg: BOOKING.weight_kg,
-    externalReference: "once",
-  });
+  const call = grpc.createShipment({ ...RPC_BOOKING, externalReference: "once" });
   expect(await rpcError(call)).toEqual(
     rpcRefusal("AlreadyExists", "EXTERNAL_REFERENCE_TAKEN", text, "external_reference", {
       shipment: reference,

@@ -184,11 +184,8 @@ describe("a list of shipments", () => {
   });
 });
 
-describe("a list of shipments refuses", () => {
-  let apiKey: string;
-  beforeAll(async () => {
-    ({ apiKey } = await service.addWorkspace());
-  });
+describe("a list of shipments refuses", async () => {
+  const { apiKey } = await service.addWorkspace();
 
   test.each([
     ["status", "lost"],
@@ -259,19 +256,15 @@ describe("a list of shipments refuses", () => {
   });
 });
 
-describe("pages of shipments", () => {
-  let workspace: TestWorkspace;
-  let customer: number;
-  beforeAll(async () => {
-    workspace = await service.addWorkspace();
-    customer = await insertCustomers(sql, workspace.id, 1);
-    await insertShipments(sql, {
-      workspace: workspace.id,
-      count: 150,
-      customer: String(customer),
-      // Seven shipments share each instant, and are ordered by reference.
-      createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
-    });
+describe("pages of shipments", async () => {
+  const workspace = await service.addWorkspace();
+  const customer = await insertCustomers(sql, workspace.id, 1);
+  await insertShipments(sql, {
+    workspace: workspace.id,
+    count: 150,
+    customer: String(customer),
+    // Seven shipments share each instant, and are ordered by reference.
+    createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
   });
 
   test.each([1, 7, 24, 25, 26, 75, 100])(

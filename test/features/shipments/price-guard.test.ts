@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
+import { BOOKED_SHIPMENT, BOOKING, RPC_BOOKING } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
@@ -40,18 +40,7 @@ test.each([
 
 test("a booking refused for its expected price has the new quote among the details by gRPC", async () => {
   const grpc = service.grpcClient(apiKey);
-  const call = grpc.createShipment({
-    customerName: "Ada",
-    customerEmail: "ada@example.org",
-    pickupAddress: "From",
-    pickupLat: BOOKING.pickup_lat,
-    pickupLng: BOOKING.pickup_lng,
-    dropoffAddress: "To",
-    dropoffLat: BOOKING.dropoff_lat,
-    dropoffLng: BOOKING.dropoff_lng,
-    weightKg: BOOKING.weight_kg,
-    expectedTotal: 10,
-  });
+  const call = grpc.createShipment({ ...RPC_BOOKING, expectedTotal: 10 });
   const text = "expected_total is 10 USD, but the booking would cost 12.69 USD.";
   expect(await rpcError(call)).toEqual(
     rpcRefusal("FailedPrecondition", "PRICE_CHANGED", text, "expected_total", {

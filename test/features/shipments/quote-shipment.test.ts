@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { QuoteShipmentResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
 import { sharedService, startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
@@ -45,13 +45,7 @@ test("a quote of a covered route has all its fees", async () => {
 });
 
 test("a quote by gRPC equals one by JSON", async () => {
-  const response = await service.grpcClient(apiKey).quoteShipment({
-    pickupLat: COVERED_ROUTE.pickup_lat,
-    pickupLng: COVERED_ROUTE.pickup_lng,
-    dropoffLat: COVERED_ROUTE.dropoff_lat,
-    dropoffLng: COVERED_ROUTE.dropoff_lng,
-    weightKg: COVERED_ROUTE.weight_kg,
-  });
+  const response = await service.grpcClient(apiKey).quoteShipment(RPC_ROUTE);
   const encode = compileEncodeJson(QuoteShipmentResponseSchema);
   expect(encode(response)).toStrictEqual(await quote({}));
 });

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
-import { createOrm, type EntityManager } from "../../../src/db/orm.ts";
+import { expect, test } from "vitest";
+import { type EntityManager } from "../../../src/db/orm.ts";
 import { addVersion } from "../../../src/features/tariffs/versions/add-version.ts";
-import { ENTITIES } from "../../../src/server/entities.ts";
-import { createDatabase } from "../../support/database.ts";
+import { createDatabase, openOrm } from "../../support/database.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
 const database = await createDatabase();
-const orm = createOrm(database.url, { entities: ENTITIES });
+const orm = openOrm(database.url);
 await publishDocument(orm.em, worldTariff());
-
-afterAll(async () => {
-  await orm.close();
-});
 
 /** The same transaction, after each statement of which more time passes than the scheduled version has. */
 function slowed(tx: EntityManager): EntityManager {

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { TariffVersionState } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
-import { ANY_TIME, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { ANY_TIME, BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
@@ -14,16 +14,11 @@ import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const json = await startService();
 const other = await startReplica(json.databaseUrl);
-const database = new pg.Client(json.databaseUrl);
-await database.connect();
+const database = await connectTo(json.databaseUrl);
 const { key } = await json.addOperator("operator");
 const drafts = draftsOf(json, key);
 const grpc = other.grpcClient(key, TariffService);
 const { apiKey } = await json.addWorkspace();
-
-afterAll(async () => {
-  await database.end();
-});
 
 const { zones: ZONES, source: _, ...FEES } = SAMPLE_TARIFF as Record<string, any>;
 const feesWith = (base_fee: string) => ({ ...FEES, base_fee });
@@ -83,15 +78,7 @@ test("a tariff goes from draft to check, replay, publication, schedule, calling 
   await json.request("/v1/shipments", { apiKey, body: BOOKING });
   const replayed = await grpc.replayTariff({
     draft: BigInt(draft),
-    routes: [
-      create(QuoteShipmentRequestSchema, {
-        pickupLat: COVERED_ROUTE.pickup_lat,
-        pickupLng: COVERED_ROUTE.pickup_lng,
-        dropoffLat: COVERED_ROUTE.dropoff_lat,
-        dropoffLng: COVERED_ROUTE.dropoff_lng,
-        weightKg: COVERED_ROUTE.weight_kg,
-      }),
-    ],
+    routes: [create(QuoteShipmentRequestSchema, RPC_ROUTE)],
   });
   expect(replayed).toMatchObject({
     etag: whole!.etag,

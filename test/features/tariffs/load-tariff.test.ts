@@ -1,18 +1,14 @@
-import pg from "pg";
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { publishDocument } from "../../support/publish-document.ts";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService } from "../../support/service.ts";
 import { worldTariff, zonesOf } from "../../support/tariffs.ts";
 
 const service = await startService();
 const { apiKey } = await service.addWorkspace();
-const database = new pg.Client(service.databaseUrl);
-await database.connect();
-afterAll(async () => {
-  await database.end();
-});
+const database = await connectTo(service.databaseUrl);
 
 const quote = async (route: object) =>
   (await service.request("/v1/shipments/quote", { apiKey, body: route })).body;

@@ -1,7 +1,8 @@
-import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import type pg from "pg";
+import { beforeEach, expect, test } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { ANY_TIME } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { draftsOf, refused, type Drafts } from "../../support/tariff-drafts.ts";
@@ -18,12 +19,7 @@ beforeEach(async () => {
   service = await startService({ tariff: FIRST });
   ({ key } = await service.addOperator("operator"));
   drafts = draftsOf(service, key);
-  database = new pg.Client(service.databaseUrl);
-  await database.connect();
-});
-
-afterEach(async () => {
-  await database.end();
+  database = await connectTo(service.databaseUrl);
 });
 
 const begin = (fee: string) => drafts.begin(worldTariff({ base_fee: fee }), `Fee ${fee}`);
@@ -105,8 +101,7 @@ test("of two drafts that are published at the same time in the place of one vers
 
 test("a draft that is changed while it is checked is not published", async () => {
   const { id } = await begin("2.00");
-  const lock = new pg.Client(service.databaseUrl);
-  await lock.connect();
+  const lock = await connectTo(service.databaseUrl);
   // The advisory lock that publishers take after checking.
   await lock.query("select pg_advisory_lock($1)", [0x5348_5002]);
   const publishing = drafts.publish(id, 1);

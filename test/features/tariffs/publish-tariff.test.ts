@@ -1,23 +1,15 @@
 import type { MikroORM } from "@mikro-orm/postgresql";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Refusal } from "../../../src/domain/refusal.ts";
-import { createOrm } from "../../../src/db/orm.ts";
-import { ENTITIES } from "../../../src/server/entities.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { loadPublishedTariff } from "../../../src/features/tariffs/versions/load-version.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase, openOrm } from "../../support/database.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-let database: TestDatabase;
 let orm: MikroORM;
 
 beforeEach(async () => {
-  database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
-});
-
-afterEach(async () => {
-  await orm.close();
+  orm = openOrm((await createDatabase()).url);
 });
 
 const publish = async (document: unknown) => (await publishDocument(orm.em, document)).version;

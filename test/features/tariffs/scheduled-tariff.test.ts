@@ -1,7 +1,6 @@
 import type { MikroORM } from "@mikro-orm/postgresql";
-import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOrm } from "../../../src/db/orm.ts";
+import type pg from "pg";
+import { beforeEach, expect, test } from "vitest";
 import {
   createTariffTasks,
   type TariffTasks,
@@ -10,8 +9,7 @@ import {
   createTariffCache,
   type TariffCache,
 } from "../../../src/features/tariffs/versions/tariff-cache.ts";
-import { ENTITIES } from "../../../src/server/entities.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase, type TestDatabase, connectTo, openOrm } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -25,18 +23,12 @@ let loads: unknown[];
 
 beforeEach(async () => {
   database = await createDatabase();
-  orm = createOrm(database.url, { entities: ENTITIES });
-  client = new pg.Client(database.url);
-  await client.connect();
+  orm = openOrm(database.url);
+  client = await connectTo(database.url);
   await publishDocument(orm.em, worldTariff());
   loads = [];
   cache = createTariffCache({ em: orm.em, tasks: counted(), log: { warn: () => undefined } });
   await cache.refresh(client);
-});
-
-afterEach(async () => {
-  await client.end();
-  await orm.close();
 });
 
 function counted(): TariffTasks {

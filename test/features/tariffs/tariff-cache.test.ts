@@ -1,7 +1,8 @@
-import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import type pg from "pg";
+import { beforeEach, expect, test } from "vitest";
 import { publishDocument } from "../../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
@@ -18,12 +19,7 @@ beforeEach(async () => {
   publishing = await startService();
   other = await startReplica(publishing.databaseUrl);
   ({ apiKey } = await publishing.addWorkspace());
-  database = new pg.Client(publishing.databaseUrl);
-  await database.connect();
-});
-
-afterEach(async () => {
-  await database.end();
+  database = await connectTo(publishing.databaseUrl);
 });
 
 const tariffWithBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
@@ -79,8 +75,7 @@ test("a booking is priced with the tariff in force, whatever is cached, and reco
 
 /** Locks the keys table, which every poll reads first, so that replicas see no change until it ends. */
 async function blindChangeFeeds(): Promise<pg.Client> {
-  const blindfold = new pg.Client(publishing.databaseUrl);
-  await blindfold.connect();
+  const blindfold = await connectTo(publishing.databaseUrl);
   await blindfold.query("begin; lock table api_key in access exclusive mode");
   await eventually("both feeds to wait", async () => {
     const { rows } = await database.query("select from pg_locks where not granted");

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
-import pg from "pg";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { ANY_TIME } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
@@ -28,15 +28,10 @@ const service = await startService();
 await publishDocument(service.app.em, DOCUMENT);
 const { key } = await service.addOperator("operator");
 const drafts = draftsOf(service, key);
-const database = new pg.Client(service.databaseUrl);
-await database.connect();
+const database = await connectTo(service.databaseUrl);
 
 afterEach(async () => {
   await database.query("delete from tariff_draft");
-});
-
-afterAll(async () => {
-  await database.end();
 });
 
 const NO_FEES = { currency: "", base_fee: "", rate_per_km: "", tiers: [] };

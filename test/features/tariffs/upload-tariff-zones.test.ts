@@ -1,7 +1,7 @@
-import pg from "pg";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { sharedService } from "../../support/service.ts";
 import { draftsOf, refused } from "../../support/tariff-drafts.ts";
+import { connectTo } from "../../support/database.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -10,15 +10,10 @@ let draft: number;
 const service = await sharedService();
 const { key } = await service.addOperator("operator");
 const drafts = draftsOf(service, key);
-const database = new pg.Client(service.databaseUrl);
-await database.connect();
+const database = await connectTo(service.databaseUrl);
 
 beforeEach(async () => {
   draft = (await drafts.call("POST", "tariff_drafts", { name: "Spring" })).body.data.id;
-});
-
-afterAll(async () => {
-  await database.end();
 });
 
 const zones = async () => (await drafts.call("GET", `tariff_drafts/${draft}/zones`)).text;

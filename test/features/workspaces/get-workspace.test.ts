@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { DEFAULT_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { publishDocument } from "../../support/publish-document.ts";
-import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, RPC_ROUTE, RPC_BOOKING } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { errorBody } from "../../support/endpoints.ts";
@@ -81,21 +81,7 @@ describe("without a tariff", async () => {
 
   test("a quote and a booking are refused as unavailable by gRPC", async () => {
     const client = service.grpcClient(workspace.apiKey);
-    const route = {
-      pickupLat: COVERED_ROUTE.pickup_lat,
-      pickupLng: COVERED_ROUTE.pickup_lng,
-      dropoffLat: COVERED_ROUTE.dropoff_lat,
-      dropoffLng: COVERED_ROUTE.dropoff_lng,
-      weightKg: COVERED_ROUTE.weight_kg,
-    };
-    const booking = {
-      ...route,
-      customerName: BOOKING.customer_name,
-      customerEmail: BOOKING.customer_email,
-      pickupAddress: BOOKING.pickup_address,
-      dropoffAddress: BOOKING.dropoff_address,
-    };
-    for (const call of [client.quoteShipment(route), client.createShipment(booking)]) {
+    for (const call of [client.quoteShipment(RPC_ROUTE), client.createShipment(RPC_BOOKING)]) {
       expect(await rpcError(call)).toEqual({
         code: "Unavailable",
         message: NO_TARIFF.message,

@@ -10,7 +10,7 @@ import { createAuthenticate } from "../../../src/pipeline/credentials/authentica
 import { createLookUps } from "../../../src/pipeline/credentials/look-ups.ts";
 import { receiveCall } from "../../../src/pipeline/call.ts";
 import type { Rpc } from "../../../src/pipeline/rpc.ts";
-import { COVERED_ROUTE } from "../../support/bookings.ts";
+import { COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { revokeKey, rotateKeys } from "../../support/platform.ts";
@@ -19,13 +19,6 @@ import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
-const ROUTE = {
-  pickupLat: COVERED_ROUTE.pickup_lat,
-  pickupLng: COVERED_ROUTE.pickup_lng,
-  dropoffLat: COVERED_ROUTE.dropoff_lat,
-  dropoffLng: COVERED_ROUTE.dropoff_lng,
-  weightKg: COVERED_ROUTE.weight_kg,
-};
 
 /** Working keys of two workspaces, a well-formed key of none, and a working key with a typo. */
 interface Keys {
@@ -149,7 +142,7 @@ describe("on the HTTP server", () => {
 describe("on the gRPC server", () => {
   const quote = (credentials: [string, string][]) => {
     const client = createClient(ShipmentService, createGrpcTransport({ baseUrl: service.grpcUrl }));
-    return client.quoteShipment(ROUTE, { headers: new Headers(credentials) });
+    return client.quoteShipment(RPC_ROUTE, { headers: new Headers(credentials) });
   };
   // The client joins a header that is given twice into a list.
   const once = (name: string) => !/twice|in one header/.test(name);

@@ -12,7 +12,7 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
-import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
@@ -23,13 +23,6 @@ import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
-const ROUTE = {
-  pickupLat: COVERED_ROUTE.pickup_lat,
-  pickupLng: COVERED_ROUTE.pickup_lng,
-  dropoffLat: COVERED_ROUTE.dropoff_lat,
-  dropoffLng: COVERED_ROUTE.dropoff_lng,
-  weightKg: COVERED_ROUTE.weight_kg,
-};
 
 const service = await startService();
 const { apiKey } = await service.addWorkspace();
@@ -38,7 +31,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   const client = (key = apiKey) => rpcClient(ShipmentService, transportTo, service, key);
 
   test("a quote equals the one by plain JSON", async () => {
-    const response = await client().quoteShipment(ROUTE);
+    const response = await client().quoteShipment(RPC_ROUTE);
     const json = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
     expect(compileEncodeJson(QuoteShipmentResponseSchema)(response)).toStrictEqual(json.body);
   });
@@ -53,7 +46,11 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   });
 
   test("a refusal has the same code, message and details", async () => {
-    const refused = client().quoteShipment({ ...ROUTE, weightKg: Infinity, pickupLat: undefined });
+    const refused = client().quoteShipment({
+      ...RPC_ROUTE,
+      weightKg: Infinity,
+      pickupLat: undefined,
+    });
     expect(await rpcError(refused)).toEqual({
       code: "InvalidArgument",
       message: "pickup_lat is required. (and 1 more errors)",
@@ -70,7 +67,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   });
 
   test("a call without a valid key is unauthenticated", async () => {
-    const { code, details } = await rpcError(client("shp_wrong").quoteShipment(ROUTE));
+    const { code, details } = await rpcError(client("shp_wrong").quoteShipment(RPC_ROUTE));
     expect([code, details]).toEqual([
       "Unauthenticated",
       { ErrorInfo: { reason: "CREDENTIAL_REFUSED", domain: "shipments.v1" } },
@@ -97,13 +94,13 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     let returned: string | null = null;
     const headers = { "x-request-id": "mine" };
     const onHeader = (received: Headers) => (returned = received.get("x-request-id"));
-    await client().quoteShipment(ROUTE, { headers, onHeader });
+    await client().quoteShipment(RPC_ROUTE, { headers, onHeader });
     expect(returned).toBe("mine");
   });
 
   test("a deadline that has passed ends the call", async () => {
     const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
-    expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual(
+    expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
       rpcRefusal(
         "DeadlineExceeded",
         "DEADLINE_EXCEEDED",
@@ -122,7 +119,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
           ]
         : ["connect_timeout_ms", "connect-timeout-ms must be 1 to 10 digits."];
       const headers = { "grpc-timeout": value, "connect-timeout-ms": value };
-      expect(await rpcError(client().quoteShipment(ROUTE, { headers }))).toEqual(
+      expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
         rpcRefusal("InvalidArgument", "FIELD_INVALID", description, field),
       );
     },
@@ -171,7 +168,7 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
     },
   ];
   const good = Buffer.from(
-    toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, ROUTE)),
+    toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE)),
   );
   const zipped = gzipSync(good);
 
@@ -249,7 +246,7 @@ test("compressed messages are understood", async () => {
       ...options,
     });
   const client = rpcClient(ShipmentService, transportTo, service, apiKey);
-  expect((await client.quoteShipment(ROUTE)).covered).toBe(true);
+  expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
 });
 
 describe("a request to no known RPC", () => {
@@ -315,6 +312,6 @@ describe("an invalid host is refused, and the service goes on", () => {
     const answer = await rawGrpc(service.grpcUrl, QUOTE, headers, frame(Buffer.alloc(0)));
     expect(answer.headers["grpc-status"]).toBe(String(Code.InvalidArgument));
     expect(decodeURIComponent(answer.headers["grpc-message"] as string)).toBe(message);
-    expect((await service.grpcClient(apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+    expect((await service.grpcClient(apiKey).quoteShipment(RPC_ROUTE)).covered).toBe(true);
   });
 });

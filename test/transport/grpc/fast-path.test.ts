@@ -23,42 +23,28 @@ import { callsInFlight } from "../../support/metrics.ts";
 import { setLimit } from "../../support/platform.ts";
 import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
 import { startService } from "../../support/service.ts";
+import { RPC_BOOKING, RPC_ROUTE } from "../../support/bookings.ts";
 
 const SERVICE = "/shipments.v1.ShipmentService";
-const ROUTE = {
-  pickupLat: 40.758,
-  pickupLng: -73.9855,
-  dropoffLat: 40.6782,
-  dropoffLng: -73.9442,
-  weightKg: 2.5,
-};
-const BOOKING = {
-  ...ROUTE,
-  customerName: "Ada Lovelace",
-  customerEmail: "ada@example.org",
-  pickupAddress: "1 Times Square, New York",
-  dropoffAddress: "95 Prospect Park West, Brooklyn",
-};
 
 function message<S extends DescMessage>(schema: S, fields: MessageInitShape<S>): Buffer {
   return Buffer.from(toBinary(schema, create(schema, fields) as MessageShape<S>));
 }
 
-const QUOTE = message(QuoteShipmentRequestSchema, ROUTE);
+const QUOTE = message(QuoteShipmentRequestSchema, RPC_ROUTE);
 const GOOD = frame(QUOTE);
 const LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 50 }));
 const ONE_OF_LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 1 }));
-const BOOK = frame(message(CreateShipmentRequestSchema, BOOKING));
+const BOOK = frame(message(CreateShipmentRequestSchema, RPC_BOOKING));
 /** A field that no message has: number 1000, a varint. */
 const UNKNOWN_FIELD = Buffer.from([0xc0, 0x3e, 0x05]);
 
-let unlucky: { id: number; apiKey: string };
 const service = await startService();
 const { apiKey } = await service.addWorkspace();
 const { apiKey: otherKey } = await service.addWorkspace();
-unlucky = await service.addWorkspace();
+const unlucky = await service.addWorkspace();
 const client = service.grpcClient(apiKey);
-for (let i = 0; i < 10; i++) await client.createShipment({ ...BOOKING, weightKg: 1 + i / 10 });
+for (let i = 0; i < 10; i++) await client.createShipment({ ...RPC_BOOKING, weightKg: 1 + i / 10 });
 
 const KEYLESS = { "content-type": "application/grpc", te: "trailers", "x-request-id": "the-same" };
 const keyed = (more: RawHeaders = {}): RawHeaders => ({ ...KEYLESS, "x-api-key": apiKey, ...more });
@@ -95,7 +81,7 @@ const CASES: Readonly<Record<string, Case>> = {
     status: 0,
   },
   "a route that is not covered": {
-    body: frame(message(QuoteShipmentRequestSchema, { ...ROUTE, dropoffLat: 0 })),
+    body: frame(message(QuoteShipmentRequestSchema, { ...RPC_ROUTE, dropoffLat: 0 })),
     status: 0,
   },
   "a field that is not known": {
@@ -400,7 +386,7 @@ describe("a gRPC caller that goes away", () => {
     await leave(session);
     await everyCallEnded();
     session.destroy();
-    expect((await service.grpcClient(apiKey).quoteShipment(ROUTE)).covered).toBe(true);
+    expect((await service.grpcClient(apiKey).quoteShipment(RPC_ROUTE)).covered).toBe(true);
   });
 });
 

@@ -15,19 +15,11 @@ import { CreateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_
 import { callByGrpcio, HAS_GRPCIO, type ForeignCall } from "../../support/foreign-client.ts";
 import { rpcRefusal } from "../../support/rpc-error.ts";
 import { startService } from "../../support/service.ts";
+import { RPC_ROUTE } from "../../support/bookings.ts";
 
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
 const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
-const ROUTE = toBinary(
-  QuoteShipmentRequestSchema,
-  create(QuoteShipmentRequestSchema, {
-    pickupLat: 40.758,
-    pickupLng: -73.9855,
-    dropoffLat: 40.6782,
-    dropoffLng: -73.9442,
-    weightKg: 2.5,
-  }),
-);
+const ROUTE = toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE));
 /** A body that does not fit into one flight of a connection that has just begun. */
 const LARGE = Buffer.alloc(200_000, 1);
 

@@ -1,14 +1,10 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openSocket, rawHttp } from "../../support/raw-http.ts";
 import { startUnprepared } from "../../support/service.ts";
 
 const service = await startUnprepared();
-
-afterAll(async () => {
-  await service.app.close();
-});
 
 const FILE = readFileSync("gen/openapi/openapi.json", "utf8");
 
@@ -58,14 +54,12 @@ test("the OpenAPI document is compressed for few addresses, since callers make t
     socket.destroy();
   }
   expect(encodings).toEqual([...Array(8).fill("gzip"), null, null, "gzip", null]);
-  await own.app.close();
 });
 
 test("with a public address, the OpenAPI document says that one whatever the host", async () => {
   const own = await startUnprepared(undefined, "https://shipments.example.org");
   const { body } = await own.request("/openapi.json");
   expect(body.servers[0].url).toBe("https://shipments.example.org");
-  await own.app.close();
 });
 
 test("the OpenAPI document is served to everybody, also to browsers and before the database is there", async () => {

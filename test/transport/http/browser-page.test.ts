@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startService, startUnprepared } from "../../support/service.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 const service = await startUnprepared();
-
-afterAll(() => service.app.close());
 
 const get = (path: string, accept: string, method = "GET") =>
   service.request(path, { method, headers: { accept } });

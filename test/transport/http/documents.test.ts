@@ -1,14 +1,13 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { DocumentResponse } from "../../../src/pipeline/rpc-response.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   OWN_KEY,
   startOwnService,
   type MakeParcel,
-  type OwnService,
   type Parcel,
 } from "../../support/own-service.ts";
 import { openSocket, rawHttp } from "../../support/raw-http.ts";
@@ -41,11 +40,7 @@ const answers = new Map<bigint, DocumentResponse>();
 const run = ({ id }: Parcel, makeParcel: MakeParcel) =>
   answers.getOrInsertComputed(id, () => documentOf(id, BODIES.get(id)!, makeParcel));
 
-let service: OwnService;
-beforeAll(async () => {
-  service = await startOwnService({ rule: RULE, run });
-});
-afterAll(() => service.close());
+const service = await startOwnService({ rule: RULE, run });
 
 function get(path: string, headers: string[] = []) {
   const lines = ["Host: here", `X-Api-Key: ${OWN_KEY}`, "X-Request-Id: the-same", ...headers];
@@ -198,17 +193,13 @@ describe.each(Object.entries(PROTOCOLS))("a document by %s", (_, protocol) => {
   });
 });
 
-describe("a caller that stops in the middle of a large document", () => {
-  let strict: OwnService;
-  beforeAll(async () => {
-    strict = await startOwnService({ rule: RULE, run, limits: { stallMs: 300 } });
-  });
-  afterAll(() => strict.close());
+describe("a caller that stops in the middle of a large document", async () => {
+  const strict = await startOwnService({ rule: RULE, run, limits: { stallMs: 300 } });
   const sockets: ReturnType<typeof openSocket>[] = [];
   afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
-  function ask() {
-    const socket = openSocket(strict.httpUrl);
+  function ask(from = strict) {
+    const socket = openSocket(from.httpUrl);
     sockets.push(socket);
     socket.write(`GET /v1/parcels/3 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n\r\n`);
     return socket;
@@ -239,27 +230,17 @@ describe("a caller that stops in the middle of a large document", () => {
       run,
       limits: { maxBytes: 3 * LARGE.length },
     });
-    try {
-      const unread = Array.from({ length: 8 }, () => {
-        const socket = openSocket(pressed.httpUrl);
-        sockets.push(socket);
-        socket.write(`GET /v1/parcels/3 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n\r\n`);
-        return { socket, taken: 0 };
-      });
-      await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
-      // What takes nothing for a second may be cut.
-      await sleep(1_500);
-      for (const one of unread)
-        one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
-      await eventually("the end of each", () =>
-        unread.every(({ socket, taken }) => socket.destroyed || taken > LARGE.length),
-      );
-      const whole = unread.filter(({ taken }) => taken > LARGE.length).length;
-      expect(whole).toBeGreaterThan(0);
-      expect(whole).toBeLessThan(5);
-    } finally {
-      await pressed.close();
-    }
+    const unread = Array.from({ length: 8 }, () => ({ socket: ask(pressed), taken: 0 }));
+    await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
+    // What takes nothing for a second may be cut.
+    await sleep(1_500);
+    for (const one of unread) one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
+    await eventually("the end of each", () =>
+      unread.every(({ socket, taken }) => socket.destroyed || taken > LARGE.length),
+    );
+    const whole = unread.filter(({ taken }) => taken > LARGE.length).length;
+    expect(whole).toBeGreaterThan(0);
+    expect(whole).toBeLessThan(5);
   });
 
   test("holds memory of its own only by Connect, where further ones are then refused", async () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { REFUSAL_STATUS } from "../../../src/pipeline/refusals/refusal-status.ts";
@@ -258,7 +258,6 @@ describe("422: invalid fields", () => {
 
 describe("503 with Retry-After, before the service is prepared", async () => {
   const unprepared = await startUnprepared();
-  afterAll(() => unprepared.app.close());
 
   test.each([QUOTE, "/v1/shipments", "/v1/shipments/x/cancel"])("%s", async (path) => {
     const answer = await unprepared.request(path, { apiKey: createSecretKey("shp_"), body: {} });
