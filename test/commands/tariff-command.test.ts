@@ -1,14 +1,12 @@
 import { writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { ANY_TIME } from "../support/bookings.ts";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+import { ring, SAMPLE_TARIFF } from "../support/tariffs.ts";
+import { ownFolder } from "../support/when-over.ts";
 
 let database: TestDatabase;
 let environment: Environment;
@@ -17,11 +15,7 @@ let folder: string;
 beforeEach(async () => {
   database = await createDatabase();
   environment = { DATABASE_URL: database.url };
-  folder = makeTemporaryFolder("tariff");
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
+  folder = ownFolder("tariff");
 });
 
 /** Writes a document to a file; text is written as it is. */
@@ -34,15 +28,8 @@ function fileOf(document: unknown): string {
 const publish = (document: unknown) =>
   runJson(["tariff", "publish", fileOf(document)], environment);
 
-async function query(sql: string): Promise<unknown[]> {
-  const client = new pg.Client(database.url);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = async (sql: string): Promise<unknown[]> =>
+  (await (await connectTo(database.url)).query(sql)).rows;
 
 const show = () => runJson(["tariff", "show"], environment);
 
@@ -65,17 +52,7 @@ test("what tariff show prints can be published again, unchanged or edited", asyn
 });
 
 test("tariff publish names every fault with its path, and publishes nothing", async () => {
-  const openRing = {
-    type: "Polygon",
-    coordinates: [
-      [
-        [0, 0],
-        [1, 0],
-        [1, 1],
-        [0, 1],
-      ],
-    ],
-  };
+  const openRing = { type: "Polygon", coordinates: [ring("0 0, 1 0, 1 1, 0 1")] };
   const faulty = {
     currency: "USD",
     base_fee: "5.001",

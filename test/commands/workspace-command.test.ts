@@ -1,8 +1,7 @@
 import { userInfo } from "node:os";
-import pg from "pg";
 import { beforeEach, expect, test } from "vitest";
 import { runCommand, runJson, type Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
 let environment: Environment;
@@ -24,10 +23,8 @@ test("workspace create prints the first key, of which only the hash is stored", 
     api_key: expect.stringMatching(KEY),
   });
 
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   const { rows } = await client.query("select * from api_key");
-  await client.end();
   expect(rows).toHaveLength(1);
   expect(JSON.stringify(rows)).not.toContain(created.api_key.slice("shp_".length, -4));
 });
@@ -158,13 +155,11 @@ test("workspace suspend and resume print since when the workspace is suspended",
 });
 
 test("workspace list shows every workspace, the oldest first, however many there are", async () => {
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   await client.query(
     `insert into workspace (name, created_at)
      select 'Workspace ' || (1000 - number), now() from generate_series(1, 230) as number`,
   );
-  await client.end();
   const listed: { id: number }[] = await list();
   expect(listed.map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i + 1));
 });
@@ -177,13 +172,11 @@ test("what a command changes is recorded as done at the command line, by its acc
   await json("payment-provider", "connect", ...at, "--provider", "manual");
   await json("limits", "set", ...at, "--class", "read", "--rate", "7");
   await json("workspace", "suspend", ...at);
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   const { rows } = await client.query(
     `select actor, actor_name, operator_id, action, workspace_id::int, request_id
      from audit_entry order by id`,
   );
-  await client.end();
   expect(rows).toEqual(
     [
       "CreateWorkspace",

@@ -1,4 +1,6 @@
+import { rmSync } from "node:fs";
 import { afterAll, onTestFinished, TestRunner } from "vitest";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
  * Cleans up when the running test ends, or the file when no test runs; what was asked for last comes
@@ -12,4 +14,11 @@ export function whenOver(cleanUp: () => unknown): () => Promise<void> {
   if (TestRunner.getCurrentTest() === undefined) afterAll(end);
   else onTestFinished(end);
   return end;
+}
+
+/** Makes an empty folder, which goes when the test or its file is over. */
+export function ownFolder(name: string): string {
+  const folder = makeTemporaryFolder(name);
+  whenOver(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
