@@ -36,12 +36,8 @@ test("operator create prints the first key, which a running service takes", asyn
   });
   expect(await json("operator", "list")).toEqual({ operators: [operator] });
   const service = await startReplica(database.url);
-  try {
-    const { body } = await service.request("/admin/v1/self", { apiKey: key });
-    expect(body.data).toMatchObject({ id: operator.id, name: "Ada", role: "owner" });
-  } finally {
-    await service.close();
-  }
+  const { body } = await service.request("/admin/v1/self", { apiKey: key });
+  expect(body.data).toMatchObject({ id: operator.id, name: "Ada", role: "owner" });
 });
 
 test("operator rotate and revoke end keys, and the list shows whom it is told to", async () => {

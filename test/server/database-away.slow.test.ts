@@ -13,6 +13,7 @@ import { ENTITIES } from "../../src/server/entities.ts";
 import { startTracing } from "../../src/telemetry/tracing.ts";
 import { BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../support/bookings.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
+import { errorBody } from "../support/endpoints.ts";
 import type { Answer } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
 import { callsInFlight } from "../support/metrics.ts";
@@ -60,10 +61,7 @@ const book = (customer = "ada") =>
 const crowd = <T>(call: (customer: string) => Promise<T>) =>
   Promise.all(Array.from({ length: CROWD }, (_, i) => call(`customer${i}`)));
 
-const UNAVAILABLE = {
-  message: "The service cannot reach its database; try again in a moment.",
-  errors: {},
-};
+const UNAVAILABLE = errorBody("The service cannot reach its database; try again in a moment.");
 
 function expectUnavailable({ status, headers, body }: Answer): void {
   expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({

@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import pg from "pg";
 import { createClient } from "@connectrpc/connect";
 import { beforeEach, expect, test } from "vitest";
 import {
@@ -15,7 +14,8 @@ import { ENTITIES } from "../../src/server/entities.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import { BOOKING, COVERED_ROUTE, RPC_BOOKING } from "../support/bookings.ts";
 import { startProcess, type Environment } from "../support/command.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { createDatabase, type TestDatabase, connectTo } from "../support/database.ts";
+import { errorBody } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { callsInFlight } from "../support/metrics.ts";
@@ -96,8 +96,7 @@ async function sendHalf(served: ServiceProcess, path: string, body: object) {
 }
 
 test("ten replicas that start together on an empty database all become ready", async () => {
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   await client.query("drop schema public cascade; create schema public");
   const replicas = await Promise.all(
     Array.from({ length: 10 }, () => startServiceProcess(environment)),
@@ -128,8 +127,7 @@ async function publishSample(): Promise<unknown> {
 }
 
 test("a service without a tariff is alive but not ready until the first one is published", async () => {
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   await client.query("delete from tariff_version");
   await client.end();
   const served = await startServiceProcess(environment);
@@ -219,7 +217,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
       const refused = await quote(served);
       expect(refused).toMatchObject({
         status: 503,
-        body: { message: "The service is shutting down; try again in a moment.", errors: {} },
+        body: errorBody("The service is shutting down; try again in a moment."),
       });
       expect(refused.headers.get("retry-after")).toBe("1");
       return performance.now() - signalledAt > 2_000;
@@ -231,8 +229,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
 
 test("at SIGTERM a gRPC call in flight is answered", async () => {
   const served = await startReady();
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   await client.query("begin; lock table shipment in exclusive mode");
   const booking = served.grpcClient(apiKey).createShipment(RPC_BOOKING);
   await eventually("the booking to wait", async () => {

@@ -2,7 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import { SERVICES } from "../../src/server/services.ts";
-import { endpointsAt, type Endpoints } from "../support/endpoints.ts";
+import { endpointsAt, type Endpoints, errorBody } from "../support/endpoints.ts";
 import { eventually } from "../support/eventually.ts";
 import { parsePrometheus } from "../support/metrics.ts";
 import { rawHttp } from "../support/raw-http.ts";
@@ -13,10 +13,9 @@ import { startService } from "../support/service.ts";
 const service = await startService({ operationsPort: 0 });
 const operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
 
-const NOTHING = {
-  message: "There is nothing at this path; there are /metrics, /healthz and /readyz.",
-  errors: {},
-};
+const NOTHING = errorBody(
+  "There is nothing at this path; there are /metrics, /healthz and /readyz.",
+);
 
 test("operators' server serves metrics, health and readiness, and nothing else", async () => {
   const metrics = await operations.request("/metrics?debug=1");
@@ -45,7 +44,7 @@ test("operators' server refuses what is not a valid request, as the public one d
     ["GET /metrics HTTP/1.1\r\n\r\n", "The Host header is missing."],
   ] as const) {
     const { status, body, code } = await rawHttp(service.operationsUrl!, bytes);
-    expect([status, body, code]).toEqual([400, { message, errors: {} }, "REQUEST_MALFORMED"]);
+    expect([status, body, code]).toEqual([400, errorBody(message), "REQUEST_MALFORMED"]);
   }
 });
 
@@ -54,7 +53,7 @@ test("with a server for operators, the public one has probes and no metrics", as
     expect((await service.request(path)).status).toBe(200);
   }
   const { status, body } = await service.request("/metrics");
-  expect([status, body]).toEqual([404, { message: "There is nothing at this path.", errors: {} }]);
+  expect([status, body]).toEqual([404, errorBody("There is nothing at this path.")]);
 });
 
 test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(

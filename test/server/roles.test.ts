@@ -8,7 +8,8 @@ import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/roles.ts";
 import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
-import { rpcError } from "../support/rpc-error.ts";
+import { errorBody } from "../support/endpoints.ts";
+import { rpcError, rpcRefusal } from "../support/rpc-error.ts";
 import { sharedService } from "../support/service.ts";
 import { take } from "../support/take.ts";
 
@@ -89,13 +90,9 @@ describe("an admin method is refused to every role below the one that it needs",
     const { json, grpc } = await answersTo(method, keyOf[role]);
     expect(json.length).toBeGreaterThan(0);
     for (const { status, body } of json) {
-      expect({ status, body }).toEqual({ status: 403, body: { message, errors: {} } });
+      expect({ status, body }).toEqual({ status: 403, body: errorBody(message) });
     }
-    expect(grpc).toEqual({
-      code: "PermissionDenied",
-      message,
-      details: { ErrorInfo: { reason: "ROLE_INSUFFICIENT", domain: "shipments.v1" } },
-    });
+    expect(grpc).toEqual(rpcRefusal("PermissionDenied", "ROLE_INSUFFICIENT", message));
   });
 
   test.each(named(ADMIN))("%s is open to the role that it needs", async (_, method) => {
@@ -124,13 +121,9 @@ describe("a workspace's key that is read-only", () => {
     const { json, grpc } = await answersTo(method, readOnlyKey);
     expect(json.length).toBeGreaterThan(0);
     for (const { status, body } of json) {
-      expect({ status, body }).toEqual({ status: 403, body: { message, errors: {} } });
+      expect({ status, body }).toEqual({ status: 403, body: errorBody(message) });
     }
-    expect(grpc).toEqual({
-      code: "PermissionDenied",
-      message,
-      details: { ErrorInfo: { reason: "SCOPE_INSUFFICIENT", domain: "shipments.v1" } },
-    });
+    expect(grpc).toEqual(rpcRefusal("PermissionDenied", "SCOPE_INSUFFICIENT", message));
   });
 
   test.each(named(OF_WORKSPACES.filter((method) => !writes(method))))(
@@ -162,7 +155,7 @@ describe("an admin method without a key says which one it wants", () => {
     "The credential is missing. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
   test.each(named(ADMIN))("%s", async (_, method) => {
     for (const { status, body } of await byJson(method, undefined)) {
-      expect({ status, body }).toEqual({ status: 401, body: { message, errors: {} } });
+      expect({ status, body }).toEqual({ status: 401, body: errorBody(message) });
     }
   });
 });

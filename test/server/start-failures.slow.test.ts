@@ -2,10 +2,9 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { runCommand, startCommand, type Environment } from "../support/command.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -116,8 +115,7 @@ function createOldPostgres(version: string): Server {
 }
 
 test("a start whose database user may not make tables fails and says so", async () => {
-  const client = new pg.Client(database.url);
-  await client.connect();
+  const client = await connectTo(database.url);
   const user = `visitor_${Date.now()}`;
   await client.query(`create role ${user} login password 'visitor'`);
   onTestFinished(async () => {
@@ -125,8 +123,7 @@ test("a start whose database user may not make tables fails and says so", async 
     await client.end();
   });
   const fresh = await createDatabase();
-  const owner = new pg.Client(fresh.url);
-  await owner.connect();
+  const owner = await connectTo(fresh.url);
   await owner.query("drop table applied_migration");
   await owner.end();
   const url = new URL(fresh.url);

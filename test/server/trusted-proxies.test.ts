@@ -5,57 +5,45 @@ import { startService } from "../support/service.ts";
 
 test("behind a trusted proxy, only the address that tries many tokens has to wait", async () => {
   const own = await startService({ trustedProxies: ["127.0.0.0/8"] });
-  try {
-    const attempt = async (i: number, address: string) => {
-      const form = { token: String(i).padStart(43, "A") };
-      return (
-        await postForm(own, "/sign-in", form, {
-          "sec-fetch-site": "same-origin",
-          "x-forwarded-for": address,
-        })
-      ).status;
-    };
-    const statuses: number[] = [];
-    for (let i = 0; i < 25; i++) statuses.push(await attempt(i, "203.0.113.9, 192.0.2.1"));
-    expect(statuses).toContain(429);
-    expect(await attempt(25, "192.0.2.1, 192.0.2.2")).toBe(403);
-  } finally {
-    await own.close();
-  }
+  const attempt = async (i: number, address: string) => {
+    const form = { token: String(i).padStart(43, "A") };
+    return (
+      await postForm(own, "/sign-in", form, {
+        "sec-fetch-site": "same-origin",
+        "x-forwarded-for": address,
+      })
+    ).status;
+  };
+  const statuses: number[] = [];
+  for (let i = 0; i < 25; i++) statuses.push(await attempt(i, "203.0.113.9, 192.0.2.1"));
+  expect(statuses).toContain(429);
+  expect(await attempt(25, "192.0.2.1, 192.0.2.2")).toBe(403);
 });
 
 test("IPv6 addresses of one subscriber have to wait together", async () => {
   const own = await startService({ trustedProxies: ["127.0.0.0/8"] });
-  try {
-    const attempt = async (i: number, address: string) => {
-      const headers = { "sec-fetch-site": "same-origin", "x-forwarded-for": address };
-      const form = { token: String(i).padStart(43, "A") };
-      return (await postForm(own, "/sign-in", form, headers)).status;
-    };
-    const statuses = new Set<number>();
-    for (let i = 1; i <= 40; i++) statuses.add(await attempt(i, `2001:db8:0:1::${i}`));
-    expect(statuses).toEqual(new Set([403, 429]));
-    expect(await attempt(41, "2001:db8:0:2::1")).toBe(403);
-  } finally {
-    await own.close();
-  }
+  const attempt = async (i: number, address: string) => {
+    const headers = { "sec-fetch-site": "same-origin", "x-forwarded-for": address };
+    const form = { token: String(i).padStart(43, "A") };
+    return (await postForm(own, "/sign-in", form, headers)).status;
+  };
+  const statuses = new Set<number>();
+  for (let i = 1; i <= 40; i++) statuses.add(await attempt(i, `2001:db8:0:1::${i}`));
+  expect(statuses).toEqual(new Set([403, 429]));
+  expect(await attempt(41, "2001:db8:0:2::1")).toBe(403);
 });
 
 test("behind a trusted proxy, only the address that sends many unknown keys has to wait", async () => {
   const own = await startService({ trustedProxies: ["127.0.0.0/8"] });
-  try {
-    const { apiKey } = await own.addWorkspace();
-    const call = async (key: string, address: string) => {
-      const headers = { "x-forwarded-for": address };
-      return (await own.request("/v1/workspace", { apiKey: key, headers })).status;
-    };
-    const statuses = new Set<number>();
-    for (let i = 0; i < 3_000 && !statuses.has(429); i++) {
-      statuses.add(await call(createSecretKey("shp_"), "192.0.2.1"));
-    }
-    expect([...statuses]).toEqual([401, 429]);
-    expect(await call(apiKey, "192.0.2.2")).toBe(200);
-  } finally {
-    await own.close();
+  const { apiKey } = await own.addWorkspace();
+  const call = async (key: string, address: string) => {
+    const headers = { "x-forwarded-for": address };
+    return (await own.request("/v1/workspace", { apiKey: key, headers })).status;
+  };
+  const statuses = new Set<number>();
+  for (let i = 0; i < 3_000 && !statuses.has(429); i++) {
+    statuses.add(await call(createSecretKey("shp_"), "192.0.2.1"));
   }
+  expect([...statuses]).toEqual([401, 429]);
+  expect(await call(apiKey, "192.0.2.2")).toBe(200);
 });

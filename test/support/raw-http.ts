@@ -1,5 +1,19 @@
-import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { answerOf, type Answer } from "./endpoints.ts";
+import { whenOver } from "./when-over.ts";
+
+/** Answers requests by a function until the test or its file is over; gives the server's URL. */
+export async function listenWith(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  whenOver(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 /** Opens a connection to a service, for requests that no HTTP client would send. */
 export function openSocket(httpUrl: string): Socket {

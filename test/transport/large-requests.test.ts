@@ -8,6 +8,7 @@ import { rawGrpc } from "../support/raw-grpc.ts";
 import { openSocket, rawHttp, readAnswer } from "../support/raw-http.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { rpcError } from "../support/rpc-error.ts";
+import { errorBody } from "../support/endpoints.ts";
 
 const MIB = 1024 * 1024;
 /** Two of them at once are all that a process takes. */
@@ -57,7 +58,7 @@ describe("a body that is the value of one field", () => {
       "content-encoding": "gzip",
     });
     const text = "The body must be sent without Content-Encoding.";
-    expect([status, body]).toEqual([415, { message: text, errors: { body: [text] } }]);
+    expect([status, body]).toEqual([415, errorBody(text, "body")]);
   });
 
   test("is refused with every other field that cannot be read", async () => {
@@ -93,10 +94,7 @@ describe("a request of an RPC that takes more than others", () => {
 
   test("is refused when it is larger, by HTTP before it is sent", async () => {
     const announced = await rawHttp(service.httpUrl, head(`Content-Length: ${MAX_BYTES + 1}`));
-    expect([announced.status, announced.body]).toEqual([
-      413,
-      { message: TOO_LARGE, errors: { body: [TOO_LARGE] } },
-    ]);
+    expect([announced.status, announced.body]).toEqual([413, errorBody(TOO_LARGE, "body")]);
   });
 
   test("is refused when it is larger, by gRPC before it is sent", async () => {
@@ -127,7 +125,7 @@ describe("a request of an RPC that takes more than others", () => {
     expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([
       503,
       "1",
-      { message: BUSY, errors: {} },
+      errorBody(BUSY),
     ]);
     const byGrpc = (name: keyof typeof PROTOCOLS) =>
       rpcClient(service.desc, PROTOCOLS[name], service, OWN_KEY) as any;

@@ -19,6 +19,7 @@ import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { book } from "../support/bookings.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
 import { inDialect } from "../support/dialect.ts";
+import { errorBody } from "../support/endpoints.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { rpcError } from "../support/rpc-error.ts";
 import { sharedService } from "../support/service.ts";
@@ -267,10 +268,7 @@ test("a person who operates the platform keeps an email", async () => {
     body: { email: " " },
   });
   const text = "email is required for a person.";
-  expect({ status, body }).toEqual({
-    status: 422,
-    body: { message: text, errors: { email: [text] } },
-  });
+  expect({ status, body }).toEqual({ status: 422, body: errorBody(text, "email") });
 });
 
 type Step = Readonly<Record<string, Saying>>;

@@ -1,34 +1,18 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createDocsFiles } from "../../../src/transport/http/static-files.ts";
-import { rawHttp } from "../../support/raw-http.ts";
-import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
+import { listenWith, rawHttp } from "../../support/raw-http.ts";
+import { ownFolder } from "../../support/when-over.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const OTHER = "no document";
 
-let folder: string;
-let server: Server;
-let url: string;
-
-beforeAll(async () => {
-  folder = makeTemporaryFolder("docs");
-  const serve = createDocsFiles(folder);
-  server = createServer((request, response) => {
-    if (!serve(request, response, "request-1"))
-      response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true });
+const folder = ownFolder("docs");
+const serve = createDocsFiles(folder);
+const url = await listenWith((request, response) => {
+  if (!serve(request, response, "request-1"))
+    response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
 });
 
 /** Node's own client, which leaves paths as they are written. */
