@@ -11,6 +11,7 @@ import {
   type Position,
 } from "../../../src/domain/coverage/geo.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
+import { square } from "../../support/tariffs.ts";
 import sample from "../../../src/demo/sample-tariff.json" with { type: "json" };
 
 const DEGREE = (6371_008.8 * Math.PI) / 180;
@@ -71,15 +72,7 @@ function expectMetres(actual: number, truth: number): void {
   expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);
 }
 
-function box(west: number, south: number, east: number, north: number): number[][] {
-  return [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ];
-}
+const box = (...sides: Parameters<typeof square>): number[][] => square(...sides)[0]!;
 
 const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const lng = fc.oneof(between(-180, 180), between(-180, -179.9), between(179.9, 180));

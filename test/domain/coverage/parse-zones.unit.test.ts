@@ -130,154 +130,111 @@ describe("refuses, saying where, what and how to fix it", () => {
       "zones[0].properties.name",
       `must be text of at most 200 characters; it is "${"x".repeat(40)}…"`,
     ],
+  ])("%s", (_, document, path, text) => {
+    expect(read(document).faults).toEqual([{ path, text }]);
+  });
+
+  const POSITION =
+    "a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
+  const POSITIONS: unknown[] = SQUARE;
+  test.each([
     [
       "no geometry",
-      collection(featureOf(null)),
-      "zones[0].geometry",
+      featureOf(null),
       "must be a GeoJSON Polygon or MultiPolygon; its type is missing",
     ],
     [
       "a point",
-      collection(featureOf({ type: "Point", coordinates: [0, 0] })),
-      "zones[0].geometry",
+      featureOf({ type: "Point", coordinates: [0, 0] }),
       'must be a GeoJSON Polygon or MultiPolygon; its type is "Point"',
     ],
     [
       "a Polygon without coordinates",
-      collection(featureOf({ type: "Polygon" })),
-      "zones[0].geometry",
+      featureOf({ type: "Polygon" }),
       "the coordinates must be a list of at least one ring",
     ],
-    [
-      "an empty Polygon",
-      collection(polygon()),
-      "zones[0].geometry",
-      "the coordinates must be a list of at least one ring",
-    ],
+    ["an empty Polygon", polygon(), "the coordinates must be a list of at least one ring"],
     [
       "an empty MultiPolygon",
-      collection(featureOf({ type: "MultiPolygon", coordinates: [] })),
-      "zones[0].geometry",
+      featureOf({ type: "MultiPolygon", coordinates: [] }),
       "coordinates must be a list of at least one polygon",
     ],
     [
       "a MultiPolygon with Polygon coordinates",
-      collection(featureOf({ type: "MultiPolygon", coordinates: [SQUARE] })),
-      "zones[0].geometry",
+      featureOf({ type: "MultiPolygon", coordinates: [SQUARE] }),
       "the outer ring of polygon 1 must be a list of at least 4 positions",
     ],
     [
       "three positions",
-      collection(polygon(SQUARE.slice(0, 3))),
-      "zones[0].geometry",
+      polygon(SQUARE.slice(0, 3)),
       "the outer ring must be a list of at least 4 positions",
     ],
-    [
-      "a ring that is no list",
-      collection(polygon(SQUARE, 7)),
-      "zones[0].geometry",
-      "hole 1 must be a list of at least 4 positions",
-    ],
+    ["a ring that is no list", polygon(SQUARE, 7), "hole 1 must be a list of at least 4 positions"],
     [
       "a short position",
-      collection(polygon([[0, 0], [1], [1, 1], [0, 0]])),
-      "zones[0].geometry",
-      "the outer ring has position 2 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+      polygon(POSITIONS.with(1, [1])),
+      `the outer ring has position 2 wrong: ${POSITION}`,
     ],
     [
       "a long position",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 0, 0, 0],
-          [1, 1],
-          [0, 0],
-        ]),
-      ),
-      "zones[0].geometry",
-      "the outer ring has position 2 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+      polygon(POSITIONS.with(1, [1, 0, 0, 0])),
+      `the outer ring has position 2 wrong: ${POSITION}`,
     ],
     [
       "text for numbers",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 0],
-          ["1", 1],
-          [0, 0],
-        ]),
-      ),
-      "zones[0].geometry",
-      "the outer ring has position 3 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+      polygon(POSITIONS.with(2, ["1", 1])),
+      `the outer ring has position 3 wrong: ${POSITION}`,
     ],
     [
       "infinity",
-      collection(
-        polygon([
-          [0, 0],
-          [1, 0],
-          [1, Infinity],
-          [0, 0],
-        ]),
-      ),
-      "zones[0].geometry",
-      "the outer ring has position 3 wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers",
+      polygon(POSITIONS.with(2, [1, Infinity])),
+      `the outer ring has position 3 wrong: ${POSITION}`,
     ],
     [
       "a latitude out of range",
-      collection(polygon(ring("0 0, 1 0, 1 -90.5, 0 0"))),
-      "zones[0].geometry",
+      polygon(ring("0 0, 1 0, 1 -90.5, 0 0")),
       "the outer ring has position 3 wrong: latitude -90.5 is not between -90 and 90; write [longitude, latitude], in that order",
     ],
     [
       "a longitude out of range",
-      collection(polygon(ring("170 0, 190 0, 190 1, 170 0"))),
-      "zones[0].geometry",
+      polygon(ring("170 0, 190 0, 190 1, 170 0")),
       `the outer ring has position 2 wrong: longitude 190 is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`,
     ],
     [
       "an open ring",
-      collection(polygon(ring("0 0, 1 0, 1 1, 0 1"))),
-      "zones[0].geometry",
+      polygon(ring("0 0, 1 0, 1 1, 0 1")),
       "the outer ring is not closed; repeat its first position as its last",
     ],
     [
       "a ring open by latitude alone",
-      collection(polygon(ring("0 0, 1 0, 1 1, 0 1e-9"))),
-      "zones[0].geometry",
+      polygon(ring("0 0, 1 0, 1 1, 0 1e-9")),
       "the outer ring is not closed; repeat its first position as its last",
     ],
     [
       "an edge over the antimeridian",
-      collection(polygon(ring("170 0, -170 0, -170 5, 170 5, 170 0"))),
-      "zones[0].geometry",
+      polygon(ring("170 0, -170 0, -170 5, 170 5, 170 0")),
       `the outer ring has an edge of more than 180 degrees of longitude, from [170, 0] to [-170, 0]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
     ],
     [
       "a slanting edge from 180 to -180",
-      collection(polygon(ring("-180 0, 180 1, 0 5, -180 0"))),
-      "zones[0].geometry",
+      polygon(ring("-180 0, 180 1, 0 5, -180 0")),
       `the outer ring has an edge of more than 180 degrees of longitude, from [-180, 0] to [180, 1]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`,
     ],
     [
       "a crossed ring",
-      collection(polygon(ring("0 0, 1 1, 1 0, 0 1, 0 0"))),
-      "zones[0].geometry",
+      polygon(ring("0 0, 1 1, 1 0, 0 1, 0 0")),
       "the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
     ],
     [
       "a crossed ring among many",
-      collection(
-        featureOf({
-          type: "MultiPolygon",
-          coordinates: [[SQUARE], [ring("0 0, 1 1, 1 0, 0 1, 0 0")]],
-        }),
-      ),
-      "zones[0].geometry",
+      featureOf({
+        type: "MultiPolygon",
+        coordinates: [[SQUARE], [ring("0 0, 1 1, 1 0, 0 1, 0 0")]],
+      }),
       "in polygon 2, the outer ring crosses itself near [0, 0]; redraw it so that its edges meet only at their ends",
     ],
-  ])("%s", (_, document, path, text) => {
-    expect(read(document).faults).toEqual([{ path, text }]);
+  ])("%s as a geometry", (_, zone, text) => {
+    expect(read(collection(zone)).faults).toEqual([{ path: "zones[0].geometry", text }]);
   });
 
   test("all faults together, each by its feature's place, first those of its id and name", () => {

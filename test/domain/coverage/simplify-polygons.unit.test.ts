@@ -151,22 +151,8 @@ describe("polygons are simplified", () => {
   });
 
   test("without altitudes, and −0 the same as 0", () => {
-    const west = [
-      closed([
-        [-1, 0, 7],
-        [0, 0, 7],
-        [-0, 1, 7],
-        [-1, 1, 7],
-      ]),
-    ];
-    const east = [
-      closed([
-        [-0, 0],
-        [1, 0],
-        [1, 1],
-        [0, 1],
-      ]),
-    ];
+    const west = [closed(ring("-1 0 7, 0 0 7, -0 1 7, -1 1 7"))];
+    const east = [closed(ring("-0 0, 1 0, 1 1, 0 1"))];
     const simplified = simplifyPolygons([west, east], 1);
     expect(simplified.flat(2).every((position) => position.length === 2)).toBe(true);
     expectValid(simplified);

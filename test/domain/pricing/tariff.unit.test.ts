@@ -83,35 +83,22 @@ test("parseTariff accepts tiers that touch, leave gaps, start above 0 and have f
 });
 
 const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"';
+const CURRENCY = 'must be an active ISO 4217 code with a minor unit, such as "USD"';
+const WEIGHT = "must be a number from 0 to 100000";
 const ROUND_FEE = "round it, as only rates may be finer than the minor unit";
 const ORDER = "put the tiers in ascending order and without overlap";
 
 describe("refuses, saying where, what and how to fix it", () => {
   test.each<[string, object, string, string]>([
-    [
-      "no currency",
-      { currency: undefined },
-      "currency",
-      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is missing',
-    ],
+    ["no currency", { currency: undefined }, "currency", `${CURRENCY}; it is missing`],
     [
       "an unknown currency, and nothing else for it",
       { currency: "usd" },
       "currency",
-      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is "usd"',
+      `${CURRENCY}; it is "usd"`,
     ],
-    [
-      "gold",
-      { currency: "XAU" },
-      "currency",
-      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is "XAU"',
-    ],
-    [
-      "a currency that is no text",
-      { currency: ["USD"] },
-      "currency",
-      'must be an active ISO 4217 code with a minor unit, such as "USD"; it is a list',
-    ],
+    ["gold", { currency: "XAU" }, "currency", `${CURRENCY}; it is "XAU"`],
+    ["a currency that is no text", { currency: ["USD"] }, "currency", `${CURRENCY}; it is a list`],
     ["no base fee", { base_fee: undefined }, "base_fee", `${AMOUNT}; it is missing`],
     ["a number", { base_fee: 5 }, "base_fee", `${AMOUNT}; it is 5`],
     ["a negative amount", { rate_per_km: "-1.00" }, "rate_per_km", `${AMOUNT}; it is "-1.00"`],
@@ -187,25 +174,25 @@ describe("refuses, saying where, what and how to fix it", () => {
       "a negative weight",
       { tiers: [{ ...TIER, min_kg: -1 }] },
       "tiers[0].min_kg",
-      "must be a number from 0 to 100000; it is -1",
+      `${WEIGHT}; it is -1`,
     ],
     [
       "a weight in quotes",
       { tiers: [{ ...TIER, max_kg: "5" }] },
       "tiers[0].max_kg",
-      'must be a number from 0 to 100000; it is "5"',
+      `${WEIGHT}; it is "5"`,
     ],
     [
       "a weight that is no number",
       { tiers: [{ ...TIER, max_kg: NaN }] },
       "tiers[0].max_kg",
-      "must be a number from 0 to 100000; it is NaN",
+      `${WEIGHT}; it is NaN`,
     ],
     [
       "too heavy a weight",
       { tiers: [{ ...TIER, max_kg: 100_000.5 }] },
       "tiers[0].max_kg",
-      "must be a number from 0 to 100000; it is 100000.5",
+      `${WEIGHT}; it is 100000.5`,
     ],
     [
       "an empty tier",
