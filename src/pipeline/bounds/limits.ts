@@ -156,7 +156,7 @@ export const CALL_LIMITS: readonly Limit[] = [
   {
     what: "calls of a workspace that write",
     bound: thenRate(DEFAULT_LIMITS.write),
-    beyond: "`RATE_LIMITED`; see `limits set`",
+    beyond: "`RATE_LIMITED`; `limits set`",
     where: "pipeline/bounds/rate-limiter.ts",
   },
   {
@@ -208,5 +208,5 @@ function mib(bytes: number): string {
 }
 
 function thenRate({ rate, burst }: RateLimit): string {
-  return `${n(burst)}, then ${n(rate)} a second`;
+  return `${n(burst)}, then ${n(rate)}/s`;
 }
