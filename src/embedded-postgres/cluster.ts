@@ -25,7 +25,7 @@ const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.U
  * @param durable false does without waiting for the disk
  * @throws Error when there is a cluster of another major version
  */
-export function haveCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
+export function ensureCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   const version = join(folder.cluster, "PG_VERSION");
   if (!existsSync(version)) makeCluster(folder, programs, durable);
   if (!existsSync(version)) throw new Error(`${folder.cluster} is in the way, and is no cluster`);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { accountFor } from "./account.ts";
 import { attempt, until } from "./attempt.ts";
-import { haveCluster } from "./cluster.ts";
+import { ensureCluster } from "./cluster.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { findPostmaster, removeRemains } from "./postmaster.ts";
 import { commandOn, type Programs, programsFor } from "./programs.ts";
@@ -43,7 +43,7 @@ export async function startPostgres(
 ): Promise<void> {
   const { cluster } = folder;
   const programs = programsFor(accountFor(folder));
-  haveCluster(folder, programs, durable);
+  ensureCluster(folder, programs, durable);
   const settings = settingsFor(durable, await portFor(cluster, port));
   const log = openLog(folder, programs);
   const begun = fstatSync(log).size;

@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 
 /**
- * An answer in both forms, of which only the one that is needed is made: reads answer straight from
+ * A response in both forms, of which only the one that is needed is made: reads answer straight from
  * rows to JSON, at half of what a message in between costs. The forms must say the same.
  */
 export class LazyResponse<M extends Message = Message> {
@@ -27,7 +27,7 @@ export interface Document {
 }
 
 /**
- * An answer that is a document by HTTP and a message elsewhere. It may answer many calls, which then
+ * A response that is a document by HTTP and a message elsewhere. It may answer many calls, which then
  * share its forms: each is made once, and kept with it.
  */
 export class DocumentResponse<M extends Message = Message> {
@@ -42,7 +42,7 @@ export class DocumentResponse<M extends Message = Message> {
     this.document = document;
   }
 
-  /** Another form of the answer, such as the compressed document; made when first asked for. */
+  /** Another form of the response, such as the compressed document; made when first asked for. */
   form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
     const made = this.#forms.get(name) ?? this.#make(name, make);
     this.#forms.set(name, made);
@@ -69,8 +69,8 @@ export class DocumentResponse<M extends Message = Message> {
 /** What an RPC answers with. */
 export type RpcResponse<M extends Message = Message> = M | LazyResponse<M> | DocumentResponse<M>;
 
-/** The message of an answer. */
-export function messageOf<M extends Message>(answer: RpcResponse<M>): M {
-  const hasForms = answer instanceof LazyResponse || answer instanceof DocumentResponse;
-  return hasForms ? answer.message() : answer;
+/** The message of a response. */
+export function messageOf<M extends Message>(response: RpcResponse<M>): M {
+  const hasForms = response instanceof LazyResponse || response instanceof DocumentResponse;
+  return hasForms ? response.message() : response;
 }

@@ -79,8 +79,8 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     >
   > & { readonly databaseUrl: string };
 
-/** How the app reaches the world outside; tests replace parts of it. */
-export interface Outside {
+/** How the app reaches the world outside, where it is not as usual: tests replace parts of it. */
+export interface AppOverrides {
   readonly now?: () => Date;
   /** A clock that never goes back, in milliseconds. */
   readonly monotonicMs?: () => number;
@@ -95,7 +95,7 @@ export interface Outside {
 }
 
 /** Wires the service together. Opens nothing yet. */
-export function createApp(config: AppConfig, fullLog: Logger, outside: Outside = {}): App {
+export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}): App {
   const { databaseUrl, webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), monotonicMs: nowMs, tracing } = outside;
   const contact = createDatabaseContact({ log: fullLog, config, nowMs });
@@ -155,7 +155,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: Outside =
 
 /** What sends webhooks. */
 function createDelivering(
-  { resolve, webhookTimeoutMs: timeoutMs, random = Math.random, tracing }: Outside,
+  { resolve, webhookTimeoutMs: timeoutMs, random = Math.random, tracing }: AppOverrides,
   deps: Pick<Stores, "createGroup"> &
     Pick<Instruments, "countAttempt"> & {
       readonly now: () => Date;
@@ -226,7 +226,7 @@ function createEventJson(): (event: EventContent) => string {
 /** Counts calls in this process, or in Redis together with all replicas. */
 function createLimiter(
   { redisUrl }: AppConfig,
-  { monotonicMs = () => performance.now() }: Outside,
+  { monotonicMs = () => performance.now() }: AppOverrides,
   log: Logger,
   onFallback: () => void,
 ): Limiter {

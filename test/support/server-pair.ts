@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { accountFor } from "../../src/embedded-postgres/account.ts";
-import { haveCluster, USER } from "../../src/embedded-postgres/cluster.ts";
+import { ensureCluster, USER } from "../../src/embedded-postgres/cluster.ts";
 import { openDataFolder, type DataFolder } from "../../src/embedded-postgres/data-folder.ts";
 import {
   findPostmaster,
@@ -122,7 +122,7 @@ function serverIn(path: string, port: number, otherPort: number) {
     get url() {
       return urlOf(DATABASE, port);
     },
-    make: () => haveCluster(folder, programsFor(accountFor(folder)), false),
+    make: () => ensureCluster(folder, programsFor(accountFor(folder)), false),
     start,
     queryIn,
     query: (sql: string) => queryIn(DATABASE, sql),

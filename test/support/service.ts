@@ -4,7 +4,7 @@ import type { OperatorRole } from "../../src/domain/roles.ts";
 import { hashKey, lastFour, createSecretKey, createKeyId } from "../../src/domain/secret-key.ts";
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
-import { createApp, type App, type AppConfig, type Outside } from "../../src/server/app.ts";
+import { createApp, type App, type AppConfig, type AppOverrides } from "../../src/server/app.ts";
 import { createDatabase, createSharedDatabase } from "./database.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { makeWorkspace } from "./platform.ts";
@@ -47,7 +47,7 @@ export interface StartedService extends TestService {
 interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly tariff?: unknown;
   readonly now?: () => Date;
-  readonly outside?: Outside;
+  readonly outside?: AppOverrides;
   /** Called with each line of the log. */
   readonly logged?: (line: LogLine) => void;
 }

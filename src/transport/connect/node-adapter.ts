@@ -47,11 +47,12 @@ async function serve(
     return;
   }
   dropTimeoutBeyondTimers(universal.header);
-  const answer = await handler(universal);
-  if (answer.body === undefined) refuseProtocol(answer, request, response, handler);
+  const universalResponse = await handler(universal);
+  if (universalResponse.body === undefined)
+    refuseProtocol(universalResponse, request, response, handler);
   else {
-    const body = inPieces(answer.body);
-    await universalResponseToNodeResponse({ ...answer, body }, response);
+    const body = inPieces(universalResponse.body);
+    await universalResponseToNodeResponse({ ...universalResponse, body }, response);
   }
 }
 

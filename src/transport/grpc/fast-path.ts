@@ -80,7 +80,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       return stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     }
     if (!bodyEnded) stream.once("finish", () => discardRest(stream));
-    stream.respond(answerHeaders(call, codec), WITH_TRAILERS);
+    stream.respond(responseHeaders(call, codec), WITH_TRAILERS);
     stream.on("wantTrailers", () => stream.sendTrailers(trailers));
     sendInPieces(stream, message, calls);
   }
@@ -140,7 +140,7 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
   }
 }
 
-/** The frame of an answer, at once unless it is compressed; Connect's error when it is too large. */
+/** The frame of a response, at once unless it is compressed; Connect's error when it is too large. */
 function frameOf(
   codec: UnaryCodec,
   response: RpcResponse,
@@ -169,7 +169,7 @@ async function compressedFrame(codec: CompressingCodec, bytes: Uint8Array): Prom
   return frame(compressedFlag, await codec.compression.compress(bytes));
 }
 
-/** Encodes an response; gives Connect's error when it is too large to send. */
+/** Encodes a response; gives Connect's error when it is too large to send. */
 function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError {
   try {
     return codec.serialize(message);
@@ -180,7 +180,7 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
 }
 
 /** Names and values in turn, which Node sends faster than an object. */
-function answerHeaders({ headers, admitted }: ReceivedCall, codec: UnaryCodec): string[] {
+function responseHeaders({ headers, admitted }: ReceivedCall, codec: UnaryCodec): string[] {
   const fields = [
     ":status",
     "200",

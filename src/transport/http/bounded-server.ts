@@ -82,10 +82,10 @@ export function createBoundedServer(
     }
   }
 
-  const server = createServer({ ...LIMITS, ServerResponse: createAnswerClass(isHttps) }, take);
+  const server = createServer({ ...LIMITS, ServerResponse: createResponseClass(isHttps) }, take);
   server.maxHeadersCount = MAX_HEADERS;
   server.on("connection", connections.add);
-  server.on("clientError", answerBrokenRequest);
+  server.on("clientError", refuseBrokenRequest);
   // An Expect header that asks for something else than 100-continue counts for nothing.
   server.on("checkExpectation", take);
 
@@ -141,8 +141,8 @@ const BROKEN_REQUESTS: Readonly<Record<string, Refusal>> = {
 };
 const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 
-/** Answers, in the usual form, what is not HTTP enough to become a request. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+/** Refuses, in the usual form, what is not HTTP enough to become a request. */
+function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
@@ -159,7 +159,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   setTimeout(() => socket.destroy(), BROKEN_CONNECTION_MS).unref();
 }
 
-/** Browsers take the type of an answer as it is told them, and run nothing that only looks like a script. */
+/** Browsers take the type of a response as it is told them, and run nothing that only looks like a script. */
 const NOSNIFF = ["x-content-type-options", "nosniff"];
 
 /** For a year, browsers that were here by https come by nothing else (RFC 6797). */
@@ -168,14 +168,14 @@ const HSTS = ["strict-transport-security", "max-age=31536000"];
 type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
 
 /**
- * Builds the class of a server's answers, which adds to each what browsers are to keep to. It stands below
+ * Builds the class of a server's responses, which adds to each what browsers are to keep to. It stands below
  * all that answer, so that nobody forgets it.
  *
  * @param isHttps whether browsers reach the server over https
  */
-export function createAnswerClass(isHttps: boolean): typeof ServerResponse {
+export function createResponseClass(isHttps: boolean): typeof ServerResponse {
   const always = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
-  return class Answer<R extends IncomingMessage> extends ServerResponse<R> {
+  return class Response<R extends IncomingMessage> extends ServerResponse<R> {
     override writeHead(status: number, ...rest: unknown[]): this {
       const given = rest.at(-1);
       // Beside headers in a list, those that were set one by one would cost a quote some microseconds.

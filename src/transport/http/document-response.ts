@@ -25,10 +25,10 @@ const compress = promisify(gzip);
  * Node's, once for each document.
  */
 export async function encodeDocument(
-  answer: DocumentForms,
+  response: DocumentForms,
   request: IncomingHttpHeaders,
 ): Promise<EncodedDocument> {
-  const { contentType, body, etag, cacheControl } = answer.document;
+  const { contentType, body, etag, cacheControl } = response.document;
   const compressed =
     body.length >= COMPRESS_MIN_BYTES && acceptsGzip(request["accept-encoding"] ?? "");
   // The two forms differ, so that one strong validator cannot stand for both (RFC 9110, 8.8.3.3).
@@ -39,5 +39,5 @@ export async function encodeDocument(
   headers.push("content-type", contentType);
   if (!compressed) return { headers, body };
   headers.push("content-encoding", "gzip");
-  return { headers, body: await answer.form("gzip", () => compress(body)) };
+  return { headers, body: await response.form("gzip", () => compress(body)) };
 }

@@ -16,10 +16,10 @@ export interface CoverageDocuments {
    *
    * Rejects when there is no such version or the database does not give it.
    */
-  find(version: number, toleranceM: number): Promise<CoverageAnswer>;
+  find(version: number, toleranceM: number): Promise<CoverageResponse>;
 }
 
-export type CoverageAnswer = DocumentResponse<GetCoverageResponse>;
+export type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 
 /** How much memory documents may take, in bytes; the one asked for last stays even if it takes more. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -36,23 +36,23 @@ const CACHE_CONTROL = "private, no-cache";
  */
 export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): CoverageDocuments {
   const turn = createSemaphore(1);
-  const making = new Map<string, Promise<CoverageAnswer>>();
+  const making = new Map<string, Promise<CoverageResponse>>();
   /** In the order in which they were last asked for. */
-  const made = new Map<string, CoverageAnswer>();
+  const made = new Map<string, CoverageResponse>();
 
-  async function make(version: number, toleranceM: number): Promise<CoverageAnswer> {
+  async function make(version: number, toleranceM: number): Promise<CoverageResponse> {
     await turn.acquire();
     try {
       const geojson = await tasks.runAtOnce("coverage", { version, toleranceM });
-      return answerOf(geojson, version, toleranceM);
+      return toResponse(geojson, version, toleranceM);
     } finally {
       turn.release();
     }
   }
 
-  function keep(key: string, answer: CoverageAnswer): void {
+  function keep(key: string, response: CoverageResponse): void {
     made.delete(key);
-    made.set(key, answer);
+    made.set(key, response);
     let bytes = made.values().reduce((sum, { heldBytes }) => sum + heldBytes, 0);
     for (const [oldest, { heldBytes }] of made) {
       if (bytes <= MAX_BYTES || oldest === key) return;
@@ -63,9 +63,9 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
 
   async function makeAndKeep(key: string, version: number, toleranceM: number) {
     try {
-      const answer = await make(version, toleranceM);
-      keep(key, answer);
-      return answer;
+      const response = await make(version, toleranceM);
+      keep(key, response);
+      return response;
     } finally {
       making.delete(key);
     }
@@ -79,15 +79,19 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
         keep(key, known);
         return known;
       }
-      const answer = making.get(key) ?? makeAndKeep(key, version, toleranceM);
-      making.set(key, answer);
-      return answer;
+      const response = making.get(key) ?? makeAndKeep(key, version, toleranceM);
+      making.set(key, response);
+      return response;
     },
   };
 }
 
 /** The entity tag holds a hash too, since another release may simplify in another way. */
-function answerOf(geojson: Uint8Array, tariffVersion: number, toleranceM: number): CoverageAnswer {
+function toResponse(
+  geojson: Uint8Array,
+  tariffVersion: number,
+  toleranceM: number,
+): CoverageResponse {
   const body = Buffer.from(geojson.buffer as ArrayBuffer, geojson.byteOffset, geojson.byteLength);
   const digest = hash("sha256", body, "base64url").slice(0, 16);
   return new DocumentResponse(

@@ -1,6 +1,6 @@
 import type { GetCoverageRequest } from "../../../../gen/shipments/v1/coverage_service_pb.js";
 import { roundedToleranceM } from "../tasks/coverage-document.ts";
-import type { CoverageAnswer, CoverageDocuments } from "./coverage-documents.ts";
+import type { CoverageResponse, CoverageDocuments } from "./coverage-documents.ts";
 import type { TariffCache } from "../versions/tariff-cache.ts";
 
 /** What `getCoverage` works with. */
@@ -18,6 +18,6 @@ export interface CoverageDeps {
 export async function getCoverage(
   { toleranceM = 0 }: GetCoverageRequest,
   { tariffs, coverage }: CoverageDeps,
-): Promise<CoverageAnswer> {
+): Promise<CoverageResponse> {
   return coverage.find(tariffs.current().version, roundedToleranceM(toleranceM));
 }
