@@ -59,6 +59,23 @@ describeDashboard("Settings → API", (dashboard) => {
     expect(await page.content()).not.toContain(secret);
   });
 
+  test("a change whose dialog was closed before its response came closes no other dialog", async () => {
+    const page = await open("admin", await dashboard.service.addWorkspace());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route("**/UpdateApiKey", async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: /^Edit/ }).click();
+    await page.getByLabel("Name").fill("Till");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^Revoke/ }).click();
+    resolve();
+    await rows(page).filter({ hasText: "Till" }).waitFor();
+    expect(await page.getByRole("dialog", { name: /^Revoke/ }).isVisible()).toBe(true);
+  });
+
   test("a key is created read-only, is shown as such, and is given another name and scope", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
