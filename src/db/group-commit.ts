@@ -5,6 +5,7 @@ import {
   type Outcome,
 } from "./group-transaction.ts";
 import {
+  createDrain,
   createGroupQueue,
   isLate,
   rejectLate,
@@ -14,13 +15,9 @@ import {
 } from "./group-queue.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
-import { createSemaphore, type Semaphore, settledOrAfter } from "./semaphore.ts";
+import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
-/** How many groups are written at a time: one does its work while the other is committed. */
-const GROUPS_IN_FLIGHT = 2;
-/** After how long a slow group no longer holds up the next one, in milliseconds. */
-const SLOW_GROUP_MS = 100;
 /** How many transactions are in flight at most; the other connections are for reading. */
 const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
 /** How often a group, and then a member alone, is tried that collides with another transaction. */
@@ -75,25 +72,8 @@ function createGroup<Member, Result>(
   options: GroupOptions<Member, Result> & { readonly observe: ObserveGroup },
 ): (member: Member) => Promise<Result> {
   const queue = createGroupQueue<Member, Result>(options);
-  const groups = createSemaphore(GROUPS_IN_FLIGHT);
   const writeGroup = createGroupWriter(em, transactions, options);
-  let isDraining = false;
-
-  async function drain(): Promise<void> {
-    if (isDraining) return;
-    isDraining = true;
-    while (queue.hasMembers()) {
-      await groups.acquire();
-      await transactions.acquire();
-      const group = queue.takeGroup();
-      const written = writeGroup(group).finally(transactions.release);
-      void settledOrAfter(SLOW_GROUP_MS, written).then(groups.release);
-      // The rest wait for a member with their key, which drains the queue again when it ends.
-      if (group.length === 0) break;
-    }
-    isDraining = false;
-  }
-
+  const drain = createDrain(queue, transactions, writeGroup);
   return async (member) => {
     try {
       const written = queue.add(member, options.deadlineMs(member));

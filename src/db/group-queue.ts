@@ -1,9 +1,14 @@
 import { OverloadedError } from "./database-error.ts";
+import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
 /** How long a member waits to be written at most, in milliseconds. */
 const MAX_WAIT_MS = 2_000;
 /** How often members that have waited too long are rejected, in milliseconds. */
 const SWEEP_MS = 250;
+/** How many groups of a queue are in flight at a time; more were slower, since each gathers fewer members. */
+const GROUPS_IN_FLIGHT = 2;
+/** After how long a slow group no longer holds up the next one, in milliseconds. */
+const SLOW_GROUP_MS = 100;
 
 /** A member that waits to be written, and the promise of its result. */
 export interface Waiting<Member, Result> {
@@ -113,4 +118,45 @@ export function createGroupQueue<Member, Result>(options: {
       return group;
     },
   };
+}
+
+/**
+ * Builds what takes groups from a queue and has them sent, one after the other, until there is none to
+ * take. It may be called at any time.
+ *
+ * @param all a permit of it is held for each group that is in flight, slow ones included
+ * @param send sends a group and settles its members; must not reject
+ */
+export function createDrain<Member, Result>(
+  queue: GroupQueue<Member, Result>,
+  all: Semaphore,
+  send: (group: readonly Waiting<Member, Result>[]) => Promise<void>,
+): () => Promise<void> {
+  const fast = createSemaphore(GROUPS_IN_FLIGHT);
+  let isDraining = false;
+  return async () => {
+    if (isDraining) return;
+    isDraining = true;
+    while (queue.hasMembers()) {
+      await fast.acquire();
+      await all.acquire();
+      const group = queue.takeGroup();
+      const sent = send(group).finally(all.release);
+      void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
+      // The rest wait to be rejected as late, or for a member with their key, whose end drains again.
+      if (group.length === 0) break;
+    }
+    isDraining = false;
+  };
+}
+
+/** Resolves when work has ended, or after `ms` milliseconds. The work must not reject. */
+function settledOrAfter(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  void work.finally(() => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
 }

@@ -3,10 +3,11 @@ import {
   ApiKeyScope,
   ApiKeySchema,
 } from "../../../gen/shipments/v1/api_key_pb.js";
+import { inverseOf } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { MAX_API_KEYS, MAX_WORKING_API_KEYS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { type KeyScope, KEY_SCOPES } from "../../domain/roles.ts";
+import type { KeyScope } from "../../domain/roles.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import {
@@ -224,9 +225,7 @@ const SCOPE: Readonly<Record<KeyScope, ApiKeyScope>> = {
 };
 
 /** The stored name of a scope that a caller sends; undefined when it sends none. */
-export function scopeOf(sent: ApiKeyScope | undefined): KeyScope | undefined {
-  return KEY_SCOPES.find((scope) => SCOPE[scope] === sent);
-}
+export const scopeOf = inverseOf(SCOPE);
 
 /**
  * A key as callers see it, without its secret.

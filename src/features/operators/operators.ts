@@ -6,7 +6,7 @@ import {
 } from "@bufbuild/protobuf";
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/columns.ts";
+import { inverseOf, readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
@@ -146,10 +146,7 @@ export function kindOf(kind: OperatorKind): OperatorKindName {
 }
 
 /** The stored name of a role that a caller sends; undefined when it sends none. */
-export function roleOf(role: OperatorRoleMessage | undefined): OperatorRole | undefined {
-  const entries = Object.entries(ROLE) as [OperatorRole, OperatorRoleMessage][];
-  return entries.find(([, sent]) => sent === role)?.[0];
-}
+export const roleOf = inverseOf(ROLE);
 
 /** An operator that exists, as the database has it now, with its keys. */
 export async function loadOperatorMessage(em: EntityManager, id: number): Promise<OperatorMessage> {

@@ -1,6 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { hashKey } from "../../domain/secret-key.ts";
+import { SESSION_IDLE } from "./session.entity.ts";
 
 /** Ends the session with a token; whether there was one. */
 export async function endSessionOf(em: EntityManager, token: string): Promise<boolean> {
@@ -59,7 +60,7 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
 const ENDED = {
   sign_in_link: "ends_at < now()",
   spent_attempt: "ends_at < now()",
-  session: "ends_at < now() or last_seen_at < now() - interval '12 hours'",
+  session: `ends_at < now() or last_seen_at < now() - ${SESSION_IDLE}`,
 } as const;
 
 /** Deletes sign-in links, attempts and sessions that have ended, in batches, and tells how many. */

@@ -7,6 +7,7 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
+import { SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
 
 interface SessionRow {
   readonly id: number;
@@ -32,10 +33,11 @@ export async function listSessions(
     `select id::float8 as id, user_agent as "userAgent",
        extract(epoch from created_at)::float8 * 1000 as "createdAtMs",
        extract(epoch from last_seen_at)::float8 * 1000 as "lastSeenAtMs",
-       extract(epoch from least(ends_at, last_seen_at + interval '12 hours'))::float8 * 1000
+       extract(epoch from least(ends_at, last_seen_at + ${SESSION_IDLE}))::float8 * 1000
          as "endsAtMs"
      from session
-     where person_id = $1 and ($3::bigint is null or workspace_id = $3) and ends_at > now() and last_seen_at > now() - interval '12 hours'
+     where person_id = $1 and ($3::bigint is null or workspace_id = $3) 
+       and ${SESSION_GOES_ON}
      order by last_seen_at desc, id desc limit $2`,
     [personId, MAX_LISTED, boundTo],
   );

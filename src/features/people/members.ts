@@ -6,7 +6,7 @@ import {
   type Member as MemberMessage,
 } from "../../../gen/shipments/v1/member_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { readRecordId } from "../../db/columns.ts";
+import { inverseOf, readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import type { MemberRole } from "../../domain/roles.ts";
@@ -25,10 +25,7 @@ export const MEMBER_ROLE: Readonly<Record<MemberRole, MemberRoleOption>> = {
 };
 
 /** The stored value of a role that a caller sends; undefined when it sends none. */
-export function memberRoleOf(role: MemberRoleOption | undefined): MemberRole | undefined {
-  const entries = Object.entries(MEMBER_ROLE) as [MemberRole, MemberRoleOption][];
-  return entries.find(([, sent]) => sent === role)?.[0];
-}
+export const memberRoleOf = inverseOf(MEMBER_ROLE);
 
 /** A member as callers see it. */
 export function memberMessage({ role, createdAt }: Membership, person: Person): MemberMessage {

@@ -7,6 +7,7 @@ import { Refusal, refuse } from "../../domain/refusal.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
+import { SESSION_GOES_ON } from "./session.entity.ts";
 
 /** How long a look-up is cached, in milliseconds; and how many are. */
 const CACHE_MS = 1_000;
@@ -116,7 +117,7 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
 const FIND = `
   with seen as (
     update session set last_seen_at = now()
-    where hash = $1 and ends_at > now() and last_seen_at > now() - interval '12 hours'
+    where hash = $1 and ${SESSION_GOES_ON}
       and last_seen_at < now() - interval '1 minute'
   )
   select person.id::float8 as "personId", person.email, person.name,
@@ -135,8 +136,7 @@ const FIND = `
   left join operator
     on lower(operator.email) = lower(person.email) and operator.revoked_at is null
       and operator.kind = 'person' and session.workspace_id is null
-  where session.hash = $1 and session.ends_at > now()
-    and session.last_seen_at > now() - interval '12 hours'`;
+  where session.hash = $1 and ${SESSION_GOES_ON}`;
 
 /** The id of a workspace as a header names it; 0 when no workspace can have it. */
 function parseWorkspaceId(workspace: string | undefined): number | undefined {

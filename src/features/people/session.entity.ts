@@ -29,3 +29,9 @@ export const Session = defineEntity({
 });
 
 export type Session = InferEntity<typeof Session>;
+
+/** How long a session goes on without a call. */
+export const SESSION_IDLE = "interval '12 hours'";
+
+/** The condition, in SQL, that a session has not ended. */
+export const SESSION_GOES_ON = `session.ends_at > now() and session.last_seen_at > now() - ${SESSION_IDLE}`;

@@ -5,6 +5,7 @@ import {
   ShipmentStatus as ShipmentStatusMessage,
   type Shipment as ShipmentMessage,
 } from "../../../gen/shipments/v1/shipment_pb.js";
+import { inverseOf } from "../../db/columns.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import type {
   CancelReason,
@@ -40,17 +41,9 @@ const CANCEL_REASON: Readonly<Record<CancelReason, CancelReasonMessage>> = {
 };
 
 /** The stored value of an enum that a caller sends; undefined when it sends none. */
-export const statusOf = inverse(STATUS);
-export const paymentStatusOf = inverse(PAYMENT_STATUS);
-export const cancelReasonOf = inverse(CANCEL_REASON);
-
-function inverse<Stored extends string, Sent extends number>(
-  sentOf: Readonly<Record<Stored, Sent>>,
-): (sent: Sent | undefined) => Stored | undefined {
-  const entries = Object.entries(sentOf) as [Stored, Sent][];
-  const storedOf = new Map(entries.map(([stored, sent]) => [sent, stored]));
-  return (sent) => (sent === undefined ? undefined : storedOf.get(sent));
-}
+export const statusOf = inverseOf(STATUS);
+export const paymentStatusOf = inverseOf(PAYMENT_STATUS);
+export const cancelReasonOf = inverseOf(CANCEL_REASON);
 
 /** A shipment as callers see it: the only place where rows become messages. */
 export function shipmentMessage(row: ShipmentRow): ShipmentMessage {

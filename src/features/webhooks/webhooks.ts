@@ -1,3 +1,4 @@
+import { inverseOf } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -61,12 +62,7 @@ const STATUS: Readonly<Record<DeliveryStatus, WebhookDeliveryStatus>> = {
 };
 
 /** The stored value of a status that a caller sends; undefined when it sends none. */
-export function deliveryStatusOf(
-  status: WebhookDeliveryStatus | undefined,
-): DeliveryStatus | undefined {
-  const entries = Object.entries(STATUS) as [DeliveryStatus, WebhookDeliveryStatus][];
-  return entries.find(([, sent]) => sent === status)?.[0];
-}
+export const deliveryStatusOf = inverseOf(STATUS);
 
 /** A webhook as callers see it, without its secrets. */
 export function webhookMessage(webhook: Webhook): WebhookMessage {
