@@ -7,7 +7,7 @@ import {
   type MessageShape,
   type MessageValidType,
 } from "@bufbuild/protobuf";
-import type { EntityManager } from "../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../db/orm.ts";
 import type { OperatorCall } from "../pipeline/call.ts";
 import { localCall } from "../pipeline/local-call.ts";
 import { compileValidateRequest } from "../pipeline/request/validate-request.ts";
@@ -23,11 +23,11 @@ export function callRpc<M extends DescMethodUnary>(
   rpc: (
     request: MessageValidType<M["input"]>,
     call: OperatorCall,
-    em: EntityManager,
+    deps: DatabaseDeps,
   ) => Promise<MessageShape<M["output"]>>,
   fields: MessageInitShape<M["input"]>,
 ): Promise<MessageShape<M["output"]>> {
-  return rpc(createRequest<M["input"]>(method.input, fields), commandLineCall(method), em);
+  return rpc(createRequest<M["input"]>(method.input, fields), commandLineCall(method), { em });
 }
 
 /**

@@ -9,7 +9,7 @@ import { listWorkspaceApiKeys } from "../features/workspace-admin/list-workspace
 import { revokeWorkspaceApiKey } from "../features/workspace-admin/revoke-workspace-api-key.ts";
 import { rotateWorkspaceApiKeys } from "../features/workspace-admin/rotate-workspace-api-keys.ts";
 import { updateWorkspaceApiKey } from "../features/workspace-admin/update-workspace-api-key.ts";
-import { callRpc, createRequest } from "./command-line-call.ts";
+import { callRpc } from "./command-line-call.ts";
 import {
   idOption,
   keyEndingIn,
@@ -142,8 +142,8 @@ function revokeCommand(): Command {
 
 /** The keys of a workspace that work, the oldest first. */
 export async function listKeys(em: EntityManager, workspace: bigint): Promise<ApiKey[]> {
-  const request = createRequest(method.listWorkspaceApiKeys.input, { workspace });
-  return (await listWorkspaceApiKeys(request, em)).data;
+  const rpc = method.listWorkspaceApiKeys;
+  return (await callRpc(em, rpc, listWorkspaceApiKeys, { workspace })).data;
 }
 
 function scopeOption(): Option {

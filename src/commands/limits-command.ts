@@ -6,7 +6,7 @@ import {
 import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
 import { getWorkspace } from "../features/workspace-admin/get-workspace.ts";
 import { updateWorkspaceLimits } from "../features/workspace-admin/update-workspace-limits.ts";
-import { callRpc, createRequest } from "./command-line-call.ts";
+import { callRpc } from "./command-line-call.ts";
 import { idOption, required, wholeNumber } from "./options.ts";
 import type { CommandResult } from "./run-command.ts";
 import { commandGroup, subcommand } from "./subcommand.ts";
@@ -44,8 +44,8 @@ export function limitsCommand(): Command {
     "print a workspace's limits",
     [idOption("workspace")],
     async (em, { workspace }) => {
-      const request = createRequest(method.getWorkspace.input, { workspace });
-      return asResult((await getWorkspace(request, em)).data!);
+      const { data } = await callRpc(em, method.getWorkspace, getWorkspace, { workspace });
+      return asResult(data!);
     },
   );
   return commandGroup("limits", "how often workspaces may call", set, show);

@@ -16,7 +16,7 @@ import { listOperators } from "../features/operators/list-operators.ts";
 import { revokeOperatorKey } from "../features/operators/revoke-operator-key.ts";
 import { revokeOperator } from "../features/operators/revoke-operator.ts";
 import { rotateOperatorKey } from "../features/operators/rotate-operator-key.ts";
-import { callRpc, createRequest, listAll } from "./command-line-call.ts";
+import { callRpc, listAll } from "./command-line-call.ts";
 import {
   idOption,
   keyEndingIn,
@@ -96,7 +96,7 @@ function listCommand(): Command {
     async (em, { all: includeRevoked }) => {
       const operators = await listAll((pageToken) => {
         const page = { includeRevoked, pageSize: MAX_PAGE_SIZE, pageToken };
-        return listOperators(createRequest(method.listOperators.input, page), em);
+        return callRpc(em, method.listOperators, listOperators, page);
       });
       const lines = operators.length === 0 ? ["No operators yet."] : operators.map(asLine);
       return { json: { operators: operators.map(asJson) }, lines };
@@ -141,7 +141,7 @@ function revokeKeyCommand(): Command {
 }
 
 async function findKeyId(em: EntityManager, operator: bigint, last4: string): Promise<string> {
-  const { data } = await getOperator(createRequest(method.getOperator.input, { operator }), em);
+  const { data } = await callRpc(em, method.getOperator, getOperator, { operator });
   return keyEndingIn(data!.keys, last4, `Operator ${operator}`).id;
 }
 

@@ -104,7 +104,7 @@ function rollBackCommand(): Command {
         const { version, note } = options;
         const request = create(RollBackTariffRequestSchema, { version, note });
         const call = commandLineCall(TariffService.method.rollBackTariff);
-        const { data } = await orRefused(rollBackTariff(request, call, em));
+        const { data } = await orRefused(rollBackTariff(request, call, { em }));
         return publication(data!);
       }),
     );
@@ -137,7 +137,7 @@ async function readAll(em: EntityManager): Promise<TariffVersion[]> {
   let pageToken: string | undefined;
   do {
     const request = create(ListTariffVersionsRequestSchema, { pageSize: PAGE_SIZE, pageToken });
-    const page = await listTariffVersions(request, em);
+    const page = await listTariffVersions(request, undefined, { em });
     versions.push(...page.data);
     pageToken = page.nextPageToken || undefined;
   } while (pageToken !== undefined);

@@ -11,7 +11,7 @@ import { renameWorkspace } from "../features/workspace-admin/rename-workspace.ts
 import { resumeWorkspace } from "../features/workspace-admin/resume-workspace.ts";
 import { suspendWorkspace } from "../features/workspace-admin/suspend-workspace.ts";
 import type { PaymentProviderName } from "../features/workspaces/payment-connection.entity.ts";
-import { callRpc, createRequest, listAll } from "./command-line-call.ts";
+import { callRpc, listAll } from "./command-line-call.ts";
 import { listKeys } from "./key-command.ts";
 import { idOption, providerOption, required } from "./options.ts";
 import { commandGroup, subcommand, timeText } from "./subcommand.ts";
@@ -69,7 +69,7 @@ function listCommand(): Command {
     async (em) => {
       const workspaces = await listAll((pageToken) => {
         const page = { pageSize: MAX_PAGE_SIZE, pageToken };
-        return listWorkspaces(createRequest(method.listWorkspaces.input, page), em);
+        return callRpc(em, method.listWorkspaces, listWorkspaces, page);
       });
       const listed: (readonly [AdminWorkspace, ApiKey[]])[] = [];
       for (const workspace of workspaces.toSorted((a, b) => Number(a.id - b.id))) {

@@ -33,6 +33,11 @@ export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 4;
 /** After how long a connection that nobody needs is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 
+/** What works with the database alone. */
+export interface DatabaseDeps {
+  readonly em: EntityManager;
+}
+
 /** Sees how the pool of connections is used. */
 export interface PoolObserver {
   /** Called when the pool and its shares are made, at the first use of the ORM. */

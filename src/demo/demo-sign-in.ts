@@ -25,7 +25,7 @@ export async function inviteDemoAdmin(em: EntityManager, workspace: number): Pro
   const fields = { workspace: BigInt(workspace), email: DEMO_EMAIL, role: MemberRole.ADMIN };
   const request = create(InviteWorkspaceMemberRequestSchema, fields);
   const call = localCall(WorkspaceAdminService.method.inviteWorkspaceMember, "service", "demo");
-  return (await inviteWorkspaceMember({ ...request, ...fields }, call, em)).signInPath;
+  return (await inviteWorkspaceMember({ ...request, ...fields }, call, { em })).signInPath;
 }
 
 /** A link that signs in once, and the command that makes another one like it. */
@@ -82,7 +82,7 @@ async function ownerLink(em: EntityManager): Promise<DemoLink | undefined> {
   const fields = { operator: BigInt(owner.id) };
   const request = create(CreateOperatorSignInLinkRequestSchema, fields);
   const call = localCall(OperatorService.method.createOperatorSignInLink, "service", "demo");
-  const { signInPath } = await createOperatorSignInLink({ ...request, ...fields }, call, em);
+  const { signInPath } = await createOperatorSignInLink({ ...request, ...fields }, call, { em });
   return { path: signInPath, command: `operator sign-in --operator ${owner.id}` };
 }
 

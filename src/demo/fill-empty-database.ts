@@ -62,7 +62,7 @@ async function makeWorkspace(em: EntityManager): Promise<{ id: number; apiKey: s
   const fields = { name: "Demo", paymentProvider: "manual" };
   const request = create(CreateWorkspaceRequestSchema, fields);
   const call = localCall(WorkspaceAdminService.method.createWorkspace, "service", "demo");
-  const { data, apiKey } = await createWorkspace(request, call, em);
+  const { data, apiKey } = await createWorkspace(request, call, { em });
   return { id: Number(data!.id), apiKey };
 }
 
@@ -71,5 +71,5 @@ async function makeOwner(em: EntityManager): Promise<string> {
   const fields = { name: "owner", kind, email: OWNER_EMAIL, role: OperatorRole.OWNER };
   const request = create(CreateOperatorRequestSchema, fields);
   const call = localCall(OperatorService.method.createOperator, "service", "demo");
-  return (await createOperator(request, call, em)).operatorKey;
+  return (await createOperator(request, call, { em })).operatorKey;
 }

@@ -24,37 +24,39 @@ import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
 import type { RpcResponse } from "./rpc-response.ts";
-import type { AnyCall, Audience, Call } from "./call.ts";
+import type { AnyCall, Audience } from "./call.ts";
 import { audienceOf, commonReasons } from "./common-reasons.ts";
 
 /**
- * The function behind an RPC: takes a request that follows every rule of its descriptor and gives
- * the answer, or throws a `Refusal`.
+ * The function behind an RPC: takes a request that follows every rule of its descriptor, the call and
+ * what it works with, and gives the answer, or throws a `Refusal`.
  */
-export type RpcFunction<M extends DescMethod, C extends AnyCall = Call> = (
+type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
   call: C,
+  deps: Deps,
 ) => Promise<RpcResponse<MessageShape<M["output"]>>> | RpcResponse<MessageShape<M["output"]>>;
 
 /**
  * The function behind an RPC that answers with a stream: gives responses until `signal` aborts or
  * there are no more. The next one is asked for only when the caller has taken the one before.
  */
-export type StreamFunction<M extends DescMethod, C extends AnyCall = Call> = (
+type StreamFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
   call: C,
+  deps: Deps,
   signal: AbortSignal,
 ) => AsyncIterable<MessageShape<M["output"]>>;
 
 /** A function for every unary and every server streaming RPC of a service, by its name. */
-export type ServiceFunctions<S extends DescService, C extends AnyCall = Call> = {
+export type ServiceFunctions<S extends DescService, C extends AnyCall, Deps> = {
   readonly [
     K in keyof S["method"] as S["method"][K] extends DescMethodUnary | DescMethodServerStreaming
       ? K
       : never
   ]: S["method"][K] extends DescMethodUnary
-    ? RpcFunction<S["method"][K], C>
-    : StreamFunction<S["method"][K], C>;
+    ? RpcFunction<S["method"][K], C, Deps>
+    : StreamFunction<S["method"][K], C, Deps>;
 };
 
 /** What the descriptor of an RPC says of its calls. */
@@ -90,39 +92,49 @@ export interface StreamRpc extends RpcRules {
 /**
  * Pairs a service's unary RPCs with their functions, which take the calls of the audience that the
  * package of the service is for.
+ *
+ * @param deps what all of them work with
  */
-export function listRpcs<S extends DescService, C extends AnyCall = Call>(
+export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,
-  functions: ServiceFunctions<S, C>,
+  functions: ServiceFunctions<S, C, Deps>,
+  deps: Deps,
 ): readonly Rpc[] {
-  return service.methods.filter(isUnary).map((method) => ({
-    method,
-    readOnly: isReadOnly(method),
-    ...named<Rpc["run"]>(method, functions),
-  }));
+  return service.methods.filter(isUnary).map((method) => {
+    const perform = functionOf(method, functions) as RpcFunction<DescMethod, AnyCall, Deps>;
+    return {
+      method,
+      readOnly: isReadOnly(method),
+      ...rulesOf(method),
+      run: (request, call) => perform(request, call, deps),
+    };
+  });
 }
 
 /** Pairs a service's server streaming RPCs with their functions. */
-export function listStreams<S extends DescService>(
+export function listStreams<S extends DescService, C extends AnyCall, Deps>(
   service: S,
-  functions: ServiceFunctions<S>,
+  functions: ServiceFunctions<S, C, Deps>,
+  deps: Deps,
 ): readonly StreamRpc[] {
-  return service.methods
-    .filter(isStreaming)
-    .map((method) => ({ method, ...named<StreamRpc["run"]>(method, functions) }));
+  return service.methods.filter(isStreaming).map((method) => {
+    const perform = functionOf(method, functions) as StreamFunction<DescMethod, AnyCall, Deps>;
+    const run: StreamRpc["run"] = (request, call, signal) => perform(request, call, deps, signal);
+    return { method, ...rulesOf(method), run };
+  });
 }
 
-function named<Run>(method: DescMethod, functions: object): RpcRules & { run: Run } {
-  const run = (functions as Readonly<Record<string, Run>>)[method.localName];
-  const name = `${method.parent.typeName}/${method.name}`;
-  if (run === undefined) throw new Error(`${name} has no function`);
-  return { name, ...rulesOf(method), run };
+function functionOf(method: DescMethod, functions: object): unknown {
+  const found = (functions as Readonly<Record<string, unknown>>)[method.localName];
+  if (found === undefined) throw new Error(`${String(method)} has no function`);
+  return found;
 }
 
-function rulesOf(method: DescMethod): Omit<RpcRules, "name"> {
+function rulesOf(method: DescMethod): RpcRules {
   const audience = audienceOf(method);
   const common = commonReasons({ audience, readOnly: isReadOnly(method), hasBody: true });
   return {
+    name: `${method.parent.typeName}/${method.name}`,
     audience,
     minimumRole: minimumRoleOf(method),
     minimumMemberRole: minimumMemberRoleOf(method),

@@ -1,21 +1,22 @@
 import { AccountService } from "../../gen/shipments/account/v1/account_service_pb.js";
-import type { EntityManager } from "../db/orm.ts";
+import type { DatabaseDeps } from "../db/orm.ts";
 import { endSession } from "../features/people/end-session.ts";
 import { getAccount } from "../features/people/get-account.ts";
 import { listSessions } from "../features/people/list-sessions.ts";
 import { updateAccount } from "../features/people/update-account.ts";
 import type { PersonCall } from "../pipeline/call.ts";
-import { listRpcs, type Rpc } from "../pipeline/rpc.ts";
+import { listRpcs, type Rpc, type ServiceFunctions } from "../pipeline/rpc.ts";
 
 /** The services that people who have signed in can call for themselves. */
 export const ACCOUNT_SERVICES = [AccountService];
 
 /** Pairs every RPC of `ACCOUNT_SERVICES` with the function that performs it. */
-export function implementAccountServices({ em }: { readonly em: EntityManager }): readonly Rpc[] {
-  return listRpcs<typeof AccountService, PersonCall>(AccountService, {
-    getAccount: (_, call) => getAccount(call, em),
-    updateAccount: (request, call) => updateAccount(request, call, em),
-    listSessions: (_, call) => listSessions(call, em),
-    endSession: (request, call) => endSession(request, call, em),
-  });
+export function implementAccountServices(deps: DatabaseDeps): readonly Rpc[] {
+  const functions: ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps> = {
+    getAccount,
+    updateAccount,
+    listSessions,
+    endSession,
+  };
+  return listRpcs(AccountService, functions, deps);
 }

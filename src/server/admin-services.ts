@@ -70,82 +70,62 @@ export const ADMIN_SERVICES: readonly DescService[] = [
 export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
 
 /** Pairs every RPC of `ADMIN_SERVICES` with the function that performs it. */
-export function implementAdminServices(deps: AdminDeps): readonly Rpc[] {
+export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
+  const deps = { ...given, loadZones: createZonesLoader(given.em) };
+  const list = <S extends DescService>(
+    service: S,
+    functions: ServiceFunctions<S, OperatorCall, typeof deps>,
+  ) => listRpcs(service, functions, deps);
   return [
-    ...listRpcs(OperatorService, operatorFunctions(deps)),
-    ...listRpcs(AuditService, auditFunctions(deps)),
-    ...listRpcs(WorkspaceAdminService, workspaceFunctions(deps)),
-    ...listRpcs(TariffService, tariffFunctions(deps)),
-    ...listRpcs<typeof PlatformReportService, OperatorCall>(PlatformReportService, {
-      getPlatformOverview: (request) => getPlatformOverview(request, deps),
-      getHealth: () => getHealth(deps),
+    ...list(OperatorService, {
+      getSelf,
+      listOperators,
+      getOperator,
+      createOperator,
+      updateOperator,
+      createOperatorKey,
+      revokeOperatorKey,
+      rotateOperatorKey,
+      createOperatorSignInLink,
+      revokeOperator,
     }),
+    ...list(AuditService, { listAuditEntries }),
+    ...list(WorkspaceAdminService, {
+      createWorkspace,
+      listWorkspaces,
+      getWorkspace,
+      renameWorkspace,
+      suspendWorkspace,
+      resumeWorkspace,
+      connectPaymentProvider,
+      disconnectPaymentProvider,
+      updateWorkspaceLimits,
+      listWorkspaceApiKeys,
+      createWorkspaceApiKey,
+      updateWorkspaceApiKey,
+      rotateWorkspaceApiKeys,
+      revokeWorkspaceApiKey,
+      inviteWorkspaceMember,
+    }),
+    ...list(TariffService, {
+      createTariffDraft,
+      listTariffDrafts,
+      getTariffDraft,
+      updateTariffDraft,
+      deleteTariffDraft,
+      uploadTariffZones,
+      getTariffDraftZones,
+      checkTariff,
+      replayTariff,
+      publishTariff,
+      getTariffInForce,
+      listTariffVersions,
+      getTariffVersion,
+      getTariffVersionZones,
+      compareTariffVersions,
+      rollBackTariff,
+      callOffTariff,
+    }),
+    ...list(PlatformReportService, { getPlatformOverview, getHealth }),
   ];
-}
-
-function operatorFunctions({
-  em,
-}: AdminDeps): ServiceFunctions<typeof OperatorService, OperatorCall> {
-  return {
-    getSelf: (_, call) => getSelf(call, em),
-    listOperators: (request) => listOperators(request, em),
-    getOperator: (request) => getOperator(request, em),
-    createOperator: (request, call) => createOperator(request, call, em),
-    updateOperator: (request, call) => updateOperator(request, call, em),
-    createOperatorKey: (request, call) => createOperatorKey(request, call, em),
-    revokeOperatorKey: (request, call) => revokeOperatorKey(request, call, em),
-    rotateOperatorKey: (request, call) => rotateOperatorKey(request, call, em),
-    createOperatorSignInLink: (request, call) => createOperatorSignInLink(request, call, em),
-    revokeOperator: (request, call) => revokeOperator(request, call, em),
-  };
-}
-
-function auditFunctions({ em }: AdminDeps): ServiceFunctions<typeof AuditService, OperatorCall> {
-  return { listAuditEntries: (request) => listAuditEntries(request, em) };
-}
-
-function workspaceFunctions({
-  em,
-}: AdminDeps): ServiceFunctions<typeof WorkspaceAdminService, OperatorCall> {
-  return {
-    createWorkspace: (request, call) => createWorkspace(request, call, em),
-    listWorkspaces: (request) => listWorkspaces(request, em),
-    getWorkspace: (request) => getWorkspace(request, em),
-    renameWorkspace: (request, call) => renameWorkspace(request, call, em),
-    suspendWorkspace: (request, call) => suspendWorkspace(request, call, em),
-    resumeWorkspace: (request, call) => resumeWorkspace(request, call, em),
-    connectPaymentProvider: (request, call) => connectPaymentProvider(request, call, em),
-    disconnectPaymentProvider: (request, call) => disconnectPaymentProvider(request, call, em),
-    updateWorkspaceLimits: (request, call) => updateWorkspaceLimits(request, call, em),
-    listWorkspaceApiKeys: (request) => listWorkspaceApiKeys(request, em),
-    createWorkspaceApiKey: (request, call) => createWorkspaceApiKey(request, call, em),
-    updateWorkspaceApiKey: (request, call) => updateWorkspaceApiKey(request, call, em),
-    rotateWorkspaceApiKeys: (request, call) => rotateWorkspaceApiKeys(request, call, em),
-    revokeWorkspaceApiKey: (request, call) => revokeWorkspaceApiKey(request, call, em),
-    inviteWorkspaceMember: (request, call) => inviteWorkspaceMember(request, call, em),
-  };
-}
-
-function tariffFunctions(deps: DraftDeps): ServiceFunctions<typeof TariffService, OperatorCall> {
-  const { em } = deps;
-  const loadZones = createZonesLoader(em);
-  return {
-    createTariffDraft: (request, call) => createTariffDraft(request, call, deps),
-    listTariffDrafts: () => listTariffDrafts(em),
-    getTariffDraft: (request) => getTariffDraft(request, em),
-    updateTariffDraft: (request, call) => updateTariffDraft(request, call, deps),
-    deleteTariffDraft: (request, call) => deleteTariffDraft(request, call, em),
-    uploadTariffZones: (request, call) => uploadTariffZones(request, call, deps),
-    getTariffDraftZones: (request) => getTariffDraftZones(request, loadZones),
-    checkTariff: (request) => checkTariff(request, deps),
-    replayTariff: (request, call) => replayTariff(request, call, deps),
-    publishTariff: (request, call) => publishTariff(request, call, deps),
-    getTariffInForce: () => getTariffInForce(em),
-    listTariffVersions: (request) => listTariffVersions(request, em),
-    getTariffVersion: (request) => getTariffVersion(request, em),
-    getTariffVersionZones: (request) => getTariffVersionZones(request, loadZones),
-    compareTariffVersions: (request, call) => compareTariffVersions(request, call, deps),
-    rollBackTariff: (request, call) => rollBackTariff(request, call, em),
-    callOffTariff: (request, call) => callOffTariff(request, call, em),
-  };
 }

@@ -1,3 +1,4 @@
+import type { DescService } from "@bufbuild/protobuf";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
@@ -20,7 +21,7 @@ import { updateCustomer } from "../features/customers/update-customer.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
-import { createFindProvider, type PaymentDeps } from "../features/payments/payment-provider.ts";
+import { createFindProvider } from "../features/payments/payment-provider.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
@@ -55,6 +56,7 @@ import { listMembers } from "../features/people/list-members.ts";
 import { removeMember } from "../features/people/remove-member.ts";
 import { updateMember } from "../features/people/update-member.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
+import type { Call } from "../pipeline/call.ts";
 import {
   listRpcs,
   listStreams,
@@ -92,94 +94,58 @@ export function implementServices(given: ServiceDeps): {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
 } {
-  const { createGroup } = given;
   const deps = {
     ...given,
     findShipment: createFindShipment(given.em, given.observeGroups),
-    changeShipment: createChangeShipment(createGroup, given.events.announce),
+    changeShipment: createChangeShipment(given.createGroup, given.events.announce),
     findProvider: createFindProvider(given.em, given.observeGroups),
+    hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
-  const events = eventFunctions(deps);
+  const list = <S extends DescService>(
+    service: S,
+    functions: ServiceFunctions<S, Call, typeof deps>,
+  ) => listRpcs(service, functions, deps);
+  const events = { listShipmentEvents, listEvents, watchEvents };
   return {
     rpcs: [
-      ...listRpcs(ShipmentService, shipmentFunctions(deps)),
-      ...listRpcs(CustomerService, {
-        getCustomer: (request, call) => getCustomer(request, call, deps.em),
-        listCustomers: (request, call) => listCustomers(request, call, deps.em),
-        updateCustomer: (request, call) => updateCustomer(request, call, deps.em),
+      ...list(ShipmentService, {
+        quoteShipment,
+        batchQuoteShipments,
+        createShipment: createBookShipment(deps, deps.events.announce),
+        getShipment,
+        listShipments,
+        updateShipment,
+        advanceShipment,
+        recordPayment,
+        recordRefund,
+        cancelShipment,
       }),
-      ...listRpcs(WorkspaceService, {
-        getWorkspace: (_, call) =>
-          getWorkspace(call, {
-            em: deps.em,
-            hasTariffInForce: async (em) => (await loadVersionInForce(em)) !== undefined,
-          }),
+      ...list(CustomerService, { getCustomer, listCustomers, updateCustomer }),
+      ...list(WorkspaceService, { getWorkspace }),
+      ...list(CoverageService, { getCoverage }),
+      ...list(EventService, events),
+      ...list(WebhookService, {
+        createWebhook,
+        listWebhooks,
+        getWebhook,
+        updateWebhook,
+        deleteWebhook,
+        rotateWebhookSecret,
+        testWebhook,
+        redeliverEvent,
+        listWebhookDeliveries,
+        listWebhookAttempts,
       }),
-      ...listRpcs(CoverageService, { getCoverage: (request) => getCoverage(request, deps) }),
-      ...listRpcs(EventService, events),
-      ...listRpcs(WebhookService, webhookFunctions(deps)),
-      ...listRpcs(MemberService, {
-        listMembers: (_, call) => listMembers(call, deps.em),
-        inviteMember: (request, call) => inviteMember(request, call, deps.em),
-        updateMember: (request, call) => updateMember(request, call, deps.em),
-        removeMember: (request, call) => removeMember(request, call, deps.em),
+      ...list(MemberService, { listMembers, inviteMember, updateMember, removeMember }),
+      ...list(ApiKeyService, {
+        listApiKeys,
+        createApiKey,
+        updateApiKey,
+        rotateApiKey,
+        revokeApiKey,
       }),
-      ...listRpcs(ApiKeyService, apiKeyFunctions(deps.em)),
-      ...listRpcs(ReportService, {
-        getUsage: (_, call) => getUsage(call, deps),
-        getOverview: (request, call) => getOverview(request, call, deps),
-      }),
+      ...list(ReportService, { getUsage, getOverview }),
     ],
-    streams: listStreams(EventService, events),
-  };
-}
-
-function shipmentFunctions(
-  deps: ShipmentDeps & PaymentDeps & Pick<ServiceDeps, "events">,
-): ServiceFunctions<typeof ShipmentService> {
-  return {
-    quoteShipment: (request) => quoteShipment(request, deps.tariffs),
-    batchQuoteShipments: (request, call) => batchQuoteShipments(request, call, deps),
-    createShipment: createBookShipment(deps, deps.events.announce),
-    getShipment: (request, call) => getShipment(request, call, deps),
-    listShipments: (request, call) => listShipments(request, call, deps),
-    updateShipment: (request, call) => updateShipment(request, call, deps),
-    advanceShipment: (request, call) => advanceShipment(request, call, deps),
-    recordPayment: (request, call) => recordPayment(request, call, deps),
-    recordRefund: (request, call) => recordRefund(request, call, deps),
-    cancelShipment: (request, call) => cancelShipment(request, call, deps),
-  };
-}
-
-function eventFunctions(deps: WatchDeps & ShipmentDeps): ServiceFunctions<typeof EventService> {
-  return {
-    listShipmentEvents: (request, call) => listShipmentEvents(request, call, deps),
-    listEvents: (request, call) => listEvents(request, call, deps.em),
-    watchEvents: (request, call, signal) => watchEvents(request, call, deps, signal),
-  };
-}
-
-function webhookFunctions(deps: WebhookDeps): ServiceFunctions<typeof WebhookService> {
-  return {
-    createWebhook: (request, call) => createWebhook(request, call, deps),
-    listWebhooks: (_, call) => listWebhooks(call, deps.em),
-    getWebhook: (request, call) => getWebhook(request, call, deps.em),
-    updateWebhook: (request, call) => updateWebhook(request, call, deps),
-    deleteWebhook: (request, call) => deleteWebhook(request, call, deps.em),
-    rotateWebhookSecret: (request, call) => rotateWebhookSecret(request, call, deps),
-    testWebhook: (request, call) => testWebhook(request, call, deps),
-    redeliverEvent: (request, call) => redeliverEvent(request, call, deps),
-    listWebhookDeliveries: (request, call) => listWebhookDeliveries(request, call, deps.em),
-    listWebhookAttempts: (request, call) => listWebhookAttempts(request, call, deps.em),
-  };
-}
-
-function apiKeyFunctions(em: EntityManager): ServiceFunctions<typeof ApiKeyService> {
-  return {
-    listApiKeys: (_, call) => listApiKeys(call, em),
-    createApiKey: (request, call) => createApiKey(request, call, em),
-    updateApiKey: (request, call) => updateApiKey(request, call, em),
-    rotateApiKey: (request, call) => rotateApiKey(request, call, em),
-    revokeApiKey: (request, call) => revokeApiKey(request, call, em),
+    streams: listStreams<typeof EventService, Call, typeof deps>(EventService, events, deps),
   };
 }

@@ -57,7 +57,7 @@ export async function startOwnService(options: {
   const desc = describe(options.rule, options.maxRequestBytes);
   const makeParcel: MakeParcel = (fields) => create(desc.methods[0]!.output, fields) as Parcel;
   const send = (parcel: Message) => options.run(parcel as Parcel, makeParcel);
-  const rpcs = listRpcs(desc, { send } as object);
+  const rpcs = listRpcs(desc, { send } as object, undefined);
   const log = pino({ level: "silent" });
   const { caller } = callOf(1);
   const recall = (key: string) => (key === OWN_KEY ? caller : undefined);

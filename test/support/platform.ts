@@ -36,7 +36,7 @@ export async function makeWorkspace(
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },
 ): Promise<{ readonly id: number; readonly apiKey: string }> {
   const request = createRequest(CreateWorkspaceRequestSchema, fields);
-  const { data, apiKey } = await createWorkspace(request, callOf(method.createWorkspace), em);
+  const { data, apiKey } = await createWorkspace(request, callOf(method.createWorkspace), { em });
   return { id: Number(data!.id), apiKey };
 }
 
@@ -49,11 +49,11 @@ export async function setPaymentProvider(
   const workspace = BigInt(id);
   if (paymentProvider === undefined) {
     const request = createRequest(DisconnectPaymentProviderRequestSchema, { workspace });
-    await disconnectPaymentProvider(request, callOf(method.disconnectPaymentProvider), em);
+    await disconnectPaymentProvider(request, callOf(method.disconnectPaymentProvider), { em });
   } else {
     const fields = { workspace, paymentProvider };
     const request = createRequest(ConnectPaymentProviderRequestSchema, fields);
-    await connectPaymentProvider(request, callOf(method.connectPaymentProvider), em);
+    await connectPaymentProvider(request, callOf(method.connectPaymentProvider), { em });
   }
 }
 
@@ -66,19 +66,19 @@ export async function setLimit(
 ): Promise<void> {
   const fields = { workspace: BigInt(id), [limitClass]: limit };
   const request = createRequest(UpdateWorkspaceLimitsRequestSchema, fields);
-  await updateWorkspaceLimits(request, callOf(method.updateWorkspaceLimits), em);
+  await updateWorkspaceLimits(request, callOf(method.updateWorkspaceLimits), { em });
 }
 
 /** Refuses all calls of a workspace. */
 export async function suspend(em: EntityManager, id: number): Promise<void> {
   const request = createRequest(SuspendWorkspaceRequestSchema, { workspace: BigInt(id) });
-  await suspendWorkspace(request, callOf(method.suspendWorkspace), em);
+  await suspendWorkspace(request, callOf(method.suspendWorkspace), { em });
 }
 
 /** Takes the calls of a suspended workspace again. */
 export async function resume(em: EntityManager, id: number): Promise<void> {
   const request = createRequest(ResumeWorkspaceRequestSchema, { workspace: BigInt(id) });
-  await resumeWorkspace(request, callOf(method.resumeWorkspace), em);
+  await resumeWorkspace(request, callOf(method.resumeWorkspace), { em });
 }
 
 /** Gives a workspace a new key, and returns it; the others end after the overlap. */
@@ -90,13 +90,13 @@ export async function rotateKeys(
   const fields = { workspace: BigInt(id), overlapSeconds };
   const request = createRequest(RotateWorkspaceApiKeysRequestSchema, fields);
   const call = callOf(method.rotateWorkspaceApiKeys);
-  return (await rotateWorkspaceApiKeys(request, call, em)).apiKey;
+  return (await rotateWorkspaceApiKeys(request, call, { em })).apiKey;
 }
 
 /** The working keys of a workspace, the oldest first. */
 export async function listKeys(em: EntityManager, id: number): Promise<ApiKey[]> {
   const request = createRequest(ListWorkspaceApiKeysRequestSchema, { workspace: BigInt(id) });
-  return (await listWorkspaceApiKeys(request, em)).data;
+  return (await listWorkspaceApiKeys(request, undefined, { em })).data;
 }
 
 /** Ends a working key of a workspace now. */
@@ -104,5 +104,5 @@ export async function revokeKey(em: EntityManager, id: number, apiKey: string): 
   const key = (await listKeys(em, id)).find(({ last4 }) => apiKey.endsWith(last4))!.id;
   const fields = { workspace: BigInt(id), key };
   const request = createRequest(RevokeWorkspaceApiKeyRequestSchema, fields);
-  await revokeWorkspaceApiKey(request, callOf(method.revokeWorkspaceApiKey), em);
+  await revokeWorkspaceApiKey(request, callOf(method.revokeWorkspaceApiKey), { em });
 }

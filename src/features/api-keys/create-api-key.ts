@@ -3,7 +3,7 @@ import {
   type CreateApiKeyRequestValid,
   type CreateApiKeyResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { createWorkspaceKey } from "./api-keys.ts";
@@ -17,7 +17,7 @@ import { createWorkspaceKey } from "./api-keys.ts";
 export async function createApiKey(
   request: CreateApiKeyRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CreateApiKeyResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, ApiKeyService.method.createApiKey, request, call, (tx) =>

@@ -3,14 +3,15 @@ import {
   ListApiKeysResponseSchema,
   type ListApiKeysResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { listKeys } from "./api-keys.ts";
 
 /** Lists the workspace's keys that work, the oldest first. */
 export async function listApiKeys(
+  _request: unknown,
   { caller: { workspaceId, keyId } }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListApiKeysResponse> {
   return create(ListApiKeysResponseSchema, await listKeys(em, workspaceId, keyId));
 }

@@ -3,7 +3,7 @@ import {
   type RevokeApiKeyRequestValid,
   type RevokeApiKeyResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { revokeKey } from "./api-keys.ts";
@@ -17,7 +17,7 @@ import { revokeKey } from "./api-keys.ts";
 export async function revokeApiKey(
   request: RevokeApiKeyRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RevokeApiKeyResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, ApiKeyService.method.revokeApiKey, request, call, async (tx) => {

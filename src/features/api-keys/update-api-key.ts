@@ -3,7 +3,7 @@ import {
   type UpdateApiKeyRequestValid,
   type UpdateApiKeyResponse,
 } from "../../../gen/shipments/v1/api_key_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { updateKey } from "./api-keys.ts";
@@ -16,7 +16,7 @@ import { updateKey } from "./api-keys.ts";
 export async function updateApiKey(
   request: UpdateApiKeyRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateApiKeyResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, ApiKeyService.method.updateApiKey, request, call, (tx) =>

@@ -7,7 +7,7 @@ import {
   AuditEntrySchema,
   type AuditEntry as AuditEntryMessage,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/columns.ts";
@@ -26,7 +26,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
  */
 export async function listAuditEntries(
   request: ListAuditEntriesRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<ListAuditEntriesResponse> {
   const reading = em.fork();
   const filters = filtersOf(request);

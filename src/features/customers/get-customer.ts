@@ -4,7 +4,7 @@ import {
   type GetCustomerResponse,
   GetCustomerResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -19,7 +19,7 @@ import { customerMessage, Customer } from "./customer.entity.ts";
 export async function getCustomer(
   request: GetCustomerRequestValid,
   { caller }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<GetCustomerResponse> {
   const customer = await findCustomer(em.fork(), caller.workspaceId, request.customer);
   return create(GetCustomerResponseSchema, { data: customerMessage(customer) });

@@ -4,7 +4,7 @@ import {
   type ListCustomersResponse,
   ListCustomersResponseSchema,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
@@ -27,7 +27,7 @@ import {
 export async function listCustomers(
   request: ListCustomersRequestValid,
   { caller }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListCustomersResponse> {
   const workspace = caller.workspaceId;
   const { name } = request;

@@ -6,7 +6,7 @@ import {
   type UpdateCustomerResponse,
 } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { isUniqueViolation } from "../../db/database-error.ts";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -22,7 +22,7 @@ import { foldEmail } from "./link-customers.ts";
 export function updateCustomer(
   request: UpdateCustomerRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateCustomerResponse> {
   const { workspaceId } = call.caller;
   const method = CustomerService.method.updateCustomer;

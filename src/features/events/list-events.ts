@@ -4,7 +4,7 @@ import {
   type ListEventsRequestValid,
   type ListEventsResponse,
 } from "../../../gen/shipments/v1/event_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { countThatFit, DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventBytes, eventMessage } from "./event-message.ts";
@@ -20,7 +20,7 @@ import { parseCursor, loadFeed, writeCursor } from "./load-feed.ts";
 export async function listEvents(
   request: ListEventsRequestValid,
   { caller: { workspaceId } }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListEventsResponse> {
   const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
   const after = parseCursor(workspaceId, request.after);

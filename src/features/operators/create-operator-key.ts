@@ -3,7 +3,7 @@ import {
   type CreateOperatorKeyRequestValid,
   type CreateOperatorKeyResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
@@ -20,7 +20,7 @@ import { insertOperatorKey, loadWorkingKeys, MAX_OPERATOR_KEYS } from "./operato
 export async function createOperatorKey(
   request: CreateOperatorKeyRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CreateOperatorKeyResponse> {
   const { createOperatorKey: method } = OperatorService.method;
   return changeOperator(em, method, request, call, async (tx, operator) => {

@@ -3,7 +3,7 @@ import {
   type CreateOperatorSignInLinkRequestValid,
   type CreateOperatorSignInLinkResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { describeActor } from "../audit/record-change.ts";
@@ -20,7 +20,7 @@ import { assertSelfOrOwner, changeOperator } from "./operators.ts";
 export async function createOperatorSignInLink(
   request: CreateOperatorSignInLinkRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CreateOperatorSignInLinkResponse> {
   const method = OperatorService.method.createOperatorSignInLink;
   return changeOperator(em, method, request, call, async (tx, operator) => {

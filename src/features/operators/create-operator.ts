@@ -4,7 +4,7 @@ import {
   type CreateOperatorRequestValid,
   type CreateOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
@@ -28,7 +28,7 @@ import { Operator } from "./operator.entity.ts";
 export async function createOperator(
   request: CreateOperatorRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CreateOperatorResponse> {
   const { name, email } = request;
   const [kind, role] = [kindOf(request.kind), roleOf(request.role)!];

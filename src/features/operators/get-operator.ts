@@ -4,7 +4,7 @@ import {
   type GetOperatorRequestValid,
   type GetOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { findOperator, loadOperatorMessage } from "./operators.ts";
 
 /**
@@ -14,7 +14,8 @@ import { findOperator, loadOperatorMessage } from "./operators.ts";
  */
 export async function getOperator(
   request: GetOperatorRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<GetOperatorResponse> {
   const reading = em.fork();
   const { id } = await findOperator(reading, request.operator);

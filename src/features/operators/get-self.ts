@@ -3,7 +3,7 @@ import {
   GetSelfResponseSchema,
   type GetSelfResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { loadOperatorMessage } from "./operators.ts";
@@ -14,8 +14,9 @@ import { loadOperatorMessage } from "./operators.ts";
  * @throws Refusal OPERATOR_NOT_FOUND for a call without a key, from the command line
  */
 export async function getSelf(
+  _request: unknown,
   { caller: { operatorId } }: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<GetSelfResponse> {
   if (operatorId === undefined) throw refuse("OPERATOR_NOT_FOUND", "The call has no operator.");
   return create(GetSelfResponseSchema, { data: await loadOperatorMessage(em.fork(), operatorId) });

@@ -4,7 +4,7 @@ import {
   type ListOperatorsRequestValid,
   type ListOperatorsResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 import { operatorMessage } from "./operators.ts";
@@ -17,7 +17,8 @@ import { Operator } from "./operator.entity.ts";
  */
 export async function listOperators(
   request: ListOperatorsRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<ListOperatorsResponse> {
   const { includeRevoked = false } = request;
   const page = readPage(request, { list: "operators", includeRevoked }, readId);

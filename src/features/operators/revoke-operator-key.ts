@@ -3,7 +3,7 @@ import {
   type RevokeOperatorKeyRequestValid,
   type RevokeOperatorKeyResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { assertNotLast, expireKeys, pickKey } from "../credentials/secret-keys.ts";
@@ -20,7 +20,7 @@ import { loadWorkingKeys } from "./operator-keys.ts";
 export async function revokeOperatorKey(
   request: RevokeOperatorKeyRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RevokeOperatorKeyResponse> {
   const { revokeOperatorKey: method } = OperatorService.method;
   return changeOperator(em, method, request, call, async (tx, operator) => {

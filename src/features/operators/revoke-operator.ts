@@ -4,7 +4,7 @@ import {
   type RevokeOperatorRequestValid,
   type RevokeOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { expireKeys } from "../credentials/secret-keys.ts";
@@ -22,7 +22,7 @@ import { Operator } from "./operator.entity.ts";
 export async function revokeOperator(
   request: RevokeOperatorRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RevokeOperatorResponse> {
   const { revokeOperator: method } = OperatorService.method;
   return changeOperator(em, method, request, call, async (tx, operator) => {

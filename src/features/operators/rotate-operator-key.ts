@@ -3,7 +3,7 @@ import {
   type RotateOperatorKeyRequestValid,
   type RotateOperatorKeyResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { expireKeys, overlapSecondsOf, pickKey } from "../credentials/secret-keys.ts";
@@ -23,7 +23,7 @@ import { insertOperatorKey, loadWorkingKeys, MAX_OPERATOR_KEYS } from "./operato
 export async function rotateOperatorKey(
   request: RotateOperatorKeyRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RotateOperatorKeyResponse> {
   const { rotateOperatorKey: method } = OperatorService.method;
   const overlapOf = ({ id }: OperatorKey) =>

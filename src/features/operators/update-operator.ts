@@ -3,7 +3,7 @@ import {
   type UpdateOperatorRequestValid,
   type UpdateOperatorResponse,
 } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changesBetween } from "../audit/record-change.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
@@ -27,7 +27,7 @@ import { Operator } from "./operator.entity.ts";
 export async function updateOperator(
   request: UpdateOperatorRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateOperatorResponse> {
   const { updateOperator: method } = OperatorService.method;
   return changeOperator(em, method, request, call, async (tx, operator) => {

@@ -4,7 +4,7 @@ import {
   type EndSessionRequestValid,
   type EndSessionResponse,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
@@ -19,7 +19,7 @@ import { Session } from "./session.entity.ts";
 export async function endSession(
   { session }: EndSessionRequestValid,
   { caller: { personId, boundTo } }: PersonCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<EndSessionResponse> {
   const id = readRecordId(session) ?? 0;
   const ended = await em.fork().nativeDelete(Session, {

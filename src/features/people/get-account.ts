@@ -6,7 +6,7 @@ import {
   type GetAccountResponse,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { OperatorRole as OperatorRoleOption } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
@@ -14,8 +14,9 @@ import { MEMBER_ROLE } from "./members.ts";
 
 /** Gives the person who has signed in, and where they may act. */
 export async function getAccount(
+  _request: unknown,
   { caller }: PersonCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<GetAccountResponse> {
   return create(GetAccountResponseSchema, { data: await loadAccount(em.fork(), caller) });
 }

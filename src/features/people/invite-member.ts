@@ -3,7 +3,7 @@ import {
   type InviteMemberRequestValid,
   type InviteMemberResponse,
 } from "../../../gen/shipments/v1/member_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { invitePerson, memberRoleOf } from "./members.ts";
@@ -18,7 +18,7 @@ import { invitePerson, memberRoleOf } from "./members.ts";
 export async function inviteMember(
   request: InviteMemberRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<InviteMemberResponse> {
   const { workspaceId } = call.caller;
   const method = MemberService.method.inviteMember;

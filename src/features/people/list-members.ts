@@ -3,7 +3,7 @@ import {
   ListMembersResponseSchema,
   type ListMembersResponse,
 } from "../../../gen/shipments/v1/member_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { memberMessage } from "./members.ts";
 import { Membership } from "./membership.entity.ts";
@@ -11,8 +11,9 @@ import { Person } from "./person.entity.ts";
 
 /** Lists the members of the workspace, by email; at most `MAX_MEMBERS`, so without pages. */
 export async function listMembers(
+  _request: unknown,
   { caller: { workspaceId } }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListMembersResponse> {
   const reading = em.fork();
   const memberships = await reading.find(Membership, { workspace: workspaceId });

@@ -4,7 +4,7 @@ import {
   ListSessionsResponseSchema,
   type ListSessionsResponse,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
 import { SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
@@ -25,8 +25,9 @@ const MAX_LISTED = 100;
  * workspace sees those that are bound to the same.
  */
 export async function listSessions(
+  _request: unknown,
   { caller: { personId, sessionId, boundTo } }: PersonCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListSessionsResponse> {
   const rows = await runStatement<SessionRow>(
     em.fork(),

@@ -3,7 +3,7 @@ import {
   type RemoveMemberRequestValid,
   type RemoveMemberResponse,
 } from "../../../gen/shipments/v1/member_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { endSignInsOfMember } from "./end-sign-ins.ts";
@@ -17,7 +17,7 @@ import { findMemberForUpdate, flushMembership } from "./members.ts";
 export async function removeMember(
   request: RemoveMemberRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RemoveMemberResponse> {
   const { workspaceId } = call.caller;
   const method = MemberService.method.removeMember;

@@ -4,7 +4,7 @@ import {
   type UpdateAccountRequestValid,
   type UpdateAccountResponse,
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { PersonCall } from "../../pipeline/call.ts";
@@ -20,7 +20,7 @@ import { Person } from "./person.entity.ts";
 export async function updateAccount(
   { name }: UpdateAccountRequestValid,
   { caller }: PersonCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateAccountResponse> {
   const writing = em.fork();
   if (caller.boundTo !== null && (await actsElsewhere(writing, caller))) {

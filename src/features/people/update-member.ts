@@ -3,7 +3,7 @@ import {
   type UpdateMemberRequestValid,
   type UpdateMemberResponse,
 } from "../../../gen/shipments/v1/member_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { findMemberForUpdate, flushMembership, memberMessage, memberRoleOf } from "./members.ts";
@@ -16,7 +16,7 @@ import { findMemberForUpdate, flushMembership, memberMessage, memberRoleOf } fro
 export async function updateMember(
   request: UpdateMemberRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateMemberResponse> {
   const { workspaceId } = call.caller;
   const method = MemberService.method.updateMember;

@@ -20,7 +20,11 @@ export interface HealthDeps {
 }
 
 /** The state of each part of the platform. */
-export async function getHealth({ em, backlogs }: HealthDeps): Promise<GetHealthResponse> {
+export async function getHealth(
+  _request: unknown,
+  _call: unknown,
+  { em, backlogs }: HealthDeps,
+): Promise<GetHealthResponse> {
   const { checkedAtMs, ...database } = await loadDatabase(em);
   const { pending, oldestMs } = await backlogs.get("", () => countBacklog(em));
   const delay = await loadFeedDelay(em, await loadOldestTransaction(em));

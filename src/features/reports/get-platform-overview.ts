@@ -68,6 +68,7 @@ export interface PlatformOverviewDeps {
  */
 export async function getPlatformOverview(
   request: GetPlatformOverviewRequest,
+  _call: unknown,
   { em, now, platformOverviews }: PlatformOverviewDeps,
 ): Promise<GetPlatformOverviewResponse> {
   const days = parseReportDays(request, now());

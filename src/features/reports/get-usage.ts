@@ -33,6 +33,7 @@ interface Row extends CallCounts {
  * added, so that callers of a single replica see all calls that have ended.
  */
 export async function getUsage(
+  _request: unknown,
   { caller: { workspaceId, limits } }: Call,
   { em, usage }: { readonly em: EntityManager; readonly usage: UsageCounter },
 ): Promise<GetUsageResponse> {

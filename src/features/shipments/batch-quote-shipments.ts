@@ -39,7 +39,7 @@ function quoteOne(
     if (error instanceof Refusal) return errorResult(error);
     throw error;
   }
-  const quote = quoteShipment(route as QuoteShipmentRequestValid, tariffs);
+  const quote = quoteShipment(route as QuoteShipmentRequestValid, undefined, { tariffs });
   return create(BatchQuoteResultSchema, { quote });
 }
 

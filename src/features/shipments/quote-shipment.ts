@@ -13,7 +13,8 @@ import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
  */
 export function quoteShipment(
   request: QuoteShipmentRequestValid,
-  tariffs: TariffCache,
+  _call: unknown,
+  { tariffs }: { readonly tariffs: TariffCache },
 ): QuoteShipmentResponse {
   return quoteMessage(quote(tariffs.current().pricing, routeOf(request)));
 }

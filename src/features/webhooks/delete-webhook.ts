@@ -3,7 +3,7 @@ import {
   type DeleteWebhookRequestValid,
   type DeleteWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { loadWebhook } from "./webhooks.ts";
@@ -16,7 +16,7 @@ import { loadWebhook } from "./webhooks.ts";
 export async function deleteWebhook(
   request: DeleteWebhookRequestValid,
   call: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<DeleteWebhookResponse> {
   const { workspaceId } = call.caller;
   return withIdempotency(em, WebhookService.method.deleteWebhook, request, call, async (tx) => {

@@ -4,7 +4,7 @@ import {
   type GetWebhookRequestValid,
   type GetWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { loadWebhook, webhookMessage } from "./webhooks.ts";
 
@@ -16,7 +16,7 @@ import { loadWebhook, webhookMessage } from "./webhooks.ts";
 export async function getWebhook(
   request: GetWebhookRequestValid,
   { caller }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<GetWebhookResponse> {
   const webhook = await loadWebhook(em.fork(), caller.workspaceId, request.webhook);
   return create(GetWebhookResponseSchema, { data: webhookMessage(webhook) });

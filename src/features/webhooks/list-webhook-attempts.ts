@@ -4,7 +4,7 @@ import {
   type ListWebhookAttemptsRequestValid,
   type ListWebhookAttemptsResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
@@ -21,7 +21,7 @@ import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 export async function listWebhookAttempts(
   request: ListWebhookAttemptsRequestValid,
   { caller: { workspaceId } }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListWebhookAttemptsResponse> {
   const reading = em.fork();
   const webhook = await loadWebhook(reading, workspaceId, request.webhook);

@@ -4,7 +4,7 @@ import {
   type ListWebhookDeliveriesRequestValid,
   type ListWebhookDeliveriesResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -20,7 +20,7 @@ import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 export async function listWebhookDeliveries(
   request: ListWebhookDeliveriesRequestValid,
   { caller }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListWebhookDeliveriesResponse> {
   const reading = em.fork();
   const webhook = await loadWebhook(reading, caller.workspaceId, request.webhook);

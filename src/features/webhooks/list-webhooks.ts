@@ -3,7 +3,7 @@ import {
   ListWebhooksResponseSchema,
   type ListWebhooksResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { webhookMessage } from "./webhooks.ts";
@@ -11,8 +11,9 @@ import { Webhook } from "./webhook.entity.ts";
 
 /** Lists the workspace's webhooks, oldest first; at most `MAX_WEBHOOKS`, so without pages. */
 export async function listWebhooks(
+  _request: unknown,
   { caller: { workspaceId } }: Call,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ListWebhooksResponse> {
   const found = await em
     .fork()

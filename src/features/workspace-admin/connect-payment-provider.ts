@@ -4,7 +4,7 @@ import {
   type ConnectPaymentProviderRequestValid,
   type ConnectPaymentProviderResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import {
   PaymentConnection,
@@ -20,7 +20,7 @@ import { changeWorkspace } from "./admin-workspaces.ts";
 export async function connectPaymentProvider(
   request: ConnectPaymentProviderRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ConnectPaymentProviderResponse> {
   const method = WorkspaceAdminService.method.connectPaymentProvider;
   // One of the names that the request's rule lists.

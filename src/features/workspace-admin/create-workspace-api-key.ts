@@ -3,7 +3,7 @@ import {
   type CreateWorkspaceApiKeyRequestValid,
   type CreateWorkspaceApiKeyResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { createWorkspaceKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
@@ -18,7 +18,7 @@ import { findWorkspace } from "./admin-workspaces.ts";
 export async function createWorkspaceApiKey(
   request: CreateWorkspaceApiKeyRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CreateWorkspaceApiKeyResponse> {
   const method = WorkspaceAdminService.method.createWorkspaceApiKey;
   return withIdempotency(em, method, request, call, async (tx) => {

@@ -4,7 +4,7 @@ import {
   type CreateWorkspaceRequestValid,
   type CreateWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { insertKey } from "../api-keys/api-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
@@ -24,7 +24,7 @@ import { loadAdminWorkspace } from "./admin-workspaces.ts";
 export async function createWorkspace(
   request: CreateWorkspaceRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CreateWorkspaceResponse> {
   const method = WorkspaceAdminService.method.createWorkspace;
   const { name, paymentProvider } = request;

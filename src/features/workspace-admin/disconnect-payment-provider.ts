@@ -3,7 +3,7 @@ import {
   type DisconnectPaymentProviderRequestValid,
   type DisconnectPaymentProviderResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { changeWorkspace } from "./admin-workspaces.ts";
@@ -16,7 +16,7 @@ import { changeWorkspace } from "./admin-workspaces.ts";
 export async function disconnectPaymentProvider(
   request: DisconnectPaymentProviderRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<DisconnectPaymentProviderResponse> {
   const method = WorkspaceAdminService.method.disconnectPaymentProvider;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {

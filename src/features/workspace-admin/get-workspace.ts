@@ -4,7 +4,7 @@ import {
   type GetWorkspaceRequestValid,
   type GetWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { findWorkspace, loadAdminWorkspace } from "./admin-workspaces.ts";
 
 /**
@@ -14,7 +14,8 @@ import { findWorkspace, loadAdminWorkspace } from "./admin-workspaces.ts";
  */
 export async function getWorkspace(
   request: GetWorkspaceRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<GetWorkspaceResponse> {
   const reading = em.fork();
   const workspace = await findWorkspace(reading, request.workspace);

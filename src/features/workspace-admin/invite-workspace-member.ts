@@ -3,7 +3,7 @@ import {
   type InviteWorkspaceMemberRequestValid,
   type InviteWorkspaceMemberResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import { invitePerson, memberRoleOf } from "../people/members.ts";
@@ -20,7 +20,7 @@ import { findWorkspace } from "./admin-workspaces.ts";
 export async function inviteWorkspaceMember(
   request: InviteWorkspaceMemberRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<InviteWorkspaceMemberResponse> {
   const method = WorkspaceAdminService.method.inviteWorkspaceMember;
   return withIdempotency(em, method, request, call, async (tx) => {

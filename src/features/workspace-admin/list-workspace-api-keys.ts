@@ -4,7 +4,7 @@ import {
   type ListWorkspaceApiKeysRequestValid,
   type ListWorkspaceApiKeysResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { listKeys } from "../api-keys/api-keys.ts";
 import { findWorkspace } from "./admin-workspaces.ts";
 
@@ -15,7 +15,8 @@ import { findWorkspace } from "./admin-workspaces.ts";
  */
 export async function listWorkspaceApiKeys(
   request: ListWorkspaceApiKeysRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<ListWorkspaceApiKeysResponse> {
   const { id } = await findWorkspace(em.fork(), request.workspace);
   return create(ListWorkspaceApiKeysResponseSchema, await listKeys(em, id));

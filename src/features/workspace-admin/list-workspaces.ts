@@ -5,7 +5,7 @@ import {
   type ListWorkspacesRequestValid,
   type ListWorkspacesResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspaces } from "./admin-workspaces.ts";
@@ -24,7 +24,8 @@ interface Position {
  */
 export async function listWorkspaces(
   request: ListWorkspacesRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<ListWorkspacesResponse> {
   const { nameContains, suspended } = request;
   const page = readPage(request, { list: "workspaces", nameContains, suspended }, readPosition);

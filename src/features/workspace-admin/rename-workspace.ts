@@ -3,7 +3,7 @@ import {
   type RenameWorkspaceRequestValid,
   type RenameWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { changeWorkspace } from "./admin-workspaces.ts";
 
@@ -15,7 +15,7 @@ import { changeWorkspace } from "./admin-workspaces.ts";
 export async function renameWorkspace(
   request: RenameWorkspaceRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RenameWorkspaceResponse> {
   const method = WorkspaceAdminService.method.renameWorkspace;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {

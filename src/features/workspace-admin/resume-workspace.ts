@@ -3,7 +3,7 @@ import {
   type ResumeWorkspaceRequestValid,
   type ResumeWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { changeWorkspace } from "./admin-workspaces.ts";
@@ -17,7 +17,7 @@ import { changeWorkspace } from "./admin-workspaces.ts";
 export async function resumeWorkspace(
   request: ResumeWorkspaceRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<ResumeWorkspaceResponse> {
   const method = WorkspaceAdminService.method.resumeWorkspace;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {

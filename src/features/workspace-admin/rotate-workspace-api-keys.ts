@@ -3,7 +3,7 @@ import {
   type RotateWorkspaceApiKeysRequestValid,
   type RotateWorkspaceApiKeysResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { rotateAllKeys } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
@@ -18,7 +18,7 @@ import { findWorkspace } from "./admin-workspaces.ts";
 export async function rotateWorkspaceApiKeys(
   request: RotateWorkspaceApiKeysRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RotateWorkspaceApiKeysResponse> {
   const method = WorkspaceAdminService.method.rotateWorkspaceApiKeys;
   return withIdempotency(em, method, request, call, async (tx) => {

@@ -4,7 +4,7 @@ import {
   type SuspendWorkspaceRequestValid,
   type SuspendWorkspaceResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
@@ -19,7 +19,7 @@ import { changeWorkspace } from "./admin-workspaces.ts";
 export async function suspendWorkspace(
   request: SuspendWorkspaceRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<SuspendWorkspaceResponse> {
   const method = WorkspaceAdminService.method.suspendWorkspace;
   return changeWorkspace(em, method, request, call, async (tx, workspace) => {

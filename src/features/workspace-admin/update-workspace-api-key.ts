@@ -3,7 +3,7 @@ import {
   type UpdateWorkspaceApiKeyRequestValid,
   type UpdateWorkspaceApiKeyResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { updateKey } from "../api-keys/api-keys.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
@@ -17,7 +17,7 @@ import { findWorkspace } from "./admin-workspaces.ts";
 export async function updateWorkspaceApiKey(
   request: UpdateWorkspaceApiKeyRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateWorkspaceApiKeyResponse> {
   const method = WorkspaceAdminService.method.updateWorkspaceApiKey;
   return withIdempotency(em, method, request, call, async (tx) => {

@@ -3,7 +3,7 @@ import {
   type UpdateWorkspaceLimitsRequestValid,
   type UpdateWorkspaceLimitsResponse,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
+import type { DatabaseDeps } from "../../db/orm.ts";
 import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
@@ -22,7 +22,7 @@ const MAX_BURST = 1_000_000;
 export async function updateWorkspaceLimits(
   request: UpdateWorkspaceLimitsRequestValid,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<UpdateWorkspaceLimitsResponse> {
   const method = WorkspaceAdminService.method.updateWorkspaceLimits;
   const limits = LIMIT_CLASSES.flatMap((limitClass) => {

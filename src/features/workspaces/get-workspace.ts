@@ -24,6 +24,7 @@ interface Deps {
 
 /** Gives the workspace of the caller, with its limits and what blocks its bookings. */
 export async function getWorkspace(
+  _request: unknown,
   { caller: { workspaceId, limits } }: Call,
   { em, hasTariffInForce }: Deps,
 ): Promise<GetWorkspaceResponse> {

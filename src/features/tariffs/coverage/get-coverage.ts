@@ -17,6 +17,7 @@ export interface CoverageDeps {
  */
 export async function getCoverage(
   { toleranceM = 0 }: GetCoverageRequest,
+  _call: unknown,
   { tariffs, coverage }: CoverageDeps,
 ): Promise<CoverageResponse> {
   return coverage.find(tariffs.current().version, roundedToleranceM(toleranceM));

@@ -15,6 +15,7 @@ import { draftEtag, draftNotFoundError, findDraft } from "./tariff-drafts.ts";
  */
 export async function checkTariff(
   request: CheckTariffRequestValid,
+  _call: unknown,
   deps: DraftDeps,
 ): Promise<CheckTariffResponse> {
   const em = deps.em.fork();

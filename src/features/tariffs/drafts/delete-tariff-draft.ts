@@ -3,7 +3,7 @@ import {
   type DeleteTariffDraftRequest,
   type DeleteTariffDraftResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
@@ -18,7 +18,7 @@ import { TariffDraft } from "./tariff-draft.entity.ts";
 export function deleteTariffDraft(
   request: DeleteTariffDraftRequest,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<DeleteTariffDraftResponse> {
   const method = TariffService.method.deleteTariffDraft;
   return withIdempotency(em, method, request, call, async (tx) => {

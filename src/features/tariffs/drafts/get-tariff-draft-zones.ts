@@ -16,7 +16,8 @@ import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
  */
 export async function getTariffDraftZones(
   { draft }: GetTariffDraftZonesRequestValid,
-  loadZones: LoadZones,
+  _call: unknown,
+  { loadZones }: { readonly loadZones: LoadZones },
 ): Promise<DocumentResponse<GetTariffDraftZonesResponse>> {
   const id = readRecordId(draft) ?? 0;
   const rows = await loadZones<PieceRow>(SELECT_ZONES, id);

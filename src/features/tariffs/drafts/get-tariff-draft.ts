@@ -4,7 +4,7 @@ import {
   type GetTariffDraftRequestValid,
   type GetTariffDraftResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import { draftMessage, findDraft } from "./tariff-drafts.ts";
 
 /**
@@ -14,7 +14,8 @@ import { draftMessage, findDraft } from "./tariff-drafts.ts";
  */
 export async function getTariffDraft(
   request: GetTariffDraftRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<GetTariffDraftResponse> {
   const draft = await findDraft(em.fork(), request.draft);
   return create(GetTariffDraftResponseSchema, { data: draftMessage(draft) });

@@ -55,7 +55,7 @@ export async function publishDocument(
   } catch (error) {
     const deleting = create(DeleteTariffDraftRequestSchema, { draft });
     // Why it was not published says more than why its draft is still there.
-    await deleteTariffDraft(deleting, callOf(method.deleteTariffDraft), deps.em).catch(
+    await deleteTariffDraft(deleting, callOf(method.deleteTariffDraft), deps).catch(
       () => undefined,
     );
     throw error;

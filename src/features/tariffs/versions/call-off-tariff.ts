@@ -4,7 +4,7 @@ import {
   type CallOffTariffResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { announceChange } from "../../../db/change-feed.ts";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
@@ -26,7 +26,7 @@ import {
 export function callOffTariff(
   request: CallOffTariffRequest,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<CallOffTariffResponse> {
   const { version = 0 } = request;
   const method = TariffService.method.callOffTariff;

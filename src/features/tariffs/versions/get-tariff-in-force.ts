@@ -3,7 +3,7 @@ import {
   GetTariffInForceResponseSchema,
   type GetTariffInForceResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import { loadVersionInForce, noTariffInForceError, versionMessage } from "./load-version.ts";
 
 /**
@@ -11,7 +11,11 @@ import { loadVersionInForce, noTariffInForceError, versionMessage } from "./load
  *
  * @throws Refusal TARIFF_VERSION_NOT_FOUND while none is in force
  */
-export async function getTariffInForce(em: EntityManager): Promise<GetTariffInForceResponse> {
+export async function getTariffInForce(
+  _request: unknown,
+  _call: unknown,
+  { em }: DatabaseDeps,
+): Promise<GetTariffInForceResponse> {
   const row = await loadVersionInForce(em.fork());
   if (row === undefined) throw noTariffInForceError();
   return create(GetTariffInForceResponseSchema, { data: versionMessage(row) });

@@ -15,7 +15,8 @@ import { PIECE_BYTES, zonesResponse, type LoadZones } from "./zones-document.ts"
  */
 export async function getTariffVersionZones(
   { version }: GetTariffVersionZonesRequestValid,
-  loadZones: LoadZones,
+  _call: unknown,
+  { loadZones }: { readonly loadZones: LoadZones },
 ): Promise<DocumentResponse<GetTariffVersionZonesResponse>> {
   const rows = await loadZones<PieceRow>(SELECT_ZONES, version);
   const [first] = rows;

@@ -4,7 +4,7 @@ import {
   type GetTariffVersionRequestValid,
   type GetTariffVersionResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import { loadVersion, versionMessage, versionNotFoundError } from "./load-version.ts";
 
 /**
@@ -14,7 +14,8 @@ import { loadVersion, versionMessage, versionNotFoundError } from "./load-versio
  */
 export async function getTariffVersion(
   { version }: GetTariffVersionRequestValid,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<GetTariffVersionResponse> {
   const row = await loadVersion(em.fork(), version);
   if (row === undefined) throw versionNotFoundError(version);

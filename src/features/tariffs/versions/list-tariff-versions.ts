@@ -4,7 +4,7 @@ import {
   type ListTariffVersionsRequest,
   type ListTariffVersionsResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import { endPage, readPage } from "../../../pipeline/page.ts";
 import { loadVersionsBelow, versionMessage, type VersionRow } from "./load-version.ts";
 
@@ -20,7 +20,8 @@ const MAX_VERSION = 2 ** 31 - 1;
  */
 export async function listTariffVersions(
   request: ListTariffVersionsRequest,
-  em: EntityManager,
+  _call: unknown,
+  { em }: DatabaseDeps,
 ): Promise<ListTariffVersionsResponse> {
   const page = readPage(request, FILTERS, toVersionNumber);
   const found = await loadVersionsBelow(em.fork(), page.after ?? MAX_VERSION, page.limit);

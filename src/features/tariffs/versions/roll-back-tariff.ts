@@ -3,7 +3,7 @@ import {
   type RollBackTariffRequest,
   type RollBackTariffResponse,
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import type { EntityManager } from "../../../db/orm.ts";
+import type { DatabaseDeps } from "../../../db/orm.ts";
 import { runSlowStatement } from "../../../db/statement.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
@@ -20,7 +20,7 @@ import { loadVersion, versionMessage, versionNotFoundError } from "./load-versio
 export function rollBackTariff(
   request: RollBackTariffRequest,
   call: OperatorCall,
-  em: EntityManager,
+  { em }: DatabaseDeps,
 ): Promise<RollBackTariffResponse> {
   const { version: repeats = 0, replaces, note } = request;
   const method = TariffService.method.rollBackTariff;
