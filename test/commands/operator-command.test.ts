@@ -117,13 +117,9 @@ test("operator sign-in prints a link, by which a person has the operator's role"
   const { operator: same, sign_in_path: path } = await json(...at);
   expect(same).toEqual(operator);
   const service = await startReplica(database.url);
-  try {
-    const signedIn = await signInByPath(service, path);
-    const { body } = await signedIn.request("/admin/v1/self");
-    expect(body.data).toMatchObject({ id: operator.id, role: "owner" });
-  } finally {
-    await service.close();
-  }
+  const signedIn = await signInByPath(service, path);
+  const { body } = await signedIn.request("/admin/v1/self");
+  expect(body.data).toMatchObject({ id: operator.id, role: "owner" });
   expect(await words(...at)).toMatch(
     /^Operator 1: Ada, ada@example.org\n.*once.*\nhttp:\/\/127.0.0.1:8080\/sign-in#token=[\w-]{43}\n$/,
   );

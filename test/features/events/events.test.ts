@@ -218,14 +218,9 @@ test("the events of another workspace's shipment are answered as those of a miss
   const stranger = await service.addWorkspace();
   const { reference } = await book(apiKey);
   const headers = { "x-request-id": "same" };
-  const foreign = await service.request(`/v1/shipments/${reference}/events`, {
-    apiKey: stranger.apiKey,
-    headers,
-  });
-  const missing = await service.request("/v1/shipments/SHP-000000000000/events", {
-    apiKey: stranger.apiKey,
-    headers,
-  });
+  const ask = (of: string) =>
+    service.request(`/v1/shipments/${of}/events`, { apiKey: stranger.apiKey, headers });
+  const [foreign, missing] = [await ask(reference), await ask("SHP-000000000000")];
   expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
   const feed = await service.request("/v1/events", { apiKey: stranger.apiKey });
   expect(feed.body).toEqual({ data: [], cursor: "", has_more: false });

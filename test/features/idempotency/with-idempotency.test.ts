@@ -175,50 +175,45 @@ test("a stored response expires after a day, when it is looked up and by the pur
 test("200 bookings interrupted by a kill and then repeated with their idempotency keys are each made once", async () => {
   const database = await createDatabase();
   const onlooker = await startReplica(database.url);
-  try {
-    const { apiKey, id } = await onlooker.addWorkspace();
-    const bookAll = (url: string) =>
-      Promise.allSettled(
-        Array.from({ length: 200 }, (_, i) =>
-          fetch(`${url}/v1/shipments`, {
-            method: "POST",
-            headers: {
-              authorization: `Bearer ${apiKey}`,
-              "content-type": "application/json",
-              "idempotency-key": `booking-${i}`,
-            },
-            body: JSON.stringify({ ...BOOKING, external_reference: `booking ${i}` }),
-          }).then((response) => response.json() as Promise<{ data?: { reference: string } }>),
-        ),
-      );
-    const count = async () =>
-      (
-        await onlooker.app.em
-          .fork()
-          .execute<unknown[]>("select from shipment where workspace_id = ?", [id])
-      ).length;
+  const { apiKey, id } = await onlooker.addWorkspace();
+  const bookAll = (url: string) =>
+    Promise.allSettled(
+      Array.from({ length: 200 }, (_, i) =>
+        fetch(`${url}/v1/shipments`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            "content-type": "application/json",
+            "idempotency-key": `booking-${i}`,
+          },
+          body: JSON.stringify({ ...BOOKING, external_reference: `booking ${i}` }),
+        }).then((response) => response.json() as Promise<{ data?: { reference: string } }>),
+      ),
+    );
+  const count = async () =>
+    (
+      await onlooker.app.em
+        .fork()
+        .execute<unknown[]>("select from shipment where workspace_id = ?", [id])
+    ).length;
 
-    const doomed = await startServiceProcess({ DATABASE_URL: database.url });
-    await doomed.untilReady();
-    const interrupted = bookAll(doomed.httpUrl);
-    await eventually("the first of them", async () => (await count()) >= 20);
-    doomed.process.kill("SIGKILL");
-    await doomed.ended;
-    const outcomes = await interrupted;
-    expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
+  const doomed = await startServiceProcess({ DATABASE_URL: database.url });
+  await doomed.untilReady();
+  const interrupted = bookAll(doomed.httpUrl);
+  await eventually("the first of them", async () => (await count()) >= 20);
+  doomed.process.kill("SIGKILL");
+  await doomed.ended;
+  const outcomes = await interrupted;
+  expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
 
-    const repeated = await bookAll(onlooker.httpUrl);
-    const references = repeated.map((it) => it.status === "fulfilled" && it.value.data?.reference);
-    expect(new Set(references).size).toBe(200);
-    expect(references.every((it) => typeof it === "string")).toBe(true);
-    for (const [i, outcome] of outcomes.entries()) {
-      // A booking that was answered before the kill must have the same answer again.
-      const before = outcome.status === "fulfilled" ? outcome.value.data?.reference : undefined;
-      if (before !== undefined) expect(before).toBe(references[i]);
-    }
-    expect(await count()).toBe(200);
-  } finally {
-    await onlooker.close();
-    await database.drop();
+  const repeated = await bookAll(onlooker.httpUrl);
+  const references = repeated.map((it) => it.status === "fulfilled" && it.value.data?.reference);
+  expect(new Set(references).size).toBe(200);
+  expect(references.every((it) => typeof it === "string")).toBe(true);
+  for (const [i, outcome] of outcomes.entries()) {
+    // A booking that was answered before the kill must have the same answer again.
+    const before = outcome.status === "fulfilled" ? outcome.value.data?.reference : undefined;
+    if (before !== undefined) expect(before).toBe(references[i]);
   }
+  expect(await count()).toBe(200);
 }, 180_000);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { postForm, signIn, signInByPath, type SignedIn } from "../../support/browser.ts";
 import { BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
@@ -81,10 +81,7 @@ describe("a sign-in link", () => {
       service,
       "/sign-in",
       { token },
-      {
-        "sec-fetch-site": "cross-site",
-        origin: "https://evil.example",
-      },
+      { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
     );
     expect(crossSite.status).toBe(403);
     expect((await postForm(service, "/sign-in", { token })).status).toBe(303);
@@ -160,6 +157,11 @@ test("a session goes on while others at its address guess, and can be ended", as
   expect((await postForm(own, "/sign-out", {}, form)).status).toBe(303);
   expect((await person.request("/v1/workspace", { headers })).status).toBe(401);
 });
+
+const untilEnded = ({ request }: SignedIn) =>
+  eventually("the session to end", async () => {
+    return (await request("/account/v1/account")).status === 401;
+  });
 
 describe("a session", () => {
   test("ends when its browser signs in again, as whoever", async () => {
@@ -260,17 +262,11 @@ describe("a session", () => {
       service,
       "/sign-out",
       {},
-      {
-        "sec-fetch-site": "same-origin",
-        cookie: leaving.cookie,
-      },
+      { "sec-fetch-site": "same-origin", cookie: leaving.cookie },
     );
     expect([left.status, left.headers.get("location")]).toEqual([303, "/sign-in"]);
     expect(left.headers.get("set-cookie")).toMatch(/^session=; .*Max-Age=0$/);
-    await eventually(
-      "the session to end",
-      async () => (await leaving.request("/account/v1/account")).status === 401,
-    );
+    await untilEnded(leaving);
   });
 
   test.each([
@@ -284,10 +280,7 @@ describe("a session", () => {
       `update session set ${change} from person where person.id = person_id and email = $1`,
       [email],
     );
-    await eventually(
-      "the session to end",
-      async () => (await idle.request("/account/v1/account")).status === 401,
-    );
+    await untilEnded(idle);
   });
 
   test("is listed, and can be ended from another browser", async () => {
@@ -299,10 +292,7 @@ describe("a session", () => {
     const other = body.data.find((it: { current: boolean }) => !it.current);
     const end = () => second.request(`/account/v1/sessions/${other.id}`, { method: "DELETE" });
     expect((await end()).status).toBe(200);
-    await eventually(
-      "the session to end",
-      async () => (await first.request("/account/v1/account")).status === 401,
-    );
+    await untilEnded(first);
     expect((await end()).status).toBe(404);
     const foreign = await admin.request(`/account/v1/sessions/${other.id}`, { method: "DELETE" });
     expect(foreign.status).toBe(404);
@@ -445,21 +435,16 @@ describe("somebody who has left a workspace and is invited again", () => {
   });
 });
 
-describe("a link that a workspace's admin has made for somebody", () => {
+describe("a link that a workspace's admin has made for somebody", async () => {
   const email = "both@example.org";
-  let other: TestWorkspace;
-  let bound: SignedIn;
-
-  beforeAll(async () => {
-    other = await service.addWorkspace();
-    await signIn(service, other.apiKey, { email, role: "admin" });
-    await database.query(
-      `insert into operator (name, email, kind, role, created_at)
+  const other = await service.addWorkspace();
+  await signIn(service, other.apiKey, { email, role: "admin" });
+  await database.query(
+    `insert into operator (name, email, kind, role, created_at)
        values ('Both', $1, 'person', 'owner', now())`,
-      [email],
-    );
-    bound = await signIn(service, workspace.apiKey, { email, role: "viewer" });
-  });
+    [email],
+  );
+  const bound = await signIn(service, workspace.apiKey, { email, role: "viewer" });
 
   test("opens that workspace", async () => {
     const { status } = await bound.request("/v1/workspace", { headers: inWorkspace() });

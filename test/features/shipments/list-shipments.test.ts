@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ListShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { book, bookAnd, type ShipmentJson, type Step } from "../../support/bookings.ts";
@@ -8,7 +8,7 @@ import { inDialect } from "../../support/dialect.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
-import { startService, type TestWorkspace } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 
 let clock = Date.parse("2026-03-01T00:00:00Z");
 const service = await startService({ now: () => new Date(clock) });
@@ -40,7 +40,7 @@ async function listAll(apiKey: string, query: Query): Promise<ShipmentJson[]> {
   return all;
 }
 
-describe("a list of shipments", () => {
+describe("a list of shipments", async () => {
   const WAYS: Step[][] = [
     [],
     ["pay"],
@@ -50,24 +50,19 @@ describe("a list of shipments", () => {
     ["pay", "cancel"],
     ["pay", "cancel", "refund"],
   ];
-  let workspace: TestWorkspace;
+  const workspace = await service.addWorkspace();
   /** Newest first: two shipments of each state, for two customers, a minute apart. */
-  let all: ShipmentJson[];
-
-  beforeAll(async () => {
-    workspace = await service.addWorkspace();
-    all = [];
-    for (const [i, way] of [...WAYS, ...WAYS].entries()) {
-      clock += 60_000;
-      const fields = {
-        customer_email: `c${i % 2}@example.org`,
-        ...(i % 3 === 0 ? { external_reference: `order ${i}` } : {}),
-      };
-      all.unshift(await bookAnd(service, workspace.apiKey, way, fields));
-    }
-    const neighbour = await service.addWorkspace();
-    await bookAnd(service, neighbour.apiKey, [], { external_reference: "order 0" });
-  });
+  const all: ShipmentJson[] = [];
+  for (const [i, way] of [...WAYS, ...WAYS].entries()) {
+    clock += 60_000;
+    const fields = {
+      customer_email: `c${i % 2}@example.org`,
+      ...(i % 3 === 0 ? { external_reference: `order ${i}` } : {}),
+    };
+    all.unshift(await bookAnd(service, workspace.apiKey, way, fields));
+  }
+  const neighbour = await service.addWorkspace();
+  await bookAnd(service, neighbour.apiKey, [], { external_reference: "order 0" });
 
   interface Filter {
     readonly name: string;
