@@ -44,8 +44,10 @@ export function createExecute(options: {
     const { account } = call.caller;
     const { headers, deadlineMs } = call.received;
     call.itemViolations = validatorOf(rpc)(request, violations, unknown);
+    assertBefore(deadlineMs);
     if (!rpc.readOnly) call.idempotencyKey = readIdempotencyKey(headers.idempotencyKeys);
     const begin = () => {
+      // It may have waited for other calls.
       assertBefore(deadlineMs);
       return rpc.run(request, call);
     };
