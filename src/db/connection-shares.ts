@@ -20,16 +20,7 @@ export function onBehalfOfAll<T>(work: () => T): T {
 }
 
 /** The shares of a pool. */
-export interface ConnectionShares {
-  /**
-   * Takes a connection of the share of whoever this is on behalf of, and gives what returns it; at
-   * once where it is not waited for. Rejects with OverloadedError when the share is in use for 2
-   * seconds.
-   */
-  take(): (() => void) | Promise<() => void>;
-  /** How many calls wait for a connection of their account's share. */
-  waiting(): number;
-}
+export type ConnectionShares = ReturnType<typeof createConnectionShares>;
 
 interface Share {
   held: number;
@@ -39,7 +30,7 @@ interface Share {
 const NOTHING = () => undefined;
 
 /** Builds the shares of a pool, each of so many connections. */
-export function createConnectionShares(most: number): ConnectionShares {
+export function createConnectionShares(most: number) {
   const shares = new Map<Account, Share>();
   let waiting = 0;
 
@@ -76,7 +67,12 @@ export function createConnectionShares(most: number): ConnectionShares {
   }
 
   return {
-    take() {
+    /**
+     * Takes a connection of the share of whoever this is on behalf of, and gives what returns it; at
+     * once where it is not waited for. Rejects with OverloadedError when the share is in use for 2
+     * seconds.
+     */
+    take(): (() => void) | Promise<() => void> {
       const account = accounts.getStore();
       if (account === undefined) return NOTHING;
       const share = shares.getOrInsertComputed(account, () => ({ held: 0, waiting: new Set() }));
@@ -84,6 +80,7 @@ export function createConnectionShares(most: number): ConnectionShares {
       share.held++;
       return returned(account, share);
     },
+    /** How many calls wait for a connection of their account's share. */
     waiting: () => waiting,
   };
 }

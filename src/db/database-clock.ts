@@ -1,20 +1,17 @@
 import type { Client } from "pg";
 
-/** The database's clock, which is the same for every replica, as far as this process knows it. */
-export interface DatabaseClock {
-  /** The time in milliseconds since the epoch. Before the first `read`, that of this process. */
-  nowMs(): number;
-  /** Reads it; right to half of the time that the database takes to answer. */
-  read(client: Client): Promise<void>;
-}
-
-/** Builds the clock; read it regularly, since this process's own runs at another pace. */
-export function createDatabaseClock(): DatabaseClock {
+/**
+ * Builds the database's clock, which is the same for every replica, as far as this process knows it; read
+ * it regularly, since this process's own runs at another pace.
+ */
+export function createDatabaseClock() {
   // Relative to a clock that nobody sets.
   let offsetMs = Date.now() - performance.now();
   return {
+    /** The time in milliseconds since the epoch. Before the first `read`, that of this process. */
     nowMs: () => performance.now() + offsetMs,
-    async read(client) {
+    /** Reads it; right to half of the time that the database takes to answer. */
+    async read(client: Client): Promise<void> {
       const askedMs = performance.now();
       const { rows } = await client.query<{ ms: number }>(
         "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms",

@@ -1,23 +1,5 @@
 /** Whether the service takes calls. */
-export interface Readiness {
-  /** Why calls are refused now, such as "starting"; undefined while they are served. */
-  closedBecause(): string | undefined;
-  /**
-   * Why the service should get no calls now: they are refused, or many of them, or what it answers is
-   * late. Undefined when it is well.
-   */
-  unreadyBecause(): string | undefined;
-  /** Whether it shuts down, or soon will, so that callers should connect to others. */
-  isLeaving(): boolean;
-  /** Takes calls from now on. */
-  open(): void;
-  /** Is not ready from now on, if it takes calls, and goes on taking them. Gives whether it does. */
-  leave(): boolean;
-  /** Takes no more calls. Final. */
-  shutDown(): void;
-  /** Aborts when the service shuts down. */
-  readonly shutdownSignal: AbortSignal;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
  * Starts closed ("starting"). Once open, it is not ready until there is a tariff: what needs none, such
@@ -29,31 +11,41 @@ export interface Readiness {
 export function createReadiness(
   tariffVersion: () => number | undefined,
   degradedBecause: () => string | undefined,
-): Readiness {
+) {
   const shutdown = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
   let isLeaving = false;
+  /** Why calls are refused now, such as "starting"; undefined while they are served. */
   const closedBecause = () => (phase === "open" ? undefined : phase);
   const leavingBecause = () => (isLeaving ? "shutting down" : undefined);
   const tariffMissing = () =>
     tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
+    /**
+     * Why the service should get no calls now: they are refused, or many of them, or what it answers is
+     * late. Undefined when it is well.
+     */
     unreadyBecause: () =>
       closedBecause() ?? leavingBecause() ?? tariffMissing() ?? degradedBecause(),
+    /** Whether it shuts down, or soon will, so that callers should connect to others. */
     isLeaving: () => isLeaving,
-    open() {
+    /** Takes calls from now on. */
+    open(): void {
       phase = "open";
     },
-    leave() {
+    /** Is not ready from now on, if it takes calls, and goes on taking them. Gives whether it does. */
+    leave(): boolean {
       isLeaving = true;
       return phase === "open";
     },
-    shutDown() {
+    /** Takes no more calls. Final. */
+    shutDown(): void {
       isLeaving = true;
       phase = "shutting down";
       shutdown.abort();
     },
+    /** Aborts when the service shuts down. */
     shutdownSignal: shutdown.signal,
   };
 }

@@ -6,26 +6,18 @@ import type { Caller } from "../../pipeline/call.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { KEY_TABLES, type KeyTable } from "./secret-keys.ts";
 
-/** Writes which keys calls have come with. */
-export interface KeyUseRecorder {
-  /** Records every 10 seconds until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Records what was used since the last time. A failure is logged, and tried again the next time. */
-  record(): Promise<void>;
-}
-
 /** How often uses are written, in milliseconds. */
 const RECORD_MS = 10_000;
 
 /** How many keys of one table wait to be recorded at most, while the database is away. */
 const MAX_WAITING = 20_000;
 
-/** Builds the recorder of the keys that the caches have seen used. */
+/** Builds what writes which keys calls have come with, as the caches have seen them. */
 export function createKeyUseRecorder(options: {
   readonly em: EntityManager;
   readonly log: Pick<Logger, "warn">;
   readonly keys: Readonly<Record<KeyTable, Pick<KeyCache<Caller>, "takeUsed">>>;
-}): KeyUseRecorder {
+}) {
   const { em, log, keys } = options;
   const waiting: Record<KeyTable, readonly string[]> = { api_key: [], operator_key: [] };
 
@@ -39,6 +31,7 @@ export function createKeyUseRecorder(options: {
     waiting[table] = skipped.map(({ hash }) => hash);
   }
 
+  /** Records what was used since the last time. A failure is logged, and tried again the next time. */
   async function record(): Promise<void> {
     for (const table of KEY_TABLES) {
       await recordTable(table).catch((error: unknown) => {
@@ -48,7 +41,8 @@ export function createKeyUseRecorder(options: {
   }
 
   return {
-    async run(signal) {
+    /** Records every 10 seconds until the signal aborts. */
+    async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await sleep(RECORD_MS, undefined, { ref: false, signal }).catch(() => undefined);
         if (!signal.aborted) await record();

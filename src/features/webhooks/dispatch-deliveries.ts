@@ -20,16 +20,8 @@ export interface DispatchDeps {
   readonly countAttempt: (result: SendResult) => void;
 }
 
-/** Sends what queues have to send. */
-export interface Dispatcher {
-  /** Starts as many attempts at a webhook as may be in flight now. */
-  send(queue: WebhookQueue): void;
-  /** Starts no more attempts; resolves when those in flight have ended and are recorded. */
-  close(): Promise<void>;
-}
-
 /**
- * Builds the dispatcher of one process.
+ * Builds what sends, for one process, what queues have to send.
  *
  * @param record resolves when an outcome is recorded
  * @param onSettled called when an attempt has ended, is recorded, and others may have followed
@@ -39,13 +31,14 @@ export function createDispatcher(
   log: Logger,
   record: (outcome: DeliveryOutcome) => Promise<void>,
   onSettled: (queue: WebhookQueue) => void,
-): Dispatcher {
+) {
   const acquire = createInFlightLimit();
   /** Queues that wait for the limit of the process. */
   const waiting = new Set<WebhookQueue>();
   const inFlight = new Set<Promise<void>>();
   let closed = false;
 
+  /** Starts as many attempts at a webhook as may be in flight now. */
   function send(queue: WebhookQueue): void {
     while (startNext(queue)) continue;
   }
@@ -93,7 +86,8 @@ export function createDispatcher(
 
   return {
     send,
-    async close() {
+    /** Starts no more attempts; resolves when those in flight have ended and are recorded. */
+    async close(): Promise<void> {
       closed = true;
       await Promise.all(inFlight);
     },
