@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Event } from "../../gen/shipments/v1/event_pb.js";
@@ -144,7 +145,7 @@ async function fill(
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return JSON.parse(stdout);
   };
-  await run("tariff", "publish", "src/demo/sample-tariff.json");
+  await run("tariff", "publish", resolve("src/demo/sample-tariff.json"));
   const workspace = ["--name", "Acme", "--payment-provider", "manual"];
   const { api_key: apiKey } = await run("workspace", "create", ...workspace);
   return { environment, apiKey };
