@@ -37,9 +37,15 @@ export function batchReads<Key, Result>(
   }
 
   const drain = createDrain(queue, createSemaphore(MAX_IN_FLIGHT), readBatch);
+  let isScheduled = false;
+  const drainOnce = () => {
+    isScheduled = false;
+    void onBehalfOfAll(drain);
+  };
   return (key) => {
     const found = queue.add(key, Infinity);
-    queueMicrotask(() => void onBehalfOfAll(drain));
+    if (!isScheduled) queueMicrotask(drainOnce);
+    isScheduled = true;
     return found;
   };
 }
