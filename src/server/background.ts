@@ -19,7 +19,7 @@ import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Instruments } from "./instruments.ts";
-import { createSealSecrets, purgeExpired, PURGE_MS, repeat, SEAL_MS } from "./upkeep.ts";
+import { createSealSecrets, purgeExpired, repeat } from "./upkeep.ts";
 
 /** How often a process says that it is there, in milliseconds. */
 const BEAT_MS = 5_000;
@@ -100,14 +100,11 @@ export function createBackground(options: BackgroundDeps): Background {
       await follow();
       signal.throwIfAborted();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
-      const sealSecrets = createSealSecrets(em, options.secretSeal, log);
-      void repeat(signal, () =>
-        purgeExpired({ ...options, now: options.deliver.now }).then(() => PURGE_MS),
-      );
-      void repeat(signal, () => sealSecrets().then(() => SEAL_MS));
+      void repeat(signal, () => purgeExpired({ ...options, now: options.deliver.now }));
+      void repeat(signal, createSealSecrets(em, options.secretSeal, log));
       void repeat(signal, options.feedMonitor.look);
       void repeat(signal, options.databaseFigures.look);
-      void keyUse.run(signal);
+      void repeat(signal, keyUse.record);
       reports.start();
     },
     async stopDeliveries() {

@@ -19,9 +19,12 @@ export async function repeat(signal: AbortSignal, work: () => Promise<number>): 
 }
 
 /** How often to purge, in milliseconds. */
-export const PURGE_MS = 10 * 60 * 1_000;
+const PURGE_MS = 10 * 60 * 1_000;
 
-/** Deletes what has expired: stored responses, keys, deliveries, sign-ins, counts of calls, events. */
+/**
+ * Deletes what has expired: stored responses, keys, deliveries, sign-ins, counts of calls, events. Gives
+ * when to purge again, in milliseconds. Never rejects.
+ */
 export async function purgeExpired(options: {
   readonly em: EntityManager;
   readonly log: Logger;
@@ -29,7 +32,7 @@ export async function purgeExpired(options: {
   /** How long events are kept, in days; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
   readonly countPurge: Instruments["countPurge"];
-}): Promise<void> {
+}): Promise<number> {
   const { em, log, now, eventRetentionDays: days, countPurge } = options;
   async function purge(kind: Purged, rows: Promise<number>): Promise<void> {
     try {
@@ -45,19 +48,20 @@ export async function purgeExpired(options: {
   await purge("sign_ins", purgeSignIns(em));
   await purge("usage", purgeReports(em));
   if (days !== undefined) await purge("events", purgeEvents(em, days));
+  return PURGE_MS;
 }
 
 /** How often to look for secrets that a process without the key has stored, in milliseconds. */
-export const SEAL_MS = 10 * 60 * 1_000;
+const SEAL_MS = 10 * 60 * 1_000;
 
 /**
- * Builds what seals secrets that are stored as they are, or sealed by an earlier key. The first time it
- * also says how secrets are stored.
+ * Builds what seals secrets that are stored as they are, or sealed by an earlier key, and gives when to do
+ * it again, in milliseconds. The first time it also says how secrets are stored. Never rejects.
  */
 export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log: Logger) {
   const { keyId } = secretSeal;
   let isFirst = true;
-  return async (): Promise<void> => {
+  return async (): Promise<number> => {
     try {
       const count = await sealStoredSecrets(em, secretSeal);
       if (count.unopened > 0) {
@@ -71,6 +75,7 @@ export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log
       log.warn({ err: error }, "secrets could not be sealed");
     }
     isFirst = false;
+    return SEAL_MS;
   };
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -31,24 +30,19 @@ export function createKeyUseRecorder(options: {
     waiting[table] = skipped.map(({ hash }) => hash);
   }
 
-  /** Records what was used since the last time. A failure is logged, and tried again the next time. */
-  async function record(): Promise<void> {
-    for (const table of KEY_TABLES) {
-      await recordTable(table).catch((error: unknown) => {
-        log.warn({ err: error, table }, "the last uses of keys could not be recorded");
-      });
-    }
-  }
-
   return {
-    /** Records every 10 seconds until the signal aborts. */
-    async run(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        await sleep(RECORD_MS, undefined, { ref: false, signal }).catch(() => undefined);
-        if (!signal.aborted) await record();
+    /**
+     * Records what was used since the last time, and gives when to record again, in milliseconds. A
+     * failure is logged, and tried again then.
+     */
+    async record(): Promise<number> {
+      for (const table of KEY_TABLES) {
+        await recordTable(table).catch((error: unknown) => {
+          log.warn({ err: error, table }, "the last uses of keys could not be recorded");
+        });
       }
+      return RECORD_MS;
     },
-    record,
   };
 }
 
