@@ -59,8 +59,8 @@ let shared: Promise<Launched> | undefined;
 
 /**
  * The service that every file of this worker may use, with the sample tariff in force: workspaces keep
- * files apart. A file that needs a setting, changes the tariff or the schema, looks at all that belongs to
- * the platform, or has the service fail, starts its own.
+ * files apart. A file that needs a setting, changes the tariff or the schema, makes many drafts, looks at
+ * all that belongs to the platform, or has the service fail, starts its own.
  */
 export async function sharedService(): Promise<TestService> {
   // It ends with the worker, and its database with the run.

@@ -2,11 +2,11 @@ import { expect, test, vi } from "vitest";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
-import { sharedService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { draftsOf } from "../../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-const service = await sharedService();
+const service = await startService();
 const { key } = await service.addOperator("viewer");
 const { key: operator } = await service.addOperator("operator");
 const drafts = draftsOf(service, operator);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { sharedService } from "../../support/service.ts";
+import { startService } from "../../support/service.ts";
 import { draftsOf, refused } from "../../support/tariff-drafts.ts";
 import { connectTo } from "../../support/database.ts";
 
@@ -7,7 +7,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 let draft: number;
 
-const service = await sharedService();
+const service = await startService();
 const { key } = await service.addOperator("operator");
 const drafts = draftsOf(service, key);
 const database = await connectTo(service.databaseUrl);
