@@ -86,8 +86,8 @@ const FLOORS: readonly Floor[] = [
       "features/tariffs/coverage": "features/tariffs/{versions,tasks}/*",
       "features/tariffs/versions": "features/tariffs/tasks/* features/{idempotency,audit}/*",
       "features/tariffs/tasks": "",
-      "features/workspace-admin":
-        "features/{api-keys,people,credentials,idempotency,audit,workspaces}/*",
+      "features/workspace-admin": `features/{api-keys,people,credentials,idempotency,audit}/*
+        features/events/feed.entity.ts features/workspaces/*`,
       "features/operators": "features/{people,credentials,idempotency,audit}/*",
       "features/people": "features/{idempotency,audit,workspaces}/*",
       "features/api-keys": "features/{credentials,idempotency,audit,workspaces}/*",

@@ -42,4 +42,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
       .Migration20261122103128_search_customers_by_name,
   "20261122110000-key-scopes": async () =>
     (await import("./migrations/20261122110000-key-scopes.ts")).Migration20261122110000_key_scopes,
+  "20261122164212-feed-positions": async () =>
+    (await import("./migrations/20261122164212-feed-positions.ts"))
+      .Migration20261122164212_feed_positions,
 };

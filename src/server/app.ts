@@ -196,7 +196,6 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
   const { em } = orm;
   const events = createEventAnnouncer(em, log);
   const tasks = createTariffTasks(databaseUrl);
-  em.getEventManager().registerSubscriber(events.subscriber);
   return {
     orm,
     em,

@@ -2,6 +2,7 @@ import { ApiKey } from "../features/api-keys/api-key.entity.ts";
 import { AuditEntry } from "../features/audit/audit-entry.entity.ts";
 import { Customer } from "../features/customers/customer.entity.ts";
 import { Event } from "../features/events/event.entity.ts";
+import { Feed } from "../features/events/feed.entity.ts";
 import { OperatorStoredResponse } from "../features/idempotency/operator-stored-response.entity.ts";
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
 import { OperatorKey } from "../features/operators/operator-key.entity.ts";
@@ -35,6 +36,7 @@ export const ENTITIES = [
   Payment,
   StoredResponse,
   WorkspaceLimit,
+  Feed,
   Event,
   Webhook,
   WebhookDelivery,

@@ -85,9 +85,10 @@ export async function createDatabase(
        'customer' || n || '@example.org', ${sqlOf(BEGUN)} - interval '1 day'
      from (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c`,
     insertShipments(workspace, shipments),
-    `insert into event (workspace_id, subject, number, type, data, created_at)
-     select workspace_id, reference, 1, 'shipment.created',
+    `insert into event (workspace_id, position, subject, number, type, data, created_at)
+     select workspace_id, row_number() over (order by created_at), reference, 1, 'shipment.created',
        jsonb_build_object('reference', reference), created_at from shipment`,
+    ALIGN_FEEDS,
     "vacuum analyze",
   );
   return { url, workspace, apiKey, shipments };
@@ -112,6 +113,11 @@ async function copyTemplate(owned: AsyncDisposableStack, serverUrl: string): Pro
 
 /** Neither triggers nor foreign keys: nobody waits for these events, and the keys are right. */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";
+
+/** Has each feed go on after its last event. */
+const ALIGN_FEEDS = `
+  update feed set position = coalesce(
+    (select max(position) from event where event.workspace_id = feed.workspace_id), 0)`;
 
 function insertShipments(workspace: number, count: number): string {
   const columns = { ...ROUTE, ...PRICE };
@@ -143,7 +149,8 @@ export async function restore({ url }: Database, [status, paymentStatus]: State)
     `update shipment set status = '${status}', payment_status = '${paymentStatus}',
        cancelled_at = null, metadata = '{}', updated_at = created_at, event_count = 1, version = 1
      where updated_at >= ${begun} or status <> '${status}'`,
-    "vacuum shipment, event, payment, webhook_attempt, webhook_delivery",
+    ALIGN_FEEDS,
+    "vacuum shipment, event, feed, payment, webhook_attempt, webhook_delivery",
     "checkpoint",
   );
 }

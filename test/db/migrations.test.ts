@@ -112,6 +112,55 @@ test("pending deliveries stay pending when the job queue that they had waited in
   await empty.drop();
 });
 
+test("events of before positions get them in the order of their feed, and the feed goes on from there", async () => {
+  const old = await createEmptyDatabase();
+  await applyMigrations(old.url, "20261122110000-key-scopes");
+  const inside = new pg.Client(old.url);
+  await inside.connect();
+  for (const id of [1, 2, 3]) await insert("workspace", { ...GOOD_ROWS.workspace, id }, inside);
+  const { position: _, ...before } = GOOD_ROWS.event!;
+  const written = [
+    [1, "SHP-B", 1, 500, "2026-11-01T00:00:02Z"],
+    [1, "SHP-A", 2, 500, "2026-11-01T00:00:02Z"],
+    [1, "SHP-A", 1, 400, "2026-11-01T00:00:03Z"],
+    [2, "SHP-A", 1, 300, "2026-11-01T00:00:01Z"],
+  ] as const;
+  for (const [workspace_id, subject, number, transaction, created_at] of written) {
+    const key = { workspace_id, subject, number, transaction, created_at };
+    await insert("event", { ...before, ...key }, inside);
+  }
+
+  await migrate(old.url);
+  for (const workspace_id of [1, 3]) {
+    await insert("event", { ...before, workspace_id, subject: "SHP-NEW" }, inside);
+  }
+  const events = await inside.query({
+    text: "select workspace_id, position, subject, number from event order by 1, 2",
+    rowMode: "array",
+  });
+  expect(events.rows).toEqual([
+    ["1", "1", "SHP-A", 1],
+    ["1", "2", "SHP-A", 2],
+    ["1", "3", "SHP-B", 1],
+    ["1", "4", "SHP-NEW", 1],
+    ["2", "1", "SHP-A", 1],
+    ["3", "1", "SHP-NEW", 1],
+  ]);
+  const feeds = await inside.query({
+    text: "select workspace_id, position from feed order by 1",
+    rowMode: "array",
+  });
+  expect(feeds.rows).toEqual([
+    ["1", "4"],
+    ["2", "1"],
+    ["3", "1"],
+  ]);
+  const idle = await inside.query("select changed_at from feed where workspace_id = 2");
+  expect(idle.rows).toEqual([{ changed_at: new Date("2026-11-01T00:00:01Z") }]);
+  await inside.end();
+  await old.drop();
+});
+
 const NOW = new Date();
 
 /** A row of each table that satisfies every constraint, in an order that foreign keys allow. */
@@ -177,10 +226,12 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     created_at: NOW,
   },
   workspace_limit: { workspace_id: 1, limit_class: "quote", rate: 10, burst: 20 },
+  feed: { workspace_id: 1, position: 1, changed_at: NOW },
   event: {
     workspace_id: 1,
     subject: "SHP-0123456789AB",
     number: 1,
+    position: 1,
     type: "shipment.created",
     data: "{}",
     created_at: NOW,
@@ -345,7 +396,10 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["workspace_limit_workspace_id_foreign", "workspace_limit", { workspace_id: 2 }],
   ["workspace_limit_class", "workspace_limit", { limit_class: "everything" }],
   ["workspace_limit_in_range", "workspace_limit", { limit_class: "read", rate: 0 }],
+  ["feed_pkey", "feed", {}],
+  ["feed_workspace_id_foreign", "feed", { workspace_id: 2 }],
   ["event_pkey", "event", {}],
+  ["event_position", "event", { number: 2 }],
   ["event_workspace_id_foreign", "event", { workspace_id: 2 }],
   ["event_number_counts_from_one", "event", { number: 0 }],
   ["webhook_pkey", "webhook", {}],

@@ -91,10 +91,16 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
     `insert into payment (workspace_id, shipment_reference, provider, amount_minor, currency, paid_at)
      select workspace_id, reference, 'manual', total_minor, currency, created_at from shipment
      on conflict do nothing`,
-    `insert into event (workspace_id, subject, number, type, data, created_at, transaction)
-     select workspace_id, reference, i, 'shipment.updated', '{}', created_at - i * interval '1 day', 1 + row_number() over () % 500
-     from shipment, generate_series(1, case when reference = '${shipment}' then 20 else 1 end) i
+    `insert into feed select id, 0, now() from workspace on conflict do nothing`,
+    `insert into event (workspace_id, position, subject, number, type, data, created_at, transaction)
+     select workspace_id, feed.position + row_number() over (partition by workspace_id order by shipment.created_at - i * interval '1 day'),
+       reference, i, 'shipment.updated', '{}', shipment.created_at - i * interval '1 day', 1 + row_number() over () % 500
+     from feed join shipment using (workspace_id),
+       generate_series(1, case when reference = '${shipment}' then 20 else 1 end) i
      on conflict do nothing`,
+    `update feed set position =
+       (select max(position) from event where event.workspace_id = feed.workspace_id)
+     where exists (select from event where event.workspace_id = feed.workspace_id)`,
     `insert into webhook_attempt (workspace_id, delivery_id, number, started_at, duration_ms, status)
      select workspace_id, id, 1, now(), 1, 200 from webhook_delivery on conflict do nothing`,
     `insert into tariff_version (version, document, digest, published_at, effective_at)

@@ -1,9 +1,7 @@
-import type { EventSubscriber } from "@mikro-orm/core";
 import type { Logger } from "pino";
 import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { Event } from "./event.entity.ts";
 
 /** The channel that carries announcements; a payload is a list of workspace ids: `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
@@ -24,8 +22,8 @@ export type AnnouncementListener = (workspaces: readonly number[] | undefined) =
 const NOTIFY = "select pg_notify($1, $2)";
 
 /**
- * Announces, when the caller's transaction commits, that a workspace may have something to deliver
- * without a new event. For rare transactions: see `BATCH_MS`.
+ * Announces, when the caller's transaction commits, that a workspace has a new event, or something to
+ * deliver without one. For rare transactions: see `BATCH_MS`.
  */
 export async function announceWorkspace(tx: EntityManager, workspace: number): Promise<void> {
   await runStatement(tx, NOTIFY, [EVENTS_CHANNEL, String(workspace)]);
@@ -34,25 +32,11 @@ export async function announceWorkspace(tx: EntityManager, workspace: number): P
 /** Announces which workspaces have new events, to this process and all others. */
 export type EventAnnouncer = ReturnType<typeof createEventAnnouncer>;
 
-/** Builds the announcer; register its `subscriber` with the ORM that writes events. */
+/** Builds the announcer. */
 export function createEventAnnouncer(em: EntityManager, log: Logger) {
   const { announce, close } = createBatches(em, log);
   const listeners: AnnouncementListener[] = [];
-  const writtenBy = new WeakMap<object, Set<number>>();
-  /** Sees every event that the ORM writes, and announces its workspace after the commit. */
-  const subscriber: EventSubscriber<Event> = {
-    getSubscribedEntities: () => [Event],
-    afterCreate({ em: unit, entity }) {
-      const workspaces = writtenBy.get(unit) ?? new Set();
-      writtenBy.set(unit, workspaces.add(entity.workspace));
-    },
-    afterTransactionCommit({ em: unit }) {
-      writtenBy.get(unit)?.forEach(announce);
-      writtenBy.delete(unit);
-    },
-  };
   return {
-    subscriber,
     announce,
     close,
     /**

@@ -4,15 +4,21 @@ import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * Trigger body: for each inserted event, inserts a delivery for every webhook that subscribes to its
- * type, in the same transaction. So every committed event has its deliveries, and nothing is sent
- * for a change that was rolled back.
+ * Trigger body for an event that comes without a position, as from replicas of the release before: gives
+ * it the next one, and inserts a delivery for every webhook that subscribes to its type. Whoever inserts
+ * events with positions inserts their deliveries too. A workspace that such a replica has made has no
+ * feed yet.
  *
  * A delivery is due by the clock of the database, read while the event's subject is locked, so that
  * deliveries of one subject are due in the order of its events.
  */
-const FAN_OUT = `
+const TAKE_POSITION = `
 begin
+  insert into feed (workspace_id, position, changed_at)
+  values (new.workspace_id, 1, clock_timestamp())
+  on conflict (workspace_id)
+    do update set position = feed.position + 1, changed_at = excluded.changed_at
+  returning position into new.position;
   if new.type <> 'webhook.test' then
     insert into webhook_delivery
       (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
@@ -24,7 +30,7 @@ begin
       and (webhook.types @> array['*'] or webhook.types @> array[new.type])
     order by webhook.id;
   end if;
-  return null;
+  return new;
 end;`;
 
 /**
@@ -47,15 +53,25 @@ export const Event = defineEntity({
     createdAt: p.datetime(3),
     /** The email of the member who did it; null for a key, or nobody. */
     actor: p.text().nullable(),
+    /** 1, 2, 3, ... in the workspace's feed, without gaps: given with the commit by `Feed`. */
+    position: p.bigint("number"),
     /**
-     * The id of the transaction that wrote it, by which the feed is sorted. Once every transaction
-     * up to this one has ended, no event can appear before this one.
+     * The id of the transaction that wrote it. For replicas of the release before, which sort the feed
+     * by it, as is the index `event_feed`: the next release drops both, and the trigger.
      */
     transaction: p.bigint("number").defaultRaw("((pg_current_xact_id())::text)::bigint"),
   },
   indexes: [{ name: "event_feed", properties: ["workspace", "transaction", "subject", "number"] }],
+  uniques: [{ name: "event_position", properties: ["workspace", "position"] }],
   triggers: [
-    { name: "deliver", timing: "after", events: ["insert"], forEach: "row", body: FAN_OUT },
+    {
+      name: "take_position",
+      timing: "before",
+      events: ["insert"],
+      forEach: "row",
+      when: "new.position is null",
+      body: TAKE_POSITION,
+    },
   ],
   checks: [{ name: "event_number_counts_from_one", expression: "number >= 1" }],
 });

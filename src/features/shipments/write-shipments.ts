@@ -10,7 +10,11 @@ import {
   type LinkedCustomers,
   writeCustomersSql,
 } from "../customers/link-customers.ts";
-import { eventsJson, insertEventsSql, type NewEvent } from "../events/insert-events.ts";
+import {
+  eventsOfSeveralJson,
+  insertEventsOfSeveralSql,
+  type NewEvent,
+} from "../events/insert-events.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -48,12 +52,12 @@ const UPDATE = `
     where s.workspace_id = written.workspace_id and s.reference = written.reference
       and written.version between 0 and 2147483647
   )
-  ${insertEventsSql("$2")}`;
+  ${insertEventsOfSeveralSql("$2")}`;
 
 const INSERT = `
   with inserted as (${insertSql("shipment", COLUMNS, "$1")}),
     customers as (${writeCustomersSql("$3")})
-  ${insertEventsSql("$2")}`;
+  ${insertEventsOfSeveralSql("$2")}`;
 
 /** Writes shipments that the transaction has locked, and their events. */
 export async function updateShipments(
@@ -81,7 +85,7 @@ function valuesOf(written: readonly ChangedShipment[]): string[] {
   const rows = written.map(({ workspace, quoted = false, row }) => {
     return { ...row, workspace, quoted, customer: row.customer.id };
   });
-  return [rowsJson(COLUMNS, rows), eventsJson(written.flatMap(({ events }) => events))];
+  return [rowsJson(COLUMNS, rows), eventsOfSeveralJson(written.flatMap(({ events }) => events))];
 }
 
 /** A shipment as a change leaves it, and what happened to it. */

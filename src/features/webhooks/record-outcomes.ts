@@ -12,7 +12,8 @@ import {
   nextWaitMs,
   parseRetryAfter,
 } from "../../domain/webhook/webhook-schedule.ts";
-import { insertEvent } from "../events/insert-events.ts";
+import { announceWorkspace } from "../events/event-announcer.ts";
+import { insertEvents, nextEvent } from "../events/insert-events.ts";
 import type { DueDelivery } from "./load-due-deliveries.ts";
 import { loadWebhook, webhookMessage } from "./webhooks.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
@@ -251,9 +252,9 @@ async function fail(
   const webhook = await loadWebhook(tx, delivery.workspace, delivery.webhook.id);
   webhook.failingSince ??= startedAt;
   const endedAt = now();
-  if (result.status === 410) disable(tx, webhook, "gone", endedAt);
+  if (result.status === 410) await disable(tx, webhook, "gone", endedAt);
   else if (hasFailedTooLong(webhook.failingSince, endedAt)) {
-    disable(tx, webhook, "failing", endedAt);
+    await disable(tx, webhook, "failing", endedAt);
   }
   const requestedMs = parseRetryAfter(result.retryAfter, endedAt);
   const waitMs = nextWaitMs(delivery.attempts, requestedMs, random());
@@ -268,10 +269,17 @@ function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at
 }
 
 /** Disables a webhook that is enabled, and records a `webhook.disabled` event. */
-function disable(tx: EntityManager, webhook: Webhook, reason: DisabledReason, at: Date): void {
+async function disable(
+  tx: EntityManager,
+  webhook: Webhook,
+  reason: DisabledReason,
+  at: Date,
+): Promise<void> {
   if (webhook.disabledReason) return;
   webhook.disabledReason = reason;
   webhook.updatedAt = at;
   const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-  insertEvent(tx, webhook, webhook.id, { type: "webhook.disabled", data, at });
+  const event = nextEvent(webhook, webhook.id, { type: "webhook.disabled", data, at });
+  await insertEvents(tx, webhook.workspace, [event]);
+  await announceWorkspace(tx, webhook.workspace);
 }

@@ -51,7 +51,7 @@ async function findEvent(em: EntityManager, workspace: number, id: string): Prom
 export async function createDelivery(
   tx: EntityManager,
   webhook: Webhook,
-  event: Event,
+  event: Pick<Event, "subject" | "number" | "type">,
   at: Date,
 ): Promise<WebhookDelivery> {
   if (webhook.disabledReason) {

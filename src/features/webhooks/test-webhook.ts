@@ -5,7 +5,8 @@ import {
   type TestWebhookRequestValid,
   type TestWebhookResponse,
 } from "../../../gen/shipments/v1/webhook_service_pb.js";
-import { insertEvent } from "../events/insert-events.ts";
+import { announceWorkspace } from "../events/event-announcer.ts";
+import { insertEvents, nextEvent } from "../events/insert-events.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { createDelivery } from "./redeliver-event.ts";
@@ -26,9 +27,10 @@ export async function testWebhook(
     const webhook = await loadWebhook(tx, workspaceId, request.webhook, "lock");
     const at = now();
     const data = toJson(WebhookSchema, webhookMessage(webhook)) as JsonObject;
-    const event = insertEvent(tx, webhook, webhook.id, { type: "webhook.test", data, at });
+    const event = nextEvent(webhook, webhook.id, { type: "webhook.test", data, at });
     const delivery = await createDelivery(tx, webhook, event, at);
-    await tx.flush();
+    await insertEvents(tx, workspaceId, [event]);
+    await announceWorkspace(tx, workspaceId);
     call.received.span?.setCauseOf(event);
     return { data: deliveryMessage(delivery) };
   });

@@ -8,6 +8,7 @@ import type { DatabaseDeps } from "../../db/orm.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { insertKey } from "../api-keys/api-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { Feed } from "../events/feed.entity.ts";
 import { withIdempotency } from "../idempotency/with-idempotency.ts";
 import {
   PaymentConnection,
@@ -31,6 +32,7 @@ export async function createWorkspace(
   return withIdempotency(em, method, request, call, async (tx) => {
     // What an insert gives is the text of a bigint.
     const id = Number(await tx.insert(Workspace, { name, createdAt: sql`now()` }));
+    await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
     if (paymentProvider !== undefined) {
       // One of the names that the request's rule lists.
       const provider = paymentProvider as PaymentProviderName;

@@ -1,0 +1,54 @@
+import { Migration } from "@mikro-orm/migrations";
+
+export class Migration20261122164212_feed_positions extends Migration {
+  override name = "Migration20261122164212_feed_positions";
+
+  override up(): void | Promise<void> {
+    this.addSql(
+      `create table "feed" ("workspace_id" bigint not null, "position" bigint not null default '0', "changed_at" timestamptz(3) not null, primary key ("workspace_id"));`,
+    );
+
+    this.addSql(`drop trigger if exists "deliver" on "event";`);
+    this.addSql(`drop function if exists "event_deliver_fn"();`);
+    this.addSql(`alter table "event" add "position" bigint null;`);
+    // In the order in which feeds have shown them so far.
+    this.addSql(`update event set position = numbered.position
+      from (
+        select workspace_id, subject, number,
+          row_number() over (partition by workspace_id order by transaction, subject, number) as position
+        from event
+      ) as numbered
+      where event.workspace_id = numbered.workspace_id and event.subject = numbered.subject
+        and event.number = numbered.number;`);
+    this.addSql(`insert into feed (workspace_id, position, changed_at)
+      select workspace.id, count(event.subject), coalesce(max(event.created_at), now())
+      from workspace left join event on event.workspace_id = workspace.id
+      group by workspace.id;`);
+    this.addSql(`alter table "event" alter column "position" set not null;`);
+    this.addSql(
+      `alter table "event" add constraint "event_position" unique ("workspace_id", "position");`,
+    );
+    this
+      .addSql(`create or replace function "event_take_position_fn"() returns trigger as \$\$ begin begin
+  insert into feed (workspace_id, position, changed_at)
+  values (new.workspace_id, 1, clock_timestamp())
+  on conflict (workspace_id)
+    do update set position = feed.position + 1, changed_at = excluded.changed_at
+  returning position into new.position;   if new.type <> 'webhook.test' then
+    insert into webhook_delivery
+      (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
+    select new.workspace_id, webhook.id, new.subject, new.number, new.type, new.created_at,
+      clock_timestamp()
+    from webhook
+    where webhook.workspace_id = new.workspace_id and webhook.disabled_reason is null
+      and webhook.id <> new.subject
+      and (webhook.types @> array['*'] or webhook.types @> array[new.type])
+    order by webhook.id;   end if;   return new; end; end; \$\$ language plpgsql;`);
+    this.addSql(`create trigger "take_position" BEFORE INSERT on "event" for each ROW
+  when (new.position is null) execute function "event_take_position_fn"();`);
+
+    this.addSql(
+      `alter table "feed" add constraint "feed_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update cascade on delete cascade;`,
+    );
+  }
+}
