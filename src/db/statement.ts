@@ -40,11 +40,74 @@ export async function runSlowStatement<Row>(
   return runStatement<Row>(tx, sql, values);
 }
 
+/**
+ * Runs one statement several times, such as once for each workspace, outside a transaction: on one
+ * connection, each sent without waiting for the answers to those before it. Each is a transaction of its
+ * own, so that the loss of a node of a distributed database concerns the workspaces that are there.
+ *
+ * @param values those of each run
+ * @param options.durable false for what may be lost when the database crashes: no run then waits for the disk. Default true
+ * @returns the rows of each run; undefined for one that failed, while others did not
+ * @throws the error, when all have failed
+ */
+export async function runForEach<Row>(
+  em: EntityManager,
+  sql: string,
+  values: readonly (readonly unknown[])[],
+  { durable = true }: { readonly durable?: boolean } = {},
+): Promise<(Row[] | undefined)[]> {
+  if (values.length === 0) return [];
+  const pool = (await em.getConnection().getNativeClient()) as Pool;
+  const client = await pool.connect();
+  try {
+    const setting = durable ? [] : [client.query("set synchronous_commit = off")];
+    const runs = values.map((own) => {
+      em.config.getLogger().logQuery({ level: "info", query: sql, params: own });
+      return client.query<Row & object>({ text: sql, values: [...own] });
+    });
+    if (!durable) setting.push(client.query("reset synchronous_commit"));
+    const [ended] = await Promise.all([Promise.allSettled(runs), ...setting]);
+    if (ended.every(({ status }) => status === "rejected")) await runs[0];
+    return ended.map((run) => (run.status === "fulfilled" ? run.value.rows : undefined));
+  } finally {
+    client.release();
+  }
+}
+
 /** How many rows one statement deletes, so that no transaction grows long. */
 const BATCH = 1_000;
 
 /**
- * Deletes rows in batches. Replicas that delete the same at the same time share the work where the
+ * Deletes what is oldest in a table of any workspaces, in batches. In a distributed database a statement
+ * cannot lock rows of several nodes to skip those that others have locked, so replicas that delete the
+ * same at the same time wait for each other.
+ *
+ * @param column a time, with an index of its own; rows of the same time are deleted together
+ * @param before SQL for the time up to which to delete; it holds `$1` if there is a value
+ * @returns how many it deleted
+ */
+export async function deleteOldest(
+  em: EntityManager,
+  table: string,
+  column: string,
+  before: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const oldest = `
+    select max(${column})::text as until from (
+      select ${column} from ${table} where ${column} < ${before} order by ${column} limit ${BATCH}
+    ) as oldest`;
+  let count = 0;
+  for (;;) {
+    const [row] = await runStatement<{ until: string | null }>(em, oldest, values);
+    if (row!.until === null) return count;
+    const sql = `delete from ${table} where ${column} <= $1 returning 1`;
+    count += (await runStatement(em, sql, [row!.until])).length;
+  }
+}
+
+/**
+ * Deletes rows of a platform's table in batches. Replicas that delete the same at the same time share the work where the
  * statement skips rows that are locked.
  *
  * @param sql returns a row for each that it deletes; its last parameter is how many those are at most

@@ -55,7 +55,8 @@ const READS_MUCH: Readonly<Record<string, string>> = {
     "a look-up for each webhook",
   'from "webhook_delivery" as "w0" where':
     "of its two indexes a connection may take the one by status, while it remembers both as empty",
-  "with recursive pending as": "a look-up for each webhook with pending deliveries",
+  "where true and earliest.next_attempt_at <= now()": "a look-up for each webhook",
+  ")::text as until from (": "the times of a batch, before it is purged",
   "from shipment where workspace_id = $1 and created_at >= $2": "a report counts what was booked",
   "from shipment where created_at >= $1": "a report counts what was booked",
   "delete from session": "those that nobody used are looked for among all, every ten minutes",

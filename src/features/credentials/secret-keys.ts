@@ -34,15 +34,18 @@ interface StoredKey {
 
 /**
  * Now by the database's clock, in the whole milliseconds that are stored. Not the time at which the
- * transaction began: it may have waited for another.
+ * transaction began: it may have waited for another. Nor `clock_timestamp()`, which Citus takes in no
+ * update, since it may differ from node to node.
  */
-const NOW = "date_trunc('milliseconds', clock_timestamp())";
+const NOW = "date_trunc('milliseconds', statement_timestamp())";
 
 /**
  * The `changed_at` of a key that changes: later than at its last change, even if the transaction
- * began before that one. Replicas hold what they have read unless a later change is reported.
+ * began before that one. Replicas hold what they have read unless a later change is reported. Of a
+ * column, Citus takes what does not depend on the session's time zone alone.
  */
-const NEXT_CHANGE = "greatest(clock_timestamp(), changed_at + interval '1 millisecond')";
+const NEXT_CHANGE = `greatest(
+  statement_timestamp(), (changed_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;
 
 /** The order in which keys are listed. */
 export const OLDEST_FIRST = { createdAt: "asc", id: "asc" } as const;
@@ -139,7 +142,7 @@ export async function expireKeys(
     `update ${table}
      set ends_at = least(ends_at, ${NOW} + make_interval(secs => $2)), changed_at = ${NEXT_CHANGE}
      where hash = any (array(select jsonb_array_elements_text($1::jsonb)))
-     returning hash, (extract(epoch from ends_at) * 1000)::float8 as "endsAtMs"`,
+     returning hash, (extract(epoch from ends_at at time zone 'UTC') * 1000)::float8 as "endsAtMs"`,
     [JSON.stringify(keys.map(({ hash }) => hash)), afterSeconds],
   );
   await announceChange(tx);

@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-transaction.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { deleteInBatches, runStatement } from "../../db/statement.ts";
+import { deleteOldest, runStatement } from "../../db/statement.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
@@ -210,22 +210,14 @@ function sealedError(): Refusal {
 }
 
 /**
- * Deletes the stored responses that have expired, by the database's clock. Replicas that purge at
- * the same time share the work.
+ * Deletes the stored responses that have expired, by the database's clock.
  *
  * @returns how many it deleted
  */
 export async function purgeStoredResponses(em: EntityManager): Promise<number> {
   let count = 0;
-  for (const { table, owner } of Object.values(STORES)) {
-    count += await deleteInBatches(
-      em,
-      `delete from ${table} where (${owner}, key) in (
-         select ${owner}, key from ${table} where created_at < now() - $1::interval
-         order by created_at limit $2 for update skip locked
-       ) returning 1`,
-      [RETENTION],
-    );
+  for (const { table } of Object.values(STORES)) {
+    count += await deleteOldest(em, table, "created_at", "now() - $1::interval", [RETENTION]);
   }
   return count;
 }

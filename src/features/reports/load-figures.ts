@@ -19,15 +19,15 @@ const OLDEST = `
     order by id limit 1
   ) as oldest`;
 
-const PENDING = "select from webhook_delivery where status = 'pending' limit 1000000";
+const PENDING = "select 1 from webhook_delivery where status = 'pending' limit 1000000";
 
 /**
  * Found as the oldest is, so that deliveries that have ended cost nothing; `offset 0` keeps PostgreSQL
  * from reading the whole table instead. For more of them than this the way through the index is longer.
  */
 const PENDING_BY_WEBHOOK = `
-  select from webhook cross join lateral (
-    select from webhook_delivery
+  select 1 from webhook cross join lateral (
+    select 1 from webhook_delivery
     where workspace_id = webhook.workspace_id and webhook_id = webhook.id
       and status = 'pending'
     offset 0

@@ -1,5 +1,5 @@
 import type { EntityManager } from "../../db/orm.ts";
-import { deleteInBatches, runStatement } from "../../db/statement.ts";
+import { deleteOldest, runStatement } from "../../db/statement.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../../domain/rate-limit.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 
@@ -92,11 +92,6 @@ export async function writeUsage(em: EntityManager, counter: UsageCounter): Prom
 
 /** For how many days counts of calls are kept. */
 export const USAGE_DAYS = 100;
-const PURGE_USAGE = `
-  delete from usage_hour where (workspace_id, hour, limit_class) in (
-    select workspace_id, hour, limit_class from usage_hour
-    where hour < now() - make_interval(days => $1) order by hour limit $2 for update skip locked)
-  returning 1`;
 
 /**
  * Deletes counts of calls of more than 100 days ago, and replicas that were not seen for a day.
@@ -105,5 +100,5 @@ const PURGE_USAGE = `
  */
 export async function purgeReports(em: EntityManager): Promise<number> {
   await runStatement(em, "delete from replica where seen_at < now() - interval '1 day'");
-  return deleteInBatches(em, PURGE_USAGE, [USAGE_DAYS]);
+  return deleteOldest(em, "usage_hour", "hour", "now() - make_interval(days => $1)", [USAGE_DAYS]);
 }

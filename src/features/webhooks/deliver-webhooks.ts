@@ -29,7 +29,9 @@ export interface Deliveries {
  * again, and what a process that died has left.
  */
 const POLL_MS = 500;
-/** How many webhooks one statement loads at most. */
+/** How many times as long as a poll took is waited at least: with some ten thousand webhooks it takes long. */
+const REST_FACTOR = 50;
+/** How many webhooks are loaded together at most. */
 const MAX_LOADED = 100;
 /** How long attempts in flight may take to finish at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
@@ -77,6 +79,8 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   const open = createOpenSecrets(deps, log);
   events.listen(announced.add);
 
+  const fill = () => fillQueues(em, leased, open, dispatcher.send);
+
   async function look(): Promise<void> {
     const workspaces = announced.take();
     for (const queue of leased.queues()) {
@@ -84,10 +88,16 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
       queue.expectMore();
       dispatcher.send(queue);
     }
-    const fill = () => fillQueues(em, leased, open, dispatcher.send);
-    const taking = workspaces?.length === 0 ? 0 : leased.take(workspaces);
+    const taking = workspaces?.length === 0 ? 0 : take(workspaces);
     const [taken] = await Promise.all([taking, fill()]);
     if (taken > 0) await fill();
+  }
+
+  async function take(workspaces: readonly number[] | undefined): Promise<number> {
+    const startedMs = performance.now();
+    const count = await leased.take(workspaces);
+    if (workspaces === undefined) announced.rest((performance.now() - startedMs) * REST_FACTOR);
+    return count;
   }
 
   async function lookRepeatedly(): Promise<void> {
@@ -140,14 +150,18 @@ function createAnnouncedWorkspaces() {
       pollAtMs = performance.now() + POLL_MS;
       return undefined;
     },
+    /** Polls no sooner than in so many milliseconds. */
+    rest(ms: number) {
+      pollAtMs = Math.max(pollAtMs, performance.now() + ms);
+    },
     wait: () => wait(Math.max(0, pollAtMs - performance.now())),
   };
 }
 
 /**
  * Loads what is due for all queues that want more, and hands each queue to `send`. Forgets those of
- * webhooks that have been deleted, and those whose secrets cannot be opened: when their leases have
- * ended, this process or one that can open them looks again.
+ * webhooks that have been deleted, that alone cannot be reached, and whose secrets cannot be opened: when
+ * their leases have ended, this process or one that can looks again.
  *
  * @throws when the database fails; the queues then still want more
  */

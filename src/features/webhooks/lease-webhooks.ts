@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runForEach, runStatement } from "../../db/statement.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
 
@@ -15,6 +16,8 @@ export interface LeaseQuota {
 
 /** How many webhooks one process sends to at the same time. */
 const MAX_LEASED: LeaseQuota = { healthy: 1_000, failing: 1_000 };
+/** How many healthy webhooks, and how many failing ones, one search for what is due finds at most. */
+const MAX_FOUND = 1_000;
 /** How long a lease lasts from when it is taken or renewed, in milliseconds. */
 const LEASE_MS = 5_000;
 /** How often leases are renewed, in milliseconds. */
@@ -24,78 +27,63 @@ const MARGIN_MS = 500;
 /** How long nothing must have been due of a webhook before its lease is released, in milliseconds. */
 const IDLE_MS = 1_000;
 
-/** Goes from one webhook with pending deliveries to the next, however many each of them has. */
-const PENDING_OF_ALL = `
-  with recursive pending as (
-    (select workspace_id, webhook_id, next_attempt_at from webhook_delivery
-     where status = 'pending' order by workspace_id, webhook_id, next_attempt_at, id limit 1)
-    union all
-    select following.* from pending cross join lateral (
-      select workspace_id, webhook_id, next_attempt_at from webhook_delivery
-      where status = 'pending'
-        and (workspace_id, webhook_id) > (pending.workspace_id, pending.webhook_id)
-      order by workspace_id, webhook_id, next_attempt_at, id limit 1
-    ) as following
-  )`;
-
 /**
- * Looks only at webhooks that nobody has leased: at others, whoever has leased them looks. Compared and sorted as
- * the index of what is due is, whose order alone leads to the earliest; by another, all would be read.
+ * Webhooks that have a delivery due and that nobody has leased, those first that have waited longest.
+ * Deliveries are compared and sorted as the index of what is due is, whose order alone leads to the
+ * earliest; by another, all would be read. The bound is no parameter, as Citus takes none that only the
+ * outer query has.
+ *
+ * @param workspaces a condition
  */
-const PENDING_OF_WORKSPACES = `
-  with pending as (
-    select webhook.workspace_id, webhook.id as webhook_id, earliest.next_attempt_at
+const dueSql = (workspaces: string) => `
+  select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "foundAt"
+  from (
+    select webhook.workspace_id, webhook.id, webhook.failing_since is not null as failing,
+      row_number() over (
+        partition by webhook.failing_since is not null order by earliest.next_attempt_at) as rank
     from webhook cross join lateral (
-      select next_attempt_at from webhook_delivery
-      where status = 'pending'
-        and (workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
-        and (workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
-      order by workspace_id, webhook_id, next_attempt_at, id limit 1
+      select next_attempt_at from webhook_delivery as delivery
+      where status = 'pending' and delivery.workspace_id = webhook.workspace_id
+        and (delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
+        and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
+      order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id limit 1
     ) as earliest
-    where webhook.workspace_id = any ($5) and not exists (
+    where ${workspaces} and earliest.next_attempt_at <= now() and not exists (
       select from webhook_lease as lease
       where lease.workspace_id = webhook.workspace_id and lease.webhook_id = webhook.id
         and lease.leased_until > now())
-  )`;
+  ) as due
+  where rank <= ${MAX_FOUND} order by rank`;
+
+const DUE_OF_ALL = dueSql("true");
+const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)");
 
 /**
- * Leases the webhooks of `pending`. Skips those that are being deleted, since the lease refers to
- * the webhook and would wait for the end of that.
+ * Leases webhooks `$2` of workspace `$1`, unless somebody else has leased them since they were found. Skips
+ * those that are being deleted, since the lease refers to the webhook and would wait for the end of that.
  */
-const TAKE = `, due as (
-    select pending.*, webhook.failing_since is not null as failing, row_number() over (
-      partition by webhook.failing_since is not null order by pending.next_attempt_at) as rank
-    from pending cross join lateral (
-      select failing_since from webhook
-      where workspace_id = pending.workspace_id and id = pending.webhook_id limit 1
-    ) as webhook
-    where pending.next_attempt_at <= now() and not exists (
-      select from webhook_lease as lease
-      where lease.workspace_id = pending.workspace_id and lease.webhook_id = pending.webhook_id
-        and lease.leased_until > now())
-  ), free as (
-    select webhook.* from due cross join lateral (
-      select workspace_id, id from webhook
-      where workspace_id = due.workspace_id and id = due.webhook_id
-      limit 1 for key share skip locked
-    ) as webhook
-    where due.rank <= case when due.failing then $4::int else $3::int end
-    order by 1, 2
-  )
+const TAKE = `
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
-  select workspace_id, id, $1, now() + $2::int * interval '1 ms' from free
+  select workspace_id, id, $3, $4::timestamptz + $5::int * interval '1 ms' from webhook
+  where workspace_id = $1 and id = any ($2::text[]) order by id for key share skip locked
   on conflict (workspace_id, webhook_id)
   do update set worker = excluded.worker, leased_until = excluded.leased_until
-  where lease.leased_until <= now()
+  where lease.leased_until <= $4::timestamptz
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
-/** Sets the end of those leases in `$2` that this process holds, `$3` milliseconds from now. */
+/** Sets the end of those leases of webhooks `$2` that this process holds, `$4` milliseconds from now. */
 const SET_END = `
-  update webhook_lease as lease set leased_until = now() + $3::int * interval '1 ms'
-  from json_to_recordset($2) as leased (workspace bigint, webhook text)
-  where lease.workspace_id = leased.workspace and lease.webhook_id = leased.webhook
-    and lease.worker = $1
-  returning lease.workspace_id::float8 as workspace, lease.webhook_id as webhook`;
+  update webhook_lease set leased_until = now() + $4::int * interval '1 ms'
+  where workspace_id = $1 and webhook_id = any ($2::text[]) and worker = $3
+  returning workspace_id::float8 as workspace, webhook_id as webhook`;
+
+/** A webhook that may be leased. */
+interface FoundWebhook extends WebhookKey {
+  /** Whether its last attempt failed. */
+  readonly failing: boolean;
+  /** When it was found, by the database's clock. */
+  readonly foundAt: string;
+}
 
 /**
  * The leases of one process. While it has leased a webhook, no other process sends its deliveries.
@@ -103,9 +91,23 @@ const SET_END = `
  * @param worker an id that no other process has
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
-  async function setEnd(webhooks: readonly WebhookKey[], ms: number): Promise<WebhookKey[]> {
-    if (webhooks.length === 0) return [];
-    return runStatement(em, SET_END, [worker, JSON.stringify(webhooks), ms]);
+  /**
+   * Runs a statement for the webhooks of each workspace, and gives those that it returns. When the
+   * database crashes and a lease is lost with it, some is sent twice, as it is anyway then.
+   */
+  async function ofEachWorkspace(
+    sql: string,
+    webhooks: readonly WebhookKey[],
+    values: readonly unknown[],
+  ): Promise<WebhookKey[]> {
+    const runs = byOwner(webhooks, ({ workspace }) => workspace).map(([workspace, own]) => [
+      workspace,
+      own.map(({ webhook }) => webhook),
+      worker,
+      ...values,
+    ]);
+    const rows = await runForEach<WebhookKey>(em, sql, runs, { durable: false });
+    return rows.flatMap((own) => own ?? []);
   }
   return {
     /**
@@ -114,19 +116,22 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
      *
      * @param workspaces whose webhooks; undefined for all
      */
-    take(
+    async take(
       workspaces: readonly number[] | undefined,
-      { healthy, failing }: LeaseQuota,
+      quota: LeaseQuota,
     ): Promise<WebhookKey[]> {
-      const values = [worker, LEASE_MS, healthy, failing];
-      return workspaces === undefined
-        ? runStatement(em, PENDING_OF_ALL + TAKE, values)
-        : runStatement(em, PENDING_OF_WORKSPACES + TAKE, [...values, workspaces]);
+      const found =
+        workspaces === undefined
+          ? await runStatement<FoundWebhook>(em, DUE_OF_ALL)
+          : await runStatement<FoundWebhook>(em, DUE_OF_WORKSPACES, [workspaces]);
+      const failing = found.filter((webhook) => webhook.failing).slice(0, quota.failing);
+      const healthy = found.filter((webhook) => !webhook.failing).slice(0, quota.healthy);
+      return ofEachWorkspace(TAKE, [...failing, ...healthy], [found[0]?.foundAt, LEASE_MS]);
     },
     /** Renews leases. Gives the webhooks that this process still has leased. */
-    renew: (webhooks: readonly WebhookKey[]) => setEnd(webhooks, LEASE_MS),
+    renew: (webhooks: readonly WebhookKey[]) => ofEachWorkspace(SET_END, webhooks, [LEASE_MS]),
     /** Ends leases, so that another process may take them at once. */
-    release: (webhooks: readonly WebhookKey[]) => setEnd(webhooks, 0),
+    release: (webhooks: readonly WebhookKey[]) => ofEachWorkspace(SET_END, webhooks, [0]),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runForEach } from "../../db/statement.ts";
 import type { EventContent } from "../events/event-message.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
@@ -47,21 +48,20 @@ const LOAD = `
     due.id::float8, due.subject, due.number, due.attempts,
     event.type, event.data::text, event.actor,
     date_part('epoch', event.created_at) * 1000 as "createdMs"
-  from json_to_recordset($1)
-    as asked (place int, workspace bigint, webhook text, held bigint[], "limit" int)
+  from json_to_recordset($2) as asked (place int, webhook text, held bigint[], "limit" int)
   cross join lateral (
-    select * from webhook where workspace_id = asked.workspace and id = asked.webhook limit 1
+    select * from webhook where workspace_id = $1 and id = asked.webhook limit 1
   ) as webhook
   left join lateral (
     select * from webhook_delivery as delivery
-    where delivery.workspace_id = asked.workspace and delivery.webhook_id = asked.webhook
+    where delivery.workspace_id = $1 and delivery.webhook_id = asked.webhook
       and delivery.status = 'pending' and delivery.next_attempt_at <= now()
       and delivery.id <> all (asked.held)
     order by delivery.next_attempt_at, delivery.id limit asked."limit"
   ) as due on true
   left join lateral (
     select * from event
-    where workspace_id = due.workspace_id and subject = due.subject and number = due.number limit 1
+    where workspace_id = $1 and subject = due.subject and number = due.number limit 1
   ) as event on true
   order by asked.place, due.next_attempt_at, due.id`;
 
@@ -84,8 +84,8 @@ export type OpenSecrets = (
 /**
  * Loads what is due of webhooks.
  *
- * @returns a result for each query; undefined for a webhook that has been deleted, or whose secrets
- *   cannot be opened
+ * @returns a result for each query; undefined for a webhook that has been deleted, whose secrets cannot
+ *   be opened, or whose workspace alone cannot be reached
  */
 export async function loadDueDeliveries(
   em: EntityManager,
@@ -93,8 +93,15 @@ export async function loadDueDeliveries(
   open: OpenSecrets,
 ): Promise<(DueResult | undefined)[]> {
   const asked = queries.map((query, place) => ({ place, ...query }));
-  const rows = await runStatement<Row>(em, LOAD, [JSON.stringify(asked)]);
-  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  const values = byOwner(asked, ({ workspace }) => workspace).map(([workspace, own]) => [
+    workspace,
+    JSON.stringify(own),
+  ]);
+  const rows = await runForEach<Row>(em, LOAD, values);
+  const byPlace = Map.groupBy(
+    rows.flatMap((own) => own ?? []),
+    ({ place }) => place,
+  );
   return queries.map((query, place) => {
     const found = byPlace.get(place);
     const target = found && toTarget(query, found[0]!, open);

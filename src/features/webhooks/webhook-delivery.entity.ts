@@ -3,7 +3,7 @@ import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Webhook } from "./webhook.entity.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { deleteInBatches } from "../../db/statement.ts";
+import { deleteOldest } from "../../db/statement.ts";
 
 /** The status of a delivery. */
 export type DeliveryStatus = "pending" | "delivered" | "failed";
@@ -62,12 +62,8 @@ export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
 /** How long ended deliveries and their attempts are kept, in milliseconds: 30 days. */
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
-const PURGE_DELIVERIES = `
-  delete from webhook_delivery where (workspace_id, id) in (
-    select workspace_id, id from webhook_delivery where ended_at < $1 order by ended_at limit $2)
-  returning id`;
-
 /** Deletes deliveries that ended more than 30 days ago, in batches, and says how many. */
 export function purgeDeliveries(em: EntityManager, now: Date): Promise<number> {
-  return deleteInBatches(em, PURGE_DELIVERIES, [new Date(now.getTime() - RETENTION_MS)]);
+  const before = new Date(now.getTime() - RETENTION_MS);
+  return deleteOldest(em, "webhook_delivery", "ended_at", "$1", [before]);
 }

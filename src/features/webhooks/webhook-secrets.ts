@@ -1,5 +1,6 @@
+import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runForEach, runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
@@ -40,9 +41,8 @@ const READ = `
 /** Leaves alone what was rotated meanwhile, or sealed by another process. */
 const WRITE = `
   update webhook set secrets = given.sealed
-  from json_to_recordset($1)
-    as given (workspace bigint, webhook text, stored jsonb, sealed jsonb)
-  where webhook.workspace_id = given.workspace and webhook.id = given.webhook
+  from json_to_recordset($2) as given (webhook text, stored jsonb, sealed jsonb)
+  where webhook.workspace_id = $1 and webhook.id = given.webhook
     and webhook.secrets = given.stored
   returning webhook.id`;
 
@@ -71,9 +71,11 @@ export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
       }));
       return sealed === undefined ? [] : [{ ...key, stored: secrets, sealed }];
     });
-    if (resealed.length > 0) {
-      count.sealed += (await runStatement(em, WRITE, [JSON.stringify(resealed)])).length;
-    }
+    const values = byOwner(resealed, ({ workspace }) => workspace).map(([workspace, own]) => [
+      workspace,
+      JSON.stringify(own),
+    ]);
+    count.sealed += (await runForEach(em, WRITE, values)).flatMap((own) => own ?? []).length;
     if (rows.length < BATCH) return count;
     last = rows.at(-1)!;
   }
