@@ -1,11 +1,13 @@
 import { coverage } from "./cases/coverage.ts";
+import { far } from "./cases/far.ts";
 import { firstMinutes } from "./cases/first-minutes.ts";
 import { objective } from "./cases/objective.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
 import { webhooks } from "./cases/webhooks.ts";
-import { measureContest, ours, peer, type Bench, type Contest } from "./contest.ts";
+import { measureContest, type Bench, type Contest } from "./contest.ts";
 import * as operation from "./operations.ts";
 import { SETTINGS } from "./settings.ts";
+import { chooseSides, FASTIFY, GRPC_JS, OURS, ours, peer } from "./sides.ts";
 
 /** What is measured, under a name that `npm run bench` takes. */
 export interface Case {
@@ -13,10 +15,6 @@ export interface Case {
   /** Gives Markdown. */
   readonly measure: (bench: Bench) => Promise<string>;
 }
-
-const OURS = ours("ours");
-const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
-const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
 
 /** Every case, in the order of the results. */
 export const CASES: Readonly<Record<string, Case>> = {
@@ -55,6 +53,16 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.update, 1, 64],
     ],
   }),
+  workspaces: contest("Many workspaces at once", {
+    sides: [OURS, FASTIFY].map((side) => ({ ...side, workspaces: 32 })),
+    loads: [
+      [operation.inWorkspaces(operation.create, 1), 64],
+      [operation.inWorkspaces(operation.create, 2), 64],
+      [operation.inWorkspaces(operation.create, 32), 64],
+      [operation.inWorkspaces(operation.get, 32), 64],
+    ],
+  }),
+  far: { title: "Far from the database", measure: far },
   coverage: { title: "Coverage", measure: coverage },
   growth: contest("Growth: ours, by how many shipments there are", {
     sides: [10_000, SETTINGS.manyShipments].map((count) =>
@@ -81,9 +89,8 @@ export const CASES: Readonly<Record<string, Case>> = {
 };
 
 function contest(title: string, { sides, loads }: Contest): Case {
-  const { before } = SETTINGS;
-  const isWithPeers = sides.some(({ isPeer }) => isPeer);
-  const compared =
-    before !== undefined && isWithPeers ? [OURS, ours("before", { repository: before })] : sides;
-  return { title, measure: (bench) => measureContest(bench, { sides: compared, loads }) };
+  return {
+    title,
+    measure: (bench) => measureContest(bench, { sides: chooseSides(sides), loads }),
+  };
 }

@@ -6,78 +6,19 @@
  * back.
  */
 import { createDatabase, restore, type Database, type DatabaseServer } from "./database.ts";
-import { ratios, spread, table } from "./figures.ts";
+import { ratios, spread, spreads, table } from "./figures.ts";
 import type { Load, Outcome } from "./load/load.ts";
 import { isGrpc, requestOf, type Operation } from "./operations.ts";
 import { cpuMicros } from "./process-cost.ts";
-import { startProduct, startWorker } from "./processes.ts";
-import type { Ports, ServerProcess, Worker } from "./processes.ts";
+import type { ServerProcess, Worker } from "./processes.ts";
 import { PROOF_CALLS, proveSameWork } from "./same-work.ts";
 import { SETTINGS } from "./settings.ts";
+import type { Side } from "./sides.ts";
 
 /** What the cases share. */
 export interface Bench {
   readonly databases: DatabaseServer;
   readonly generator: Worker<Load, Outcome>;
-}
-
-/** One side of a contest. */
-export interface Side {
-  readonly name: string;
-  /** Whether it is to be shown to do the same work as the first side. */
-  readonly isPeer: boolean;
-  /** How many shipments its database begins with. */
-  readonly shipments: number;
-  /** Starts its server, or several that share the load. */
-  readonly start: (owned: AsyncDisposableStack, database: Database) => Promise<ServerProcess[]>;
-}
-
-/** Enough for a round in which each request takes another one. */
-const SHIPMENTS = Math.min(1_000_000, 10_000 + 4_000 * SETTINGS.seconds);
-
-/** The product, in as many processes as asked for, of this version or of the one in another clone. */
-export function ours(
-  name: string,
-  {
-    shipments = SHIPMENTS,
-    replicas = 1,
-    environment = {},
-    repository,
-  }: {
-    readonly shipments?: number;
-    readonly replicas?: number;
-    readonly environment?: Readonly<Record<string, string>>;
-    readonly repository?: string;
-  } = {},
-): Side {
-  return {
-    name,
-    isPeer: false,
-    shipments,
-    async start(owned, { url }) {
-      const processes: ServerProcess[] = [];
-      while (processes.length < replicas) {
-        processes.push(
-          await startProduct(owned, { DATABASE_URL: url, ...environment }, repository),
-        );
-      }
-      return processes;
-    },
-  };
-}
-
-/** One of `servers/`. */
-export function peer(name: string, script: string): Side {
-  return {
-    name,
-    isPeer: true,
-    shipments: SHIPMENTS,
-    async start(owned, { url, apiKey, workspace }) {
-      const environment = { DATABASE_URL: url, API_KEY: apiKey, WORKSPACE: String(workspace) };
-      const { pid, hello } = await startWorker(owned, `servers/${script}`, environment);
-      return [{ pid, ports: hello as Ports }];
-    },
-  };
 }
 
 /** A side whose server runs. */
@@ -94,7 +35,7 @@ export async function startSide(
   { databases }: Bench,
   side: Side,
 ): Promise<Contestant> {
-  const database = await createDatabase(owned, databases, side.shipments);
+  const database = await createDatabase(owned, databases, side);
   return { ...side, database, processes: await side.start(owned, database), next: PROOF_CALLS };
 }
 
@@ -130,8 +71,16 @@ export async function measureContest(bench: Bench, { sides, loads }: Contest): P
   return table(["", "", `${sides[0]!.name} ÷ it`, ...COLUMNS], rows);
 }
 
-/** Does something with each once, then with each once more, and so on: the rounds of each. */
-export async function interleave<T, R>(
+/** Measures each once to warm up, then once, then once more, and so on: the rounds of each. */
+export async function measureAll<T, R>(
+  all: readonly T[],
+  measure: (one: T) => Promise<R>,
+): Promise<R[][]> {
+  for (const one of all) await measure(one);
+  return interleave(all, measure);
+}
+
+async function interleave<T, R>(
   all: readonly T[],
   measure: (one: T) => Promise<R>,
 ): Promise<R[][]> {
@@ -166,7 +115,7 @@ export async function measureRound(
   const outcome = await generator.ask({
     seconds: SETTINGS.seconds,
     ...load,
-    request: requestOf(operation, database.apiKey),
+    request: requestOf(operation, database.accounts),
     ports: processes.map(({ ports }) => ports[protocol]),
     first: contestant.next,
     shipments: database.shipments,
@@ -180,6 +129,7 @@ export async function measureRound(
   return { ...outcome, cpuMicros: Number.isNaN(cpu) ? undefined : cpu };
 }
 
+const FIGURES = { requestsPerSecond: 0, medianMs: 2, p99Ms: 2, cpuMicros: 0 };
 const COLUMNS = ["requests/s", "median, ms", "p99, ms", "CPU, µs"];
 
 function rowsOf(
@@ -192,19 +142,7 @@ function rowsOf(
     i === 0 ? load : "",
     contestants[i]!.name,
     i === 0 ? "" : spread(ratios(first!, ratesOf(of)), 2),
-    spread(ratesOf(of), 0),
-    spread(
-      of.map((round) => round.medianMs),
-      2,
-    ),
-    spread(
-      of.map((round) => round.p99Ms),
-      2,
-    ),
-    spread(
-      of.map((round) => round.cpuMicros),
-      0,
-    ),
+    ...spreads(of, FIGURES),
   ]);
 }
 

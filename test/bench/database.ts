@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { createSecretKey, hashKey } from "../../src/domain/secret-key.ts";
 import { countyTariff } from "./county-tariff.ts";
-import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL } from "./numbering.ts";
+import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL, workspaceIndexSql } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
 import { runCommand } from "./processes.ts";
 
@@ -13,8 +14,21 @@ export interface DatabaseServer {
   readonly folder: string;
   /** A database of no case's. */
   readonly url: string;
-  /** What every database holds: a tariff, and one workspace that may call as often as it likes. */
+  /** The tariff of every database. */
   readonly tariffFile: string;
+  /** What those of the cases are copies of, by the clone whose product has made it. */
+  readonly templates: Map<string, { readonly name: string; readonly accounts: readonly Account[] }>;
+}
+
+/** What a database of one case begins with; see `Side`. */
+export interface Contents {
+  readonly shipments: number;
+  readonly workspaces: number;
+  readonly repository?: string | undefined;
+}
+
+/** A workspace that may call as often as it likes. */
+export interface Account {
   readonly workspace: number;
   readonly apiKey: string;
 }
@@ -22,15 +36,14 @@ export interface DatabaseServer {
 /** A database of one case. */
 export interface Database {
   readonly url: string;
-  readonly workspace: number;
-  readonly apiKey: string;
+  /** Every database has as many, with shipments or without. */
+  readonly accounts: readonly Account[];
   /** How many shipments it began with. */
   readonly shipments: number;
 }
 
 /** All shipments that databases begin with are older; whatever a case writes is younger. */
 const BEGUN = new Date();
-const TEMPLATE = "bench_template";
 /** What `ROUTE` costs with the tariff, in minor units, by column. */
 const PRICE = {
   distance_km: 9.532,
@@ -41,95 +54,142 @@ const PRICE = {
   total_minor: 1269,
 };
 
-/** Starts PostgreSQL on an empty folder, with a database that those of the cases are copies of. */
+/** How many workspaces there are. */
+const WORKSPACES = 50;
+
+/** Starts PostgreSQL on an empty folder. */
 export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<DatabaseServer> {
   const folder = await mkdtemp(join(tmpdir(), "shipments-bench-"));
   owned.defer(() => rm(folder, { recursive: true, force: true }));
   const lease = await acquireEmbeddedPostgres(join(folder, "data"));
   owned.defer(() => lease.release());
-  await query(lease.url, `create database ${TEMPLATE}`);
-  const url = urlOf(lease.url, TEMPLATE);
   const tariffFile = join(folder, "tariff.json");
   await writeFile(tariffFile, JSON.stringify(countyTariff()));
-  await runCommand(["tariff", "publish", tariffFile], { DATABASE_URL: url });
+  return { folder, url: lease.url, tariffFile, templates: new Map() };
+}
+
+/** Puts into a database what every one begins with: a tariff, and the workspaces. */
+async function prepare(
+  url: string,
+  tariffFile: string,
+  repository?: string,
+): Promise<readonly Account[]> {
+  const environment = { DATABASE_URL: url };
+  await runCommand(["tariff", "publish", tariffFile], environment, repository);
   const create = ["workspace", "create", "--name", "Bench", "--payment-provider", "manual"];
-  const made = JSON.parse(await runCommand([...create, "--json"], { DATABASE_URL: url })) as {
-    workspace: { id: number };
-    api_key: string;
-  };
-  // Limits are not what is measured.
+  await runCommand(create, environment, repository);
+  const accounts = Array.from({ length: WORKSPACES }, (_, i) => ({
+    workspace: i + 1,
+    apiKey: createSecretKey("shp_"),
+  }));
+  const keys = accounts.map(({ workspace, apiKey }) => `(${workspace}, '${hashKey(apiKey)}')`);
   await query(
     url,
+    // As the first, of which the command line has made all rows.
+    `insert into workspace (name, created_at)
+     select name, created_at from workspace, generate_series(2, ${WORKSPACES})`,
+    `insert into payment_connection (workspace_id, provider, connected_at)
+     select id, provider, connected_at from workspace, payment_connection where id > 1`,
+    `insert into api_key (workspace_id, hash, last4, created_at, changed_at)
+     select workspace, key.hash, last4, created_at, changed_at
+     from api_key, (values ${keys.join()}) as key (workspace, hash)`,
+    ALIGN_FEEDS,
+    // Limits are not what is measured.
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
-     select ${made.workspace.id}, c, 1000000, 1000000 from unnest('{quote,read,write}'::text[]) c`,
+     select id, c, 1000000, 1000000 from workspace, unnest('{quote,read,write}'::text[]) c`,
   );
-  return { folder, url: lease.url, tariffFile, workspace: made.workspace.id, apiKey: made.api_key };
+  return accounts;
 }
 
 /**
- * Makes a database with the known customers and so many pending shipments, each a second younger
- * than the one before it, with an event each. All that are made with one number are the same.
+ * Makes a database with the known customers of each of some workspaces, and so many pending
+ * shipments, each a second younger than the one before it, with an event each. All that are made
+ * with the same numbers are the same.
  */
 export async function createDatabase(
   owned: AsyncDisposableStack,
-  { url: serverUrl, workspace, apiKey }: DatabaseServer,
-  shipments: number,
+  server: DatabaseServer,
+  { shipments, workspaces, repository }: Contents,
 ): Promise<Database> {
-  const url = await copyTemplate(owned, serverUrl);
+  const { url, accounts } = await copyTemplate(owned, server, repository);
   await query(
     url,
     "set synchronous_commit = off",
     WITHOUT_TRIGGERS,
     `insert into customer (workspace_id, name, email, email_lower, created_at)
-     select ${workspace}, 'Customer ' || n, 'customer' || n || '@example.org',
+     select w, 'Customer ' || n, 'customer' || n || '@example.org',
        'customer' || n || '@example.org', ${sqlOf(BEGUN)} - interval '1 day'
-     from (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c`,
-    insertShipments(workspace, shipments),
-    `insert into event (workspace_id, position, subject, number, type, data, created_at)
-     select workspace_id, row_number() over (order by created_at), reference, 1, 'shipment.created',
-       jsonb_build_object('reference', reference), created_at from shipment`,
+     from generate_series(1, ${workspaces}) w,
+       (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
+     order by w, n`,
+    insertShipments(shipments, workspaces),
+    // Columns that a version has not got are left out of the records.
+    `insert into event select (jsonb_populate_record(null::event, jsonb_build_object(
+       'workspace_id', workspace_id, 'subject', reference, 'number', 1, 'type', 'shipment.created',
+       'data', jsonb_build_object('reference', reference), 'created_at', created_at,
+       'transaction', 1, 'position',
+       row_number() over (partition by workspace_id order by created_at)))).* from shipment`,
     ALIGN_FEEDS,
     "vacuum analyze",
   );
-  return { url, workspace, apiKey, shipments };
+  return { url, accounts, shipments };
 }
 
 /** Makes a database as an installation has it at first: with no shipments, and never analyzed. */
 export async function createEmptyDatabase(
   owned: AsyncDisposableStack,
-  { url: serverUrl, workspace, apiKey }: DatabaseServer,
+  server: DatabaseServer,
 ): Promise<Database> {
-  return { url: await copyTemplate(owned, serverUrl), workspace, apiKey, shipments: 0 };
+  return { ...(await copyTemplate(owned, server)), shipments: 0 };
 }
 
 let databases = 0;
 
-async function copyTemplate(owned: AsyncDisposableStack, serverUrl: string): Promise<string> {
+async function copyTemplate(
+  owned: AsyncDisposableStack,
+  { url: serverUrl, tariffFile, templates }: DatabaseServer,
+  repository = "",
+): Promise<Omit<Database, "shipments">> {
+  const createNew = async (name: string, from = "") => {
+    await query(serverUrl, `create database ${name} ${from}`);
+    return urlOf(serverUrl, name);
+  };
+  let template = templates.get(repository);
+  if (template === undefined) {
+    const name = `bench_template_${templates.size}`;
+    template = { name, accounts: await prepare(await createNew(name), tariffFile, repository) };
+    templates.set(repository, template);
+  }
   const name = `bench_${++databases}`;
-  await query(serverUrl, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+  const url = await createNew(name, `template ${template.name} strategy file_copy`);
   owned.defer(async () => void (await query(serverUrl, `drop database ${name} with (force)`)));
-  return urlOf(serverUrl, name);
+  return { url, accounts: template.accounts };
 }
 
 /** Neither triggers nor foreign keys: nobody waits for these events, and the keys are right. */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";
 
-/** Has each feed go on after its last event. */
-const ALIGN_FEEDS = `
-  update feed set position = coalesce(
-    (select max(position) from event where event.workspace_id = feed.workspace_id), 0)`;
+/** Has each feed go on after its last event; a version that keeps no positions has no such table. */
+const ALIGN_FEEDS = `do $$ begin
+    insert into feed (workspace_id, position, changed_at)
+    select id, (select coalesce(max(position), 0) from event where workspace_id = workspace.id), now()
+    from workspace
+    on conflict (workspace_id) do update set position = excluded.position;
+  exception when undefined_table then null;
+  end $$`;
 
-function insertShipments(workspace: number, count: number): string {
+function insertShipments(count: number, workspaces: number): string {
   const columns = { ...ROUTE, ...PRICE };
   return `insert into shipment (workspace_id, reference, status, payment_status, customer_id,
       pickup_address, dropoff_address, ${Object.keys(columns).join(", ")}, currency,
       tariff_version, created_at, updated_at, event_count)
-    select ${workspace}, 'SHP-' || ${SHIPMENT_DIGITS_SQL}, 'pending', 'awaiting_payment',
-      (select min(id) from customer) + i % ${KNOWN_CUSTOMERS},
+    select workspace + 1, 'SHP-' || ${SHIPMENT_DIGITS_SQL}, 'pending', 'awaiting_payment',
+      (select min(id) from customer) + workspace * ${KNOWN_CUSTOMERS} + i % ${KNOWN_CUSTOMERS},
       '${ADDRESSES.pickup_address}', '${ADDRESSES.dropoff_address}',
       ${Object.values(columns).join(", ")}, 'USD', 1, at, at, 1
     from generate_series(1, ${count}) i,
-      lateral (select ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second' as at)`;
+      lateral (select ${workspaceIndexSql(workspaces)} as workspace,
+        ${sqlOf(BEGUN)} - (${count} - i + 60) * interval '1 second' as at)`;
 }
 
 /**
@@ -143,6 +203,7 @@ export async function restore({ url }: Database, [status, paymentStatus]: State)
     WITHOUT_TRIGGERS,
     "delete from webhook_attempt",
     "delete from webhook_delivery",
+    "delete from kept_answer",
     `delete from event where created_at >= ${begun}`,
     `delete from payment where paid_at >= ${begun}`,
     `delete from shipment where created_at >= ${begun}`,
@@ -150,7 +211,7 @@ export async function restore({ url }: Database, [status, paymentStatus]: State)
        cancelled_at = null, metadata = '{}', updated_at = created_at, event_count = 1, version = 1
      where updated_at >= ${begun} or status <> '${status}'`,
     ALIGN_FEEDS,
-    "vacuum shipment, event, feed, payment, webhook_attempt, webhook_delivery",
+    "vacuum",
     "checkpoint",
   );
 }

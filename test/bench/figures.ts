@@ -15,6 +15,19 @@ export function spread(values: readonly (number | undefined)[], decimals: number
   return `**${median}** (${least} to ${most})`;
 }
 
+/** Of each of these figures, what several rounds saw of it, as `spread` tells it. */
+export function spreads<Figure extends string>(
+  rounds: readonly Readonly<Record<NoInfer<Figure>, number | undefined>>[],
+  decimals: Readonly<Record<Figure, number>>,
+): string[] {
+  return (Object.keys(decimals) as Figure[]).map((figure) =>
+    spread(
+      rounds.map((round) => round[figure]),
+      decimals[figure],
+    ),
+  );
+}
+
 /** How many times the other each value is, round by round. */
 export function ratios(values: readonly number[], others: readonly number[]): number[] {
   return values.map((value, round) => value / others[round]!);

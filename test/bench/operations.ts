@@ -1,5 +1,6 @@
 import { fromJson, toBinary, type DescMethodUnary, type JsonObject } from "@bufbuild/protobuf";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
+import type { Account } from "./database.ts";
 import type { Load } from "./load/load.ts";
 import { CUSTOMER, SHIPMENT } from "./numbering.ts";
 
@@ -12,8 +13,17 @@ export interface Operation {
   readonly call: JsonCall | GrpcCall;
   /** The state that all shipments are in before each round; absent for what only reads. */
   readonly from?: State;
+  /** How many workspaces are called in turn, by JSON; one if not given. */
+  readonly workspaces?: number;
+  /** Whether only ours does this. */
+  readonly isOurs?: boolean;
 }
-export type JsonCall = readonly [method: string, path: string, body?: object];
+export type JsonCall = readonly [
+  method: string,
+  path: string,
+  body?: object,
+  headers?: Readonly<Record<string, string>>,
+];
 export type GrpcCall = readonly [method: DescMethodUnary, request: JsonObject];
 
 /** Whether an operation is called by gRPC. */
@@ -66,19 +76,43 @@ export const pay: Operation = {
   from: PENDING,
 };
 export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/advance`], from: PAID };
+export const events: Operation = { name: "events", call: ["GET", "/v1/events"], isOurs: true };
 export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
 
-/** An operation's request as the load generator sends it. */
-export function requestOf({ call }: Operation, apiKey: string): Load["request"] {
-  return isGrpc(call) ? grpcRequest(call, apiKey) : jsonRequest(call, apiKey);
+/** The same with an idempotency key, a new one each time. */
+export function withKey({ name, call, ...operation }: Operation): Operation {
+  const [method, path, body] = call as JsonCall;
+  const headers = { "idempotency-key": `bench-${SHIPMENT}` };
+  const keyed: JsonCall = [method, path, body, headers];
+  return { ...operation, name: `${name} with a key`, call: keyed, isOurs: true };
 }
 
-function jsonRequest([method, path, given]: JsonCall, apiKey: string): Load["request"] {
+/** The same in so many workspaces. */
+export function inWorkspaces({ name, ...operation }: Operation, workspaces: number): Operation {
+  const where = `in ${workspaces} workspace${workspaces === 1 ? "" : "s"}`;
+  return { ...operation, name: `${name} ${where}`, workspaces };
+}
+
+/** An operation's request as the load generator sends it. */
+export function requestOf(
+  { call, workspaces = 1 }: Operation,
+  accounts: readonly Account[],
+): Load["request"] {
+  if (isGrpc(call)) return grpcRequest(call, accounts[0]!.apiKey);
+  const called = accounts.slice(0, workspaces);
+  return { protocol: "HTTP/1.1", texts: called.map(({ apiKey }) => jsonRequest(call, apiKey)) };
+}
+
+function jsonRequest([method, path, given, headers = {}]: JsonCall, apiKey: string): Buffer {
   const body = given === undefined ? "" : JSON.stringify(given);
-  const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${apiKey}\r\n`;
-  const type = body === "" ? "" : "content-type: application/json\r\n";
-  const length = method === "GET" ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
-  return { protocol: "HTTP/1.1", bytes: Buffer.from(`${head}${type}${length}\r\n${body}`) };
+  const lines = Object.entries({
+    host: "127.0.0.1",
+    authorization: `Bearer ${apiKey}`,
+    ...(body === "" ? {} : { "content-type": "application/json" }),
+    ...(method === "GET" ? {} : { "content-length": Buffer.byteLength(body) }),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
 function grpcRequest([{ parent, name, input }, given]: GrpcCall, apiKey: string): Load["request"] {

@@ -17,7 +17,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const CLI = join(REPOSITORY, "src/cli.js");
+const cliOf = (repository: string) => join(repository || REPOSITORY, "src/cli.js");
 /** What processes see of the environment: nothing that configures them otherwise. */
 const { PATH, HOME, TMPDIR } = process.env;
 const ENVIRONMENT = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
@@ -42,16 +42,16 @@ export interface ServerProcess {
  * Starts the product as it is run: `serve`, its log going nowhere; waits until it is ready.
  *
  * @param environment DATABASE_URL, or DATA_DIR for the embedded database
- * @param repository a clone that is built; this one unless told otherwise
+ * @param repository a clone that is built; this one unless given
  */
 export async function startProduct(
   owned: AsyncDisposableStack,
   environment: Readonly<Record<string, string>>,
-  repository = REPOSITORY,
+  repository = "",
 ): Promise<ServerProcess> {
   const ports = { http: await freePort(), grpc: await freePort() };
   const listening = { HOST: "127.0.0.1", PORT: `${ports.http}`, GRPC_PORT: `${ports.grpc}` };
-  const child = spawn(process.execPath, [join(repository, "src/cli.js"), "serve"], {
+  const child = spawn(process.execPath, [cliOf(repository), "serve"], {
     env: { ...ENVIRONMENT, ...listening, ...environment },
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -71,8 +71,9 @@ export async function startProduct(
 export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  repository = "",
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [cliOf(repository), ...args], {
     env: { ...ENVIRONMENT, ...environment },
     signal: interrupted,
   });

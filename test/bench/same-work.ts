@@ -23,7 +23,8 @@ export async function proveSameWork(
   operations: readonly Operation[],
 ): Promise<void> {
   const peers = others.filter(({ isPeer }) => isPeer);
-  for (const operation of peers.length === 0 ? [] : operations) {
+  const shared = operations.filter(({ isOurs }) => isOurs !== true);
+  for (const operation of peers.length === 0 ? [] : shared) {
     const work = await workOf(first!, operation);
     for (const peer of peers) {
       assert.deepEqual(await workOf(peer, operation), work, `${peer.name}, ${operation.name}`);
@@ -55,7 +56,7 @@ async function callByJson(
   const response = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}${path}`, {
     method,
     headers: {
-      authorization: `Bearer ${database.apiKey}`,
+      authorization: `Bearer ${database.accounts[0]!.apiKey}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -70,7 +71,7 @@ async function callByGrpc(
   [method, request]: GrpcCall,
 ): Promise<object> {
   const baseUrl = `http://127.0.0.1:${processes[0]!.ports.grpc}`;
-  const headers = { authorization: `Bearer ${database.apiKey}` };
+  const headers = { authorization: `Bearer ${database.accounts[0]!.apiKey}` };
   const input = fromJson(method.input, request);
   const transport = createGrpcTransport({ baseUrl });
   const { message } = await transport.unary(method, undefined, undefined, headers, input);

@@ -1,4 +1,4 @@
-/** How long the bench measures; with the defaults a whole run takes about 45 minutes. */
+/** How long the bench measures; with the defaults a whole run takes about an hour. */
 export const SETTINGS = {
   /** Rounds of every server, one server after the other in each. */
   rounds: fromEnvironment("BENCH_ROUNDS", 5),
@@ -11,8 +11,8 @@ export const SETTINGS = {
   /** Shipments in the larger database whose cost is compared with that of 10,000; at most 1,000,000. */
   manyShipments: fromEnvironment("BENCH_MANY_SHIPMENTS", 1_000_000),
   /**
-   * A clone of another version, built: contests of ours with peers are between the two instead. Their
-   * databases have the tables of the version at hand.
+   * A clone of another version, built: contests of ours with peers are between the two instead, each on
+   * tables of its own version.
    */
   before: process.env["BENCH_BEFORE"],
 } as const;

@@ -1,5 +1,5 @@
-import { interleave } from "../contest.ts";
-import { ratios, spread, table } from "../figures.ts";
+import { measureAll } from "../contest.ts";
+import { ratios, spread, spreads, table } from "../figures.ts";
 import { startWorker } from "../processes.ts";
 
 /** What one round of look-ups saw. */
@@ -17,22 +17,10 @@ export async function coverage(): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const worker = await startWorker<{ zones: number }, LookUps>(owned, "cases/coverage-process.ts");
   const lookUp = (zones: number) => worker.ask({ zones });
-  for (const zones of ZONE_COUNTS) await lookUp(zones);
-  const rounds = await interleave(ZONE_COUNTS, lookUp);
+  const rounds = await measureAll(ZONE_COUNTS, lookUp);
   const rows = ZONE_COUNTS.map((zones, i) => [
     zones.toLocaleString("en"),
-    spread(
-      rounds[i]!.map((it) => it.perSecond),
-      0,
-    ),
-    spread(
-      rounds[i]!.map((it) => it.medianMicros),
-      2,
-    ),
-    spread(
-      rounds[i]!.map((it) => it.p99Micros),
-      2,
-    ),
+    ...spreads(rounds[i]!, { perSecond: 0, medianMicros: 2, p99Micros: 2 }),
   ]);
   const [, few, , many] = rounds.map((of) => of.map((it) => it.medianMicros));
   return `${table(["zones", "look-ups/s", "median, µs", "p99, µs"], rows)}

@@ -1,11 +1,12 @@
-import { interleave, measureRound, ours, startSide, type Bench, type Round } from "../contest.ts";
+import { measureAll, measureRound, startSide, type Bench, type Round } from "../contest.ts";
 import { restore } from "../database.ts";
-import { number, spread, table } from "../figures.ts";
+import { number, spreads, table } from "../figures.ts";
 import type { Load, Outcome } from "../load/load.ts";
 import { OBJECTIVE } from "../objective.ts";
 import { create, quoteJson } from "../operations.ts";
 import { startWorker } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
+import { OURS } from "../sides.ts";
 
 /** So many that none has to wait for an answer before it sends what is due. */
 const CLIENTS = 128;
@@ -16,7 +17,7 @@ const MADE_SHARE = 0.99;
 export async function objective(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const second = await startWorker<Load, Outcome>(owned, "load/load-process.ts");
-  const product = await startSide(owned, bench, ours("ours"));
+  const product = await startSide(owned, bench, OURS);
   // What bookings write is taken back when both loads have ended.
   const booking = { name: create.name, call: create.call };
   const measure = async () => {
@@ -28,8 +29,7 @@ export async function objective(bench: Bench): Promise<string> {
     await restore(product.database, create.from!);
     return rounds;
   };
-  await measure();
-  const [rounds] = await interleave([product], measure);
+  const [rounds] = await measureAll([product], measure);
   const rows = (["quote", "create"] as const).map((name, i) =>
     rowOf(
       name,
@@ -58,14 +58,9 @@ function rowOf(name: keyof typeof OBJECTIVE, rounds: readonly Round[]): string[]
   const { requestsPerSecond, p99Ms } = OBJECTIVE[name];
   const due = requestsPerSecond * SETTINGS.seconds;
   const kept = rounds.filter((it) => it.issued >= due * MADE_SHARE && it.p99Ms <= p99Ms);
-  const column = (of: (round: Round) => number, decimals: number) =>
-    spread(rounds.map(of), decimals);
   return [
     `${number(requestsPerSecond, 0)} a second: ${name}`,
-    column((it) => it.requestsPerSecond, 0),
-    column((it) => it.medianMs, 2),
-    column((it) => it.p99Ms, 2),
-    column((it) => it.p999Ms, 2),
+    ...spreads(rounds, { requestsPerSecond: 0, medianMs: 2, p99Ms: 2, p999Ms: 2 }),
     `${p99Ms} ms`,
     `in ${kept.length} of ${rounds.length} rounds`,
   ];

@@ -1,26 +1,17 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  interleave,
-  measureRound,
-  ours,
-  peer,
-  startSide,
-  type Bench,
-  type Side,
-} from "../contest.ts";
+import { measureAll, measureRound, startSide, type Bench } from "../contest.ts";
 import { createDatabase } from "../database.ts";
-import { number, spread, table } from "../figures.ts";
+import { number, spreads, table } from "../figures.ts";
 import { quoteJson } from "../operations.ts";
 import { residentMiB } from "../process-cost.ts";
 import { interrupted, runCommand, startProduct, type ServerProcess } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
+import { FASTIFY, OURS, type Side } from "../sides.ts";
 
 /** How long a server that has just started is left alone, in milliseconds. */
 const SETTLE_MS = 2_000;
 const SOAK_CLIENTS = 8;
-const OURS = ours("ours");
-const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
 
 /** Time to ready, memory at rest, and memory and times under a steady load of quotes. */
 export async function startAndMemory(bench: Bench): Promise<string> {
@@ -35,7 +26,7 @@ type Start = (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>;
 
 async function measureStarts({ databases }: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
-  const database = await createDatabase(owned, databases, 1);
+  const database = await createDatabase(owned, databases, { shipments: 1, workspaces: 1 });
   // A data folder as an earlier run leaves it.
   const embedded = { DATA_DIR: join(databases.folder, "embedded") };
   await runCommand(["tariff", "publish", databases.tariffFile], embedded);
@@ -44,18 +35,10 @@ async function measureStarts({ databases }: Bench): Promise<string> {
     "ours, on a PostgreSQL that runs": (it) => OURS.start(it, database),
     [FASTIFY.name]: (it) => FASTIFY.start(it, database),
   };
-  for (const start of Object.values(starts)) await measureStart(start);
-  const rounds = await interleave(Object.values(starts), measureStart);
+  const rounds = await measureAll(Object.values(starts), measureStart);
   const rows = Object.keys(starts).map((name, i) => [
     name,
-    spread(
-      rounds[i]!.map((it) => it.readyMs),
-      0,
-    ),
-    spread(
-      rounds[i]!.map((it) => it.restMiB),
-      0,
-    ),
+    ...spreads(rounds[i]!, { readyMs: 0, restMiB: 0 }),
   ]);
   return table(["", "ready after, ms", "memory at rest, MiB"], rows);
 }

@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { interleave, measureRound, ours, startSide, type Bench } from "../contest.ts";
+import { measureAll, measureRound, startSide, type Bench } from "../contest.ts";
 import { query, restore } from "../database.ts";
-import { quantile, spread, table } from "../figures.ts";
+import { quantile, spreads, table } from "../figures.ts";
 import { create } from "../operations.ts";
 import { interrupted } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
+import { ours } from "../sides.ts";
 
 const RATE = { clients: 8, requestsPerSecond: 100 };
 const BACKLOG = 250 * SETTINGS.seconds;
@@ -26,7 +27,10 @@ export async function webhooks(bench: Bench): Promise<string> {
   const { database, processes } = product;
   const added = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}/v1/webhooks`, {
     method: "POST",
-    headers: { authorization: `Bearer ${database.apiKey}`, "content-type": "application/json" },
+    headers: {
+      authorization: `Bearer ${database.accounts[0]!.apiKey}`,
+      "content-type": "application/json",
+    },
     body: JSON.stringify({ url }),
   });
   assert.equal(added.status, 201);
@@ -62,24 +66,11 @@ export async function webhooks(bench: Bench): Promise<string> {
     await restore(database, create.from!);
     return { perSecond, medianMs: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
   };
-  const writers = [writeBacklog, book];
-  for (const write of writers) await measure(write);
-  const rounds = await interleave(writers, measure);
+  const rounds = await measureAll([writeBacklog, book], measure);
   const names = [`a backlog of ${BACKLOG}`, `${RATE.requestsPerSecond} bookings a second`];
   const rows = names.map((name, i) => [
     name,
-    spread(
-      rounds[i]!.map((it) => it.perSecond),
-      0,
-    ),
-    spread(
-      rounds[i]!.map((it) => it.medianMs),
-      0,
-    ),
-    spread(
-      rounds[i]!.map((it) => it.p99Ms),
-      0,
-    ),
+    ...spreads(rounds[i]!, { perSecond: 0, medianMs: 0, p99Ms: 0 }),
   ]);
   return table(["", "deliveries/s", "median lag, ms", "p99, ms"], rows);
 }

@@ -3,7 +3,13 @@
  * of it. It lives as long as the bench, so that its code is warm in every round.
  */
 import { quantile } from "../figures.ts";
-import { CUSTOMER, customerDigits, SHIPMENT, shipmentDigits } from "../numbering.ts";
+import {
+  CUSTOMER,
+  customerDigits,
+  SHIPMENT,
+  shipmentDigits,
+  workspaceIndex,
+} from "../numbering.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import type { Connection, Load, Outcome, Send } from "./load.ts";
@@ -90,11 +96,16 @@ function run(load: Load, idle: Send[]): Promise<Outcome> {
 
 /** Makes requests of a load, each a copy of its own with digits in the places of the tokens. */
 function filler({ request, shipments }: Load): (number: number) => Buffer {
-  const bytes = Buffer.from(request.protocol === "HTTP/1.1" ? request.bytes : request.body);
-  const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) => placesOf(it, bytes));
-  if (shipmentPlaces!.length + customerPlaces!.length === 0) return () => bytes;
+  const texts = (request.protocol === "HTTP/1.1" ? request.texts : [request.body]).map((text) =>
+    Buffer.from(text),
+  );
+  const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) =>
+    placesOf(it, texts[0]!),
+  );
   return (number) => {
-    const filled = Buffer.from(bytes);
+    const text = texts[workspaceIndex(number, shipments, texts.length)]!;
+    if (shipmentPlaces!.length + customerPlaces!.length === 0) return text;
+    const filled = Buffer.from(text);
     for (const place of shipmentPlaces!) {
       filled.write(shipmentDigits((number % shipments) + 1), place, "latin1");
     }

@@ -34,10 +34,26 @@ export const SQL = {
     values ($1, $2, 'pending', 'awaiting_payment', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
       $14, $15, $16, $17, $18, $19, $19, 1)
     returning *`,
-  /** Events about $2 of the types $3, the last of which has the number $4, with the data $5, at $6. */
-  insertEvents: `insert into event (workspace_id, subject, number, type, data, created_at)
-    select $1, $2, $4 - cardinality($3::text[]) + n, type, $5::jsonb, $6
-    from unnest($3::text[]) with ordinality as t (type, n)`,
+  /**
+   * Events about $2 of the types $3, the last of which has the number $4, with the data $5, at $6; at the
+   * next positions of the feed, with what is to be delivered to webhooks.
+   */
+  insertEvents: `with raised as (
+      update feed set position = position + cardinality($3::text[]), changed_at = $6
+      where workspace_id = $1
+      returning position - cardinality($3::text[]) as before
+    ), inserted as (
+      insert into event (workspace_id, position, subject, number, type, data, created_at)
+      select $1, before + n, $2, $4 - cardinality($3::text[]) + n, type, $5::jsonb, $6
+      from raised, unnest($3::text[]) with ordinality as t (type, n)
+      returning *
+    )
+    insert into webhook_delivery
+      (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
+    select workspace_id, id, subject, number, type, inserted.created_at, statement_timestamp()
+    from inserted join webhook using (workspace_id)
+    where disabled_reason is null and (types @> array['*'] or types @> array[type])
+    order by position, id`,
   getShipment: `${SELECT_SHIPMENT} and s.reference = $2`,
   /** As `getShipment`, locked until the transaction ends. */
   lockShipment: `${SELECT_SHIPMENT} and s.reference = $2 for update of s`,

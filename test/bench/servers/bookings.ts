@@ -1,7 +1,7 @@
 /**
  * What the Fastify and the gRPC peer do: the product's work with hand-written SQL, prepared
  * statements and the same domain code for coverage and price; it leaves the same rows. Their
- * environment gives DATABASE_URL, API_KEY and WORKSPACE.
+ * environment gives DATABASE_URL and ACCOUNTS.
  */
 import { randomInt } from "node:crypto";
 import pg from "pg";
@@ -15,7 +15,6 @@ export type Row = Readonly<Record<string, any>>;
 /** A request that is refused. */
 export class Refused extends Error {}
 
-const WORKSPACE = Number(process.env.WORKSPACE);
 const PAGE_SIZE = 25;
 const REFERENCE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -29,17 +28,17 @@ const pricing = createPricing(parseTariff(tariffs.rows[0]!.document).tariff!);
 
 type Run = (statement: keyof typeof SQL, ...values: unknown[]) => Promise<Row[]>;
 
-/** Runs statements of the workspace, which each connection prepares once. */
-function runOn(on: pg.Pool | pg.PoolClient): Run {
+/** Runs statements of a workspace, which each connection prepares once. */
+function runOn(on: pg.Pool | pg.PoolClient, workspace: number): Run {
   return async (name, ...values) =>
-    (await on.query<Row>({ name, text: SQL[name], values: [WORKSPACE, ...values] })).rows;
+    (await on.query<Row>({ name, text: SQL[name], values: [workspace, ...values] })).rows;
 }
 
-async function transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+async function transaction<T>(workspace: number, work: (run: Run) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query("begin");
-    const done = await work(runOn(client));
+    const done = await work(runOn(client, workspace));
     await client.query("commit");
     return done;
   } catch (error) {
@@ -70,8 +69,8 @@ export function priceOf(route: Row) {
 }
 
 /** Books a shipment. */
-export async function book(body: Row): Promise<Row> {
-  return transaction(async (run) => {
+export async function book(workspace: number, body: Row): Promise<Row> {
+  return transaction(workspace, async (run) => {
     const [inForce] = await run("inForce");
     if (inForce!.provider === null) throw new Refused("There is no payment provider.");
     const at = new Date();
@@ -102,14 +101,14 @@ function createReference(): string {
 }
 
 /** One shipment. */
-export async function get(reference: string): Promise<Row> {
-  const [row] = await runOn(pool)("getShipment", reference);
+export async function get(workspace: number, reference: string): Promise<Row> {
+  const [row] = await runOn(pool, workspace)("getShipment", reference);
   return row ?? refuse("There is no such shipment.");
 }
 
 /** The newest shipments, and what leads to those after them. */
-export async function list(): Promise<{ page: Row[]; nextPageToken: string }> {
-  const rows = await runOn(pool)("listShipments", PAGE_SIZE + 1);
+export async function list(workspace: number): Promise<{ page: Row[]; nextPageToken: string }> {
+  const rows = await runOn(pool, workspace)("listShipments", PAGE_SIZE + 1);
   const page = rows.slice(0, PAGE_SIZE);
   const last = rows.length > PAGE_SIZE ? page.at(-1) : undefined;
   const position = JSON.stringify([last?.created_at, last?.reference]);
@@ -118,16 +117,16 @@ export async function list(): Promise<{ page: Row[]; nextPageToken: string }> {
 }
 
 /** Cancels a shipment. */
-export async function cancel(reference: string): Promise<Row> {
-  return change(reference, (row, at) => ({
+export async function cancel(workspace: number, reference: string): Promise<Row> {
+  return change(workspace, reference, (row, at) => ({
     ...nextState(row, "cancelled", { pending: "voided", awaiting_pickup: "refund_pending" }),
     cancelled_at: at,
   }));
 }
 
 /** Takes a shipment one step along its way. */
-export async function advance(reference: string): Promise<Row> {
-  return change(reference, (row) =>
+export async function advance(workspace: number, reference: string): Promise<Row> {
+  return change(workspace, reference, (row) =>
     row.status === "in_transit"
       ? nextState(row, "delivered", { in_transit: "paid" })
       : nextState(row, "in_transit", { awaiting_pickup: "paid" }),
@@ -135,18 +134,18 @@ export async function advance(reference: string): Promise<Row> {
 }
 
 /** Adds to the notes of a shipment. */
-export async function update(reference: string, metadata: object): Promise<Row> {
-  return change(reference, (row) => {
+export async function update(workspace: number, reference: string, metadata: object): Promise<Row> {
+  return change(workspace, reference, (row) => {
     if (["delivered", "cancelled"].includes(row.status)) refuse(`The shipment is ${row.status}.`);
     return { types: ["shipment.updated"], metadata: { ...row.metadata, ...metadata } };
   });
 }
 
 /** Records that a shipment was paid; gives the payment, too. */
-export async function pay(reference: string, { amount, currency }: Row) {
-  const [connection] = await runOn(pool)("provider");
+export async function pay(workspace: number, reference: string, { amount, currency }: Row) {
+  const [connection] = await runOn(pool, workspace)("provider");
   const provider = connection?.provider ?? "manual";
-  const row = await change(reference, async (unpaid, at, run) => {
+  const row = await change(workspace, reference, async (unpaid, at, run) => {
     const { total_minor } = unpaid;
     const isTotal = toDollars(total_minor) === amount && unpaid.currency === currency;
     if (!isTotal) refuse("amount must be the total.");
@@ -168,10 +167,11 @@ function nextState(row: Row, status: string, payments: Readonly<Record<string, s
 }
 
 async function change(
+  workspace: number,
   reference: string,
   changesOf: (row: Row, at: Date, run: Run) => Changes | Promise<Changes>,
 ): Promise<Row> {
-  return transaction(async (run) => {
+  return transaction(workspace, async (run) => {
     const [row] = await run("lockShipment", reference);
     if (row === undefined) return refuse("There is no such shipment.");
     const at = new Date();

@@ -4,14 +4,22 @@ import fastify from "fastify";
 import { advance, book, cancel, get, list, pay, priceOf, toDollars, update } from "./bookings.ts";
 import { Refused, type Row } from "./bookings.ts";
 import * as schemas from "./fastify-schemas.ts";
-import { announce, carriesKnownKey } from "./peer.ts";
+import { announce, workspaceOf } from "./peer.ts";
 
 type Request = { Params: { shipment: string }; Body: Row };
 const ONE = "/v1/shipments/:shipment";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    workspace: number;
+  }
+}
+
 const app = fastify({ logger: false, bodyLimit: 64 * 1024 });
+app.decorateRequest("workspace", 0);
 app.addHook("onRequest", async (request, reply) => {
-  if (!carriesKnownKey(request.headers.authorization)) {
+  request.workspace = workspaceOf(request.headers.authorization) ?? 0;
+  if (request.workspace === 0) {
     return reply.code(401).send({ message: "The credential is unknown.", errors: {} });
   }
 });
@@ -23,29 +31,37 @@ app.post<Request>("/v1/shipments/quote", { schema: schemas.quote }, async ({ bod
   const price = { covered: true, message: null, failure_type: null, ...priceOf(body) };
   return withFees(price);
 });
-app.post<Request>("/v1/shipments", { schema: schemas.create }, async ({ body }, reply) =>
-  reply.code(201).send({ data: shipmentOf(await book(body)) }),
+app.post<Request>("/v1/shipments", { schema: schemas.create }, async ({ workspace, body }, reply) =>
+  reply.code(201).send({ data: shipmentOf(await book(workspace, body)) }),
 );
-app.get("/v1/shipments", { schema: schemas.page }, async () => {
-  const { page, nextPageToken } = await list();
+app.get("/v1/shipments", { schema: schemas.page }, async ({ workspace }) => {
+  const { page, nextPageToken } = await list(workspace);
   return { data: page.map(shipmentOf), next_page_token: nextPageToken };
 });
-app.get<Request>(ONE, { schema: schemas.shipment }, async ({ params }) => ({
-  data: shipmentOf(await get(params.shipment)),
+app.get<Request>(ONE, { schema: schemas.shipment }, async ({ workspace, params }) => ({
+  data: shipmentOf(await get(workspace, params.shipment)),
 }));
-app.patch<Request>(ONE, { schema: schemas.update }, async ({ params, body }) => ({
-  data: shipmentOf(await update(params.shipment, body.metadata)),
+app.patch<Request>(ONE, { schema: schemas.update }, async ({ workspace, params, body }) => ({
+  data: shipmentOf(await update(workspace, params.shipment, body.metadata)),
 }));
-app.post<Request>(`${ONE}/cancel`, { schema: schemas.shipment }, async ({ params }) => ({
-  data: shipmentOf(await cancel(params.shipment)),
+app.post<Request>(`${ONE}/cancel`, { schema: schemas.shipment }, async ({ workspace, params }) => ({
+  data: shipmentOf(await cancel(workspace, params.shipment)),
 }));
-app.post<Request>(`${ONE}/advance`, { schema: schemas.shipment }, async ({ params }) => ({
-  data: shipmentOf(await advance(params.shipment)),
-}));
-app.post<Request>(`${ONE}/payments`, { schema: schemas.pay }, async ({ params, body }) => {
-  const { row, payment } = await pay(params.shipment, body);
-  return { data: shipmentOf(row), payment };
-});
+app.post<Request>(
+  `${ONE}/advance`,
+  { schema: schemas.shipment },
+  async ({ workspace, params }) => ({
+    data: shipmentOf(await advance(workspace, params.shipment)),
+  }),
+);
+app.post<Request>(
+  `${ONE}/payments`,
+  { schema: schemas.pay },
+  async ({ workspace, params, body }) => {
+    const { row, payment } = await pay(workspace, params.shipment, body);
+    return { data: shipmentOf(row), payment };
+  },
+);
 
 /** As callers see it; what the schema does not name is left out. */
 function shipmentOf(row: Row): Row {

@@ -12,7 +12,7 @@ import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipmen
 import type { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { get, list, messageFields, priceOf, Refused, toDollars, type Row } from "./bookings.ts";
-import { announce, carriesKnownKey } from "./peer.ts";
+import { announce, workspaceOf } from "./peer.ts";
 
 const server = new Server();
 const { method } = ShipmentService;
@@ -41,12 +41,12 @@ serve(method.quoteShipment, async (request) => {
     currency: price.currency,
   };
 });
-serve(method.getShipment, async ({ shipment }) => {
+serve(method.getShipment, async ({ shipment }, workspace) => {
   if (shipment === "") throw new Refused("A field is missing.");
-  return { data: shipmentOf(await get(shipment)) };
+  return { data: shipmentOf(await get(workspace, shipment)) };
 });
-serve(method.listShipments, async () => {
-  const { page, nextPageToken } = await list();
+serve(method.listShipments, async (_request, workspace) => {
+  const { page, nextPageToken } = await list(workspace);
   return { data: page.map(shipmentOf), nextPageToken };
 });
 
@@ -69,14 +69,15 @@ function shipmentOf(row: Row): MessageInitShape<typeof ShipmentSchema> {
 
 function serve<I extends DescMessage, O extends DescMessage>(
   { parent, name, input, output }: DescMethodUnary<I, O>,
-  answer: (request: MessageShape<I>) => Promise<MessageInitShape<O>>,
+  answer: (request: MessageShape<I>, workspace: number) => Promise<MessageInitShape<O>>,
 ): void {
   const handle: handleUnaryCall<MessageShape<I>, MessageShape<O>> = async (call, callback) => {
     try {
       const [authorization] = call.metadata.get("authorization");
-      if (!carriesKnownKey(authorization as string | undefined)) {
+      const workspace = workspaceOf(authorization as string | undefined);
+      if (workspace === undefined) {
         callback({ code: status.UNAUTHENTICATED, details: "The credential is unknown." });
-      } else callback(null, create(output, await answer(call.request)));
+      } else callback(null, create(output, await answer(call.request, workspace)));
     } catch (error) {
       callback({ code: status.FAILED_PRECONDITION, details: String(error) });
     }

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Account } from "../database.ts";
 import type { Ports } from "../processes.ts";
 
 /** Says where a peer listens; it ends when the bench does. */
@@ -8,10 +9,11 @@ export function announce(ports: Partial<Ports>): void {
 }
 
 const sha256 = (text: string) => hash("sha256", text, "base64url");
-/** Peers know one key, and as the product, only its SHA-256. */
-const knownKeys = new Set([sha256(process.env.API_KEY!)]);
+const accounts = JSON.parse(process.env.ACCOUNTS!) as Account[];
+/** Peers know all keys, and as the product, only their SHA-256. */
+const workspaces = new Map(accounts.map(({ apiKey, workspace }) => [sha256(apiKey), workspace]));
 
-/** Whether an `Authorization` header carries the key. */
-export function carriesKnownKey(authorization = ""): boolean {
-  return knownKeys.has(sha256(authorization.slice("Bearer ".length)));
+/** The workspace whose key an `Authorization` header carries; undefined if it is not known. */
+export function workspaceOf(authorization = ""): number | undefined {
+  return workspaces.get(sha256(authorization.slice("Bearer ".length)));
 }

@@ -1,0 +1,95 @@
+/** What is compared: the product, and what people would use instead. */
+import type { Database } from "./database.ts";
+import { startProduct, startWorker, type Ports, type ServerProcess } from "./processes.ts";
+import { SETTINGS } from "./settings.ts";
+import { startSlowLine } from "./slow-line.ts";
+
+/** One side of a contest. */
+export interface Side {
+  readonly name: string;
+  /** Whether it is to be shown to do the same work as the first side. */
+  readonly isPeer: boolean;
+  /** How many shipments its database begins with. */
+  readonly shipments: number;
+  /** How many workspaces share them, and are called in turn. */
+  readonly workspaces: number;
+  /** The clone whose product makes its database; this one if not given. */
+  readonly repository?: string | undefined;
+  /** Starts its server, or several that share the load. */
+  readonly start: (owned: AsyncDisposableStack, database: Database) => Promise<ServerProcess[]>;
+}
+
+/** Enough for a round in which each request takes another one. */
+const SHIPMENTS = Math.min(1_000_000, 10_000 + 4_000 * SETTINGS.seconds);
+
+/** The product, in as many processes as asked for, of this version or of the one in another clone. */
+export function ours(
+  name: string,
+  {
+    shipments = SHIPMENTS,
+    replicas = 1,
+    environment = {},
+    repository,
+  }: {
+    readonly shipments?: number;
+    readonly replicas?: number;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly repository?: string;
+  } = {},
+): Side {
+  return {
+    name,
+    isPeer: false,
+    shipments,
+    workspaces: 1,
+    repository,
+    async start(owned, { url }) {
+      const processes: ServerProcess[] = [];
+      while (processes.length < replicas) {
+        processes.push(
+          await startProduct(owned, { DATABASE_URL: url, ...environment }, repository),
+        );
+      }
+      return processes;
+    },
+  };
+}
+
+/** One of `servers/`. */
+export function peer(name: string, script: string): Side {
+  return {
+    name,
+    isPeer: true,
+    shipments: SHIPMENTS,
+    workspaces: 1,
+    async start(owned, { url, accounts }) {
+      const environment = { DATABASE_URL: url, ACCOUNTS: JSON.stringify(accounts) };
+      const { pid, hello } = await startWorker(owned, `servers/${script}`, environment);
+      return [{ pid, ports: hello as Ports }];
+    },
+  };
+}
+
+export const OURS = ours("ours");
+export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
+export const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
+
+/** The sides as given; if another version is at hand and there are peers, ours and that instead. */
+export function chooseSides(sides: readonly Side[]): readonly Side[] {
+  const { before } = SETTINGS;
+  const isWithPeers = sides.some(({ isPeer }) => isPeer);
+  if (before === undefined || !isWithPeers) return sides;
+  const { workspaces } = sides[0]!;
+  return [OURS, ours("before", { repository: before })].map((side) => ({ ...side, workspaces }));
+}
+
+/** A side whose database takes so many milliseconds longer for each round trip. */
+export function atDistance(side: Side, roundTripMs: number): Side {
+  return {
+    ...side,
+    async start(owned, database) {
+      const url = await startSlowLine(owned, database.url, roundTripMs / 2);
+      return side.start(owned, { ...database, url });
+    },
+  };
+}
