@@ -1,5 +1,6 @@
 import { coverage } from "./cases/coverage.ts";
 import { far } from "./cases/far.ts";
+import { feed } from "./cases/feed.ts";
 import { firstMinutes } from "./cases/first-minutes.ts";
 import { objective } from "./cases/objective.ts";
 import { startAndMemory } from "./cases/start-and-memory.ts";
@@ -83,6 +84,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.get, 64],
     ],
   }),
+  feed: { title: "From a booking to the feed", measure: feed },
   webhooks: { title: "Webhooks", measure: webhooks },
   objective: { title: "The service-level objective", measure: objective },
   start: { title: "Start and memory", measure: startAndMemory },

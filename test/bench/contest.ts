@@ -106,7 +106,7 @@ export async function measureRound(
   { generator }: Bench,
   contestant: Contestant,
   operation: Operation,
-  load: Pick<Load, "clients" | "requestsPerSecond"> & { readonly seconds?: number },
+  load: Pick<Load, "clients" | "requestsPerSecond" | "feed"> & { readonly seconds?: number },
 ): Promise<Round> {
   const { processes, database } = contestant;
   const protocol = isGrpc(operation.call) ? "grpc" : "http";

@@ -10,6 +10,7 @@ import {
   shipmentDigits,
   workspaceIndex,
 } from "../numbering.ts";
+import { watchFeed, type FeedLag } from "./feed-lag.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import type { Connection, Load, Outcome, Send } from "./load.ts";
@@ -25,12 +26,14 @@ const END_TICK_MS = 50;
 
 process.on("message", async (load: Load) => {
   const connections = await Promise.all(open(load));
-  process.send!(
-    await run(
-      load,
-      connections.flatMap(({ sends }) => sends),
-    ),
+  const feed = load.feed === undefined ? undefined : await watchFeed(load.feed);
+  const outcome = await run(
+    load,
+    connections.flatMap(({ sends }) => sends),
+    feed,
   );
+  const feedLagsMs = Float64Array.from((await feed?.end()) ?? []).sort();
+  process.send!({ ...outcome, feedLagsMs });
   for (const connection of connections) connection.close();
 });
 process.send!("ready");
@@ -44,7 +47,7 @@ function open({ request, ports, clients }: Load): Promise<Connection>[] {
   });
 }
 
-function run(load: Load, idle: Send[]): Promise<Outcome> {
+function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "feedLagsMs">> {
   const { seconds, requestsPerSecond = Infinity, first, clients } = load;
   const fill = filler(load);
   const latencies: number[] = [];
@@ -62,7 +65,7 @@ function run(load: Load, idle: Send[]): Promise<Outcome> {
       // The first is due at once.
       const due = ((nowMs - beganMs) / 1_000) * requestsPerSecond + 1;
       while (idle.length > 0 && issued < due && nowMs < endMs && fault === undefined) {
-        issue(idle.pop()!);
+        issue(idle.shift()!);
       }
       if (nowMs > endMs + LATE_MS) fault ??= `no answer within ${LATE_MS} ms`;
       if (fault !== undefined || (nowMs >= endMs && idle.length === clients)) {
@@ -82,9 +85,10 @@ function run(load: Load, idle: Send[]): Promise<Outcome> {
     function issue(send: Send): void {
       const request = fill(first + issued++);
       const sentMs = performance.now();
-      send(request, (failure) => {
+      send(request, (failure, answer) => {
         const answeredMs = performance.now();
         fault ??= failure;
+        if (failure === undefined) feed?.note(answer!);
         latencies.push(answeredMs - sentMs);
         if (answeredMs <= endMs) answeredInTime++;
         idle.push(send);

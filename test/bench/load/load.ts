@@ -18,6 +18,8 @@ export interface Load {
   readonly seconds: number;
   /** Of all clients together; as many as can be, if not given. */
   readonly requestsPerSecond?: number;
+  /** Where the feed of the workspace is watched meanwhile, for bookings by HTTP/1.1. */
+  readonly feed?: { readonly port: number; readonly apiKey: string };
   /** The number of the first request. */
   readonly first: number;
   /** How many shipments there are to name, after which they begin anew. */
@@ -33,6 +35,8 @@ export interface Outcome {
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
+  /** How much later than the answer to a booking its event came, sorted; empty if nobody watched. */
+  readonly feedLagsMs: Float64Array;
   /** What went wrong first; undefined when every request was answered as it should. */
   readonly fault: string | undefined;
 }
