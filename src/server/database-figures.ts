@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
-import { loadNewestEventMs } from "../features/events/feed-delay.ts";
+import { loadNewestEventMs } from "../features/events/load-feed.ts";
 import {
   loadTableRows,
   sampleBacklog,

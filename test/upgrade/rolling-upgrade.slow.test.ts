@@ -112,6 +112,11 @@ describe.runIf(hasCode(LAST_RELEASE))(title, { timeout: TIMEOUT_MS }, () => {
     for (const served of [old, next, old, next]) {
       expect(await book(served, apiKey)).toMatchObject({ status: 201 });
     }
+    const [, seen] = await Promise.all(watched);
+    expect(seen!.map(({ position }) => position)).toEqual([1n, 2n, 3n, 4n]);
+    const { body } = await old.request("/v1/events?page_size=2", { apiKey });
+    const rest = await next.request(`/v1/events?after=${body.cursor}`, { apiKey });
+    expect(rest.body.data.map((it: any) => it.position)).toEqual([3, 4]);
     const [atOld, atNext] = (await Promise.all(watched)).map((it) => it.map(({ id }) => id));
     expect(atOld).toEqual(atNext);
     const sent = () => receiver.received.map(({ headers }) => headers["webhook-id"] as string);

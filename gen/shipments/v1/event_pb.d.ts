@@ -75,6 +75,14 @@ export declare type Event = Message<"shipments.v1.Event"> & {
    * @generated from field: optional string actor = 8;
    */
   actor?: string | undefined;
+
+  /**
+   * Counts the events of the workspace, 1, 2, 3, ... without gaps, in the order in which its feed tells them: a consumer
+   * of all types that has seen one of each number has missed nothing.
+   *
+   * @generated from field: int64 position = 9;
+   */
+  position: bigint;
 };
 
 /**
@@ -139,6 +147,14 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
    * @generated from field: optional string actor = 8;
    */
   actor?: string | undefined;
+
+  /**
+   * Counts the events of the workspace, 1, 2, 3, ... without gaps, in the order in which its feed tells them: a consumer
+   * of all types that has seen one of each number has missed nothing.
+   *
+   * @generated from field: int64 position = 9;
+   */
+  position: bigint;
 };
 
 /**

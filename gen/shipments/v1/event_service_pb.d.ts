@@ -114,7 +114,8 @@ export declare const ListShipmentEventsResponseSchema: GenMessage<ListShipmentEv
  */
 export declare type ListEventsRequest = Message<"shipments.v1.ListEventsRequest"> & {
   /**
-   * A cursor that was given out before; from the beginning when not given.
+   * A cursor that was given out before, or the position of the last event that is known, such as `42`; from the
+   * beginning when not given.
    *
    * @generated from field: optional string after = 1;
    */
@@ -153,14 +154,16 @@ export declare type ListEventsResponse = Message<"shipments.v1.ListEventsRespons
   data: Event[];
 
   /**
-   * Where this page ends: send it as `after` to go on, now or later. Empty as long as nothing has happened at all.
+   * Where this page ends: send it as `after` to go on, now or later. With `types`, events of other types may lie before
+   * it. Empty as long as nothing has happened at all.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * Whether more has happened already.
+   * Whether more has happened already. With `types`, a page can be empty and more follow: it ends after 1000 events of
+   * other types, too.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -177,14 +180,16 @@ export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsRe
   data: EventValid[];
 
   /**
-   * Where this page ends: send it as `after` to go on, now or later. Empty as long as nothing has happened at all.
+   * Where this page ends: send it as `after` to go on, now or later. With `types`, events of other types may lie before
+   * it. Empty as long as nothing has happened at all.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * Whether more has happened already.
+   * Whether more has happened already. With `types`, a page can be empty and more follow: it ends after 1000 events of
+   * other types, too.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -202,7 +207,8 @@ export declare const ListEventsResponseSchema: GenMessage<ListEventsResponse, {v
  */
 export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsRequest"> & {
   /**
-   * A cursor that was given out before; from the beginning when not given.
+   * A cursor that was given out before, or the position of the last event that is known, such as `42`; from the
+   * beginning when not given.
    *
    * @generated from field: optional string after = 1;
    */
@@ -244,7 +250,7 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
   data?: Event | undefined;
 
   /**
-   * Send it as `after` to go on from here.
+   * Send it as `after` to go on from here. Without `data`, it can be past events of other types than were asked for.
    *
    * @generated from field: string cursor = 2;
    */
@@ -264,7 +270,7 @@ export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEvents
   data?: EventValid | undefined;
 
   /**
-   * Send it as `after` to go on from here.
+   * Send it as `after` to go on from here. Without `data`, it can be past events of other types than were asked for.
    *
    * @generated from field: string cursor = 2;
    */

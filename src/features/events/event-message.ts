@@ -48,17 +48,18 @@ const LENIENT = { ignoreUnknownFields: true };
 /** What callers see of an event. */
 export type EventContent = Pick<
   Event,
-  "subject" | "number" | "type" | "data" | "actor" | "createdAt"
+  "position" | "subject" | "number" | "type" | "data" | "actor" | "createdAt"
 >;
 
 /** An event as callers see it. */
 export function eventMessage(event: EventContent): EventMessage {
-  const { subject, number, type, data, actor, createdAt } = event;
+  const { position, subject, number, type, data, actor, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),
     type,
     timestamp: timestampFromDate(createdAt),
     number,
+    position: BigInt(position),
     ...(actor ? { actor } : {}),
     ...(type.startsWith("shipment.")
       ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }
@@ -70,6 +71,6 @@ export function eventMessage(event: EventContent): EventMessage {
 const WITHOUT_DATA = 2 * 1024;
 
 /** The most bytes that an event takes in an answer, in whatever form. */
-export function eventBytes({ data }: Event): number {
+export function eventBytes({ data }: Pick<Event, "data">): number {
   return WITHOUT_DATA + jsonBytes(data);
 }

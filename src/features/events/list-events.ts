@@ -8,12 +8,13 @@ import type { DatabaseDeps } from "../../db/orm.ts";
 import { countThatFit, DEFAULT_PAGE_SIZE } from "../../pipeline/page.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { eventBytes, eventMessage } from "./event-message.ts";
-import { parseCursor, loadFeed, writeCursor } from "./load-feed.ts";
+import { resolveCursor, writeCursor } from "./cursor.ts";
+import { loadFeed } from "./load-feed.ts";
 
 /**
  * Lists the events of the workspace after a cursor, oldest first. There is always a cursor to go on
  * from, unlike a page token: new events follow the last. A page ends before it would be too large to
- * send.
+ * send, and one of some types after a bounded number of events, of which there may be none of these.
  *
  * @throws Refusal FIELD_INVALID for a cursor that is not one of this workspace's
  */
@@ -23,13 +24,14 @@ export async function listEvents(
   { em }: DatabaseDeps,
 ): Promise<ListEventsResponse> {
   const { types, pageSize = DEFAULT_PAGE_SIZE } = request;
-  const after = parseCursor(workspaceId, request.after);
-  const found = await loadFeed(em.fork(), workspaceId, { after, types, limit: pageSize + 1 });
-  const events = found.slice(0, countThatFit(found.slice(0, pageSize), eventBytes));
-  const last = events.at(-1);
+  const after = await resolveCursor(em, workspaceId, request.after);
+  const found = await loadFeed(em, workspaceId, { after, types, limit: pageSize + 1 });
+  const events = found.events.slice(0, countThatFit(found.events.slice(0, pageSize), eventBytes));
+  const isCut = events.length < found.events.length;
+  const end = isCut ? events.at(-1)!.position : found.end;
   return create(ListEventsResponseSchema, {
     data: events.map(eventMessage),
-    cursor: last === undefined ? (request.after ?? "") : writeCursor(workspaceId, last),
-    hasMore: found.length > events.length,
+    cursor: end === after ? (request.after ?? "") : writeCursor(workspaceId, end),
+    hasMore: isCut || found.mayHaveMore,
   });
 }

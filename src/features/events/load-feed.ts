@@ -1,113 +1,129 @@
-import { sql, type FilterQuery } from "@mikro-orm/postgresql";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { readPageToken, writePageToken } from "../../pipeline/page.ts";
-import { refuse } from "../../domain/refusal.ts";
-import { Event } from "./event.entity.ts";
-import { isEventNumber, isSubject } from "./event-message.ts";
+import type { EventContent } from "./event-message.ts";
 
-/** A position in a workspace's feed: the sort key of the event before it. */
-export type FeedPosition = Pick<Event, "transaction" | "subject" | "number">;
+/** How many events one look at a feed passes over at most, in search of those of some types. */
+const MAX_LOOKED_AT = 1_000;
+
+/** What one look at a feed found. */
+export interface FeedPart {
+  /** Oldest first. */
+  readonly events: readonly EventContent[];
+  /** The position of the last event looked at, from which to go on; that of before when there is none. */
+  readonly end: number;
+  /** Whether more may follow already. */
+  readonly mayHaveMore: boolean;
+}
+
+const COLUMNS = `
+  position::float8 as position, subject, number, type, data::text as data, actor,
+  date_part('epoch', created_at) * 1000 as "createdMs"`;
+
+const OF_ALL_TYPES = `
+  select ${COLUMNS} from event
+  where workspace_id = $1 and position > $2 order by event.position limit $3`;
+
+/** One row at least, which says how far it looked: without an event when there is none of the types. */
+const OF_SOME_TYPES = `
+  with looked_at as (
+    select * from event where workspace_id = $1 and position > $2 order by position limit $5
+  ), found as (
+    select * from looked_at where type = any (array(select json_array_elements_text($4)))
+    order by position limit $3
+  )
+  select ${COLUMNS}, "lookedAt", "end"
+  from (select count(*)::int as "lookedAt", max(position)::float8 as "end" from looked_at) as bounds
+    left join found on true
+  order by found.position`;
+
+interface Row extends Omit<EventContent, "data" | "createdAt"> {
+  readonly data: string;
+  readonly createdMs: number;
+}
+
+/** Of a look for some types. */
+interface FilteredRow extends Omit<Row, "position"> {
+  readonly position: number | null;
+  readonly lookedAt: number;
+  readonly end: number | null;
+}
 
 /**
- * The oldest transaction in flight. It may still commit events that sort before those of later
- * transactions, so the feed ends before it.
- */
-const OLDEST_IN_FLIGHT = sql`((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint`;
-
-/**
- * Loads the workspace's events after a position, oldest first, as far as their order is final: no
- * event can later appear before one that was loaded.
+ * Loads the workspace's events after a position, oldest first: as positions are committed in their order,
+ * no event can later appear before one that was loaded.
  *
- * @param options.after undefined for the beginning
- * @param options.types all types when empty
+ * @param options.after 0 for the beginning
+ * @param options.types all types when empty; else it looks at a bounded number of events
+ * @param options.limit how many events to load at most
  */
-export function loadFeed(
+export async function loadFeed(
   em: EntityManager,
   workspace: number,
   options: {
-    readonly after: FeedPosition | undefined;
+    readonly after: number;
     readonly types: readonly string[];
     readonly limit: number;
   },
-): Promise<Event[]> {
+): Promise<FeedPart> {
   const { after, types, limit } = options;
-  const conditions: FilterQuery<Event>[] = [
-    { workspace },
-    { transaction: { $lt: OLDEST_IN_FLIGHT } },
-  ];
-  if (types.length > 0) conditions.push({ type: { $in: types as Event["type"][] } });
-  if (after !== undefined) conditions.push(...afterPosition(after));
-  return em.find(
-    Event,
-    { $and: conditions },
-    { orderBy: { transaction: "asc", subject: "asc", number: "asc" }, limit },
-  );
+  if (types.length > 0) return loadSomeTypes(em, workspace, options);
+  const rows = await runStatement<Row>(em, OF_ALL_TYPES, [workspace, after, limit]);
+  const end = rows.at(-1)?.position ?? after;
+  return { events: rows.map(toEvent), end, mayHaveMore: rows.length === limit };
 }
 
-const FEED_ENDS = `
-  select asked.workspace::float8 as workspace, newest.transaction::float8 as transaction,
-    newest.subject, newest.number
-  from json_to_recordset($1) as asked (workspace bigint)
-  cross join lateral (
-    select transaction, subject, number from event
-    where workspace_id = asked.workspace
-      and transaction < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-    order by transaction desc, subject desc, number desc limit 1
-  ) as newest`;
+async function loadSomeTypes(
+  em: EntityManager,
+  workspace: number,
+  { after, types, limit }: Parameters<typeof loadFeed>[2],
+): Promise<FeedPart> {
+  const values = [workspace, after, limit, JSON.stringify(types), MAX_LOOKED_AT];
+  const rows = await runStatement<FilteredRow>(em, OF_SOME_TYPES, values);
+  const { lookedAt, end } = rows[0]!;
+  const found = rows.filter((row): row is FilteredRow & Row => row.position !== null);
+  const isFull = found.length === limit;
+  return {
+    events: found.map(toEvent),
+    end: isFull ? found.at(-1)!.position : (end ?? after),
+    mayHaveMore: isFull || lookedAt === MAX_LOOKED_AT,
+  };
+}
 
-/**
- * Where feeds end, as far as their order is final, as cursors by workspace; those that are empty are
- * left out.
- */
+function toEvent({ position, subject, number, type, data, actor, createdMs }: Row): EventContent {
+  const createdAt = new Date(Math.round(createdMs));
+  return {
+    position,
+    subject,
+    number,
+    type,
+    data: JSON.parse(data) as JsonObject,
+    actor,
+    createdAt,
+  };
+}
+
+const POSITIONS = `
+  select workspace_id::float8 as workspace, position::float8 as position from feed
+  where workspace_id = any ($1::bigint[])`;
+
+/** How far feeds have come, by workspace. */
 export async function loadFeedEnds(
   em: EntityManager,
   workspaces: readonly number[],
-): Promise<ReadonlyMap<number, string>> {
-  const asked = JSON.stringify(workspaces.map((workspace) => ({ workspace })));
-  const rows = await runStatement<FeedPosition & { workspace: number }>(em, FEED_ENDS, [asked]);
-  return new Map(rows.map((row) => [row.workspace, writeCursor(row.workspace, row)]));
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await runStatement<{ workspace: number; position: number }>(em, POSITIONS, [
+    workspaces,
+  ]);
+  return new Map(rows.map(({ workspace, position }) => [workspace, position]));
 }
 
-function afterPosition({ transaction, subject, number }: FeedPosition): FilterQuery<Event>[] {
-  // The first condition bounds the index scan; the second orders the events of one transaction.
-  return [
-    { transaction: { $gte: transaction } },
-    {
-      $or: [
-        { transaction: { $gt: transaction } },
-        { subject: { $gt: subject } },
-        { subject, number: { $gt: number } },
-      ],
-    },
-  ];
-}
+const NEWEST = `
+  select (date_part('epoch', max(changed_at)) * 1000)::float8 as "changedMs"
+  from feed where position > 0`;
 
-/** The public cursor for a position in a workspace's feed. */
-export function writeCursor(workspace: number, position: FeedPosition): string {
-  const { transaction, subject, number } = position;
-  return writePageToken([transaction, subject, number], { feed: workspace });
-}
-
-/**
- * The position in a cursor; undefined, for the beginning, when there is no cursor.
- *
- * @throws Refusal FIELD_INVALID when it is not a cursor of this workspace's feed
- */
-export function parseCursor(
-  workspace: number,
-  cursor: string | undefined,
-): FeedPosition | undefined {
-  if (cursor === undefined) return undefined;
-  const [transaction, subject, number] = readPageToken(cursor, { feed: workspace }) ?? [];
-  if (isTransaction(transaction) && isSubject(subject) && isEventNumber(number)) {
-    return { transaction, subject, number };
-  }
-  throw refuse("FIELD_INVALID", "after is not a cursor of this workspace's events.", {
-    subject: "after",
-  });
-}
-
-function isTransaction(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
+/** When the newest event was written, in milliseconds since the epoch; null for none. */
+export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
+  const [row] = await runStatement<{ changedMs: number | null }>(em, NEWEST);
+  return row!.changedMs;
 }

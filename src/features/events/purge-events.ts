@@ -2,21 +2,21 @@ import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 
 /**
- * Workspaces whose oldest event is too old. For each, the index of the feed gives that event, so
+ * Workspaces whose oldest event is too old. For each, the index of positions gives that event, so
  * that nothing needs an index of its own.
  */
 const WORKSPACES_WITH_OLD_EVENTS = `
   select workspace.id::float8 as id
   from workspace cross join lateral (
     select created_at from event where workspace_id = workspace.id
-    order by transaction, subject, number limit 1
+    order by position limit 1
   ) as oldest
   where oldest.created_at < now() - make_interval(days => $1::int)`;
 
 const PURGE = `
   with oldest as (
     select subject, number, created_at from event where workspace_id = $1
-    order by transaction, subject, number limit $3
+    order by position limit $3
   )
   delete from event using oldest
   where event.workspace_id = $1 and event.subject = oldest.subject

@@ -6,9 +6,10 @@ import {
 } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { Call } from "../../pipeline/call.ts";
+import { resolveCursor, writeCursor } from "./cursor.ts";
 import { eventMessage } from "./event-message.ts";
 import type { FeedWatch } from "./feed-watch.ts";
-import { parseCursor, loadFeed, loadFeedEnds, writeCursor } from "./load-feed.ts";
+import { loadFeed, loadFeedEnds } from "./load-feed.ts";
 
 export interface WatchDeps {
   readonly em: EntityManager;
@@ -26,7 +27,8 @@ const HEARTBEAT_MS = 10_000;
 /**
  * Streams the workspace's events after a cursor, or from the first or the present, then new ones as they happen,
  * until `signal` aborts. A message without an event is a heartbeat: the first comes at once when there
- * are no events yet, since headers are sent with the first message.
+ * are no events yet, since headers are sent with the first message. Its cursor is past the events that
+ * are not of the types asked for.
  *
  * @throws Refusal FIELD_INVALID for a cursor that is not one of this workspace's
  */
@@ -37,33 +39,42 @@ export async function* watchEvents(
   signal: AbortSignal,
 ): AsyncIterable<WatchEventsResponse> {
   const { types } = request;
-  const ends = request.fromNow === true ? await loadFeedEnds(em, [workspaceId]) : undefined;
-  let after = parseCursor(workspaceId, request.after ?? ends?.get(workspaceId));
-  let cursor = after === undefined ? "" : writeCursor(workspaceId, after);
+  let after = await startOf(request, workspaceId, em);
   let lastSentMs = -Infinity;
-  let mayHaveGrown = true;
+  let mayHaveMore = true;
+  const cursor = () => (after === 0 ? "" : writeCursor(workspaceId, after));
   const subscription = feeds.subscribe(workspaceId);
   try {
     while (!signal.aborted) {
-      const found = mayHaveGrown
-        ? await loadFeed(em.fork(), workspaceId, { after, types, limit: BATCH })
-        : [];
-      for (const event of found) {
+      const found = mayHaveMore
+        ? await loadFeed(em, workspaceId, { after, types, limit: BATCH })
+        : undefined;
+      for (const event of found?.events ?? []) {
         if (signal.aborted) return;
-        after = event;
-        cursor = writeCursor(workspaceId, event);
-        yield create(WatchEventsResponseSchema, { data: eventMessage(event), cursor });
+        after = event.position;
+        yield create(WatchEventsResponseSchema, { data: eventMessage(event), cursor: cursor() });
         lastSentMs = performance.now();
       }
-      if (found.length === BATCH) continue;
+      after = found?.end ?? after;
       if (performance.now() - lastSentMs >= HEARTBEAT_MS) {
-        yield create(WatchEventsResponseSchema, { cursor });
+        yield create(WatchEventsResponseSchema, { cursor: cursor() });
         lastSentMs = performance.now();
       }
+      if (found?.mayHaveMore) continue;
       const leftMs = Math.max(0, lastSentMs + HEARTBEAT_MS - performance.now());
-      mayHaveGrown = await subscription.wait(leftMs, signal);
+      mayHaveMore = await subscription.wait(after, leftMs, signal);
     }
   } finally {
     subscription.close();
   }
+}
+
+/** The position after which a stream begins. */
+async function startOf(
+  { after, fromNow = false }: WatchEventsRequestValid,
+  workspace: number,
+  em: EntityManager,
+): Promise<number> {
+  if (after !== undefined || !fromNow) return resolveCursor(em, workspace, after);
+  return (await loadFeedEnds(em, [workspace])).get(workspace) ?? 0;
 }

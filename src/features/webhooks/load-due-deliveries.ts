@@ -46,7 +46,7 @@ const LOAD = `
     webhook.disabled_reason is not null as "isDisabled",
     webhook.failing_since is not null as "isFailing",
     due.id::float8, due.subject, due.number, due.attempts,
-    event.type, event.data::text, event.actor,
+    event.position::float8, event.type, event.data::text, event.actor,
     date_part('epoch', event.created_at) * 1000 as "createdMs"
   from json_to_recordset($2) as asked (place int, webhook text, held bigint[], "limit" int)
   cross join lateral (
@@ -124,8 +124,9 @@ function toDelivery({ workspace, webhook }: WebhookKey, row: Row): DueDelivery |
 }
 
 function toEvent(row: Row): EventContent | undefined {
-  const { subject, number, type, data, actor } = row;
+  const { position, subject, number, type, data, actor } = row;
   if (data === null) return undefined;
   const createdAt = new Date(Math.round(row.createdMs));
-  return { subject, number, type, data: JSON.parse(data) as JsonObject, actor, createdAt };
+  const content = JSON.parse(data) as JsonObject;
+  return { position, subject, number, type, data: content, actor, createdAt };
 }

@@ -220,6 +220,7 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
     data: null,
     webhook: now.body.data,
     actor: null,
+    position: 2,
   });
   const [delivery] = await deliveriesOf(service, apiKey, gone.id);
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });

@@ -1,0 +1,241 @@
+import type pg from "pg";
+import { expect, inject, test } from "vitest";
+import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { writePageToken } from "../../../src/pipeline/page.ts";
+import { book, bookAnd, BOOKING } from "../../support/bookings.ts";
+import { connectTo, createDatabase } from "../../support/database.ts";
+import { announcePlans, plansIn, rowsAt } from "../../support/plans.ts";
+import { sharedService, startReplica, type TestService } from "../../support/service.ts";
+import { startStatementLog } from "../../support/statement-log.ts";
+import { take } from "../../support/take.ts";
+
+const service = await sharedService();
+
+/** How many events a look for some types passes over at most. */
+const LOOKED_AT = 1_000;
+
+async function readFeed(apiKey: string, query = "", at: TestService = service): Promise<any> {
+  const { status, body } = await at.request(`/v1/events?page_size=100&${query}`, { apiKey });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+const positionsOf = (events: readonly any[]): number[] => events.map(({ position }) => position);
+
+const range = (first: number, last: number): number[] =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+/** Writes so many updates to a feed that is empty, and nothing else. */
+async function fillFeed(sql: pg.Client, workspace: number, count: number): Promise<void> {
+  await sql.query(
+    `insert into event (workspace_id, position, subject, number, type, data, created_at)
+     select $1, i, 'SHP-0000000000ZZ', i, 'shipment.updated', '{}', now()
+     from generate_series(1, $2::int) as i`,
+    [workspace, count],
+  );
+  await sql.query("update feed set position = $2 where workspace_id = $1", [workspace, count]);
+}
+
+test("positions are 1, 2, 3, ... in each workspace, whatever the events are of, the same in the feed and in a shipment's events", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  const first = await bookAnd(service, apiKey, ["pay"]);
+  await book(service, other.apiKey);
+  const webhook = { url: "https://example.org/", types: ["shipment.delivered"] };
+  const added = await service.request("/v1/webhooks", { apiKey, body: webhook });
+  const tried = await service.request(`/v1/webhooks/${added.body.data.id}/test`, {
+    apiKey,
+    body: {},
+  });
+  expect(tried.status, tried.text).toBeLessThan(300);
+  const second = await book(service, apiKey);
+
+  const { data } = await readFeed(apiKey);
+  expect(data.map((it: any) => [it.position, it.type, it.shipment])).toEqual([
+    [1, "shipment.created", first.reference],
+    [2, "shipment.paid", first.reference],
+    [3, "shipment.awaiting_pickup", first.reference],
+    [4, "webhook.test", null],
+    [5, "shipment.created", second.reference],
+  ]);
+  expect(positionsOf((await readFeed(other.apiKey)).data)).toEqual([1]);
+  const path = `/v1/shipments/${first.reference}/events`;
+  const { body } = await service.request(path, { apiKey });
+  expect(positionsOf(body.data)).toEqual([1, 2, 3]);
+});
+
+test("two replicas that write to one workspace leave no gap, nor do calls that are refused and transactions that are rolled back, and no reader sees one", async () => {
+  const database = await createDatabase();
+  const replicas = [await startReplica(database.url), await startReplica(database.url)];
+  const { apiKey, id } = await replicas[0]!.addWorkspace();
+  const client = await connectTo(database.url);
+  let isWriting = true;
+
+  const writeAt = async (at: TestService) => {
+    for (let i = 0; i < 15; i++) {
+      const shipment = await book(at, apiKey);
+      const path = `/v1/shipments/${shipment.reference}`;
+      const dearer = { ...BOOKING, expected_total: { amount: 1, currency: "USD" } };
+      const calls = [
+        at.request("/v1/shipments", { apiKey, body: dearer }),
+        at.request(`${path}/advance`, { apiKey, body: {} }),
+        at.request(`${path}/cancel`, { apiKey, body: {} }),
+        at.request(path, { apiKey, method: "PATCH", body: { pickup_address: "Elsewhere" } }),
+      ];
+      for (const { status, text } of await Promise.all(calls)) {
+        expect(status, text).toBeLessThan(500);
+      }
+    }
+  };
+  const rollBack = async () => {
+    while (isWriting) {
+      await client.query("begin");
+      await client.query(
+        `insert into event (workspace_id, subject, number, type, data, created_at)
+         values ($1, 'SHP-000000000000', 1, 'shipment.created', '{}', now())`,
+        [id],
+      );
+      await client.query("rollback");
+    }
+  };
+  const read = async () => {
+    const seen: number[] = [];
+    for (let isLast = false; !isLast;) {
+      isLast = !isWriting;
+      const { data } = await readFeed(apiKey, `after=${seen.at(-1) ?? 0}`, replicas[0]);
+      seen.push(...positionsOf(data));
+      isLast &&= data.length === 0;
+    }
+    return seen;
+  };
+  const writing = Promise.all([...replicas, ...replicas].map(writeAt)).finally(() => {
+    isWriting = false;
+  });
+  const [seen] = await Promise.all([read(), writing, rollBack()]);
+  const { rows } = await client.query("select count(*)::int as count from event");
+  expect(rows[0].count).toBeGreaterThan(60);
+  expect(seen).toEqual(range(1, rows[0].count));
+});
+
+test("a transaction that stays open in another database of the server, or in this one, holds up no feed", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const elsewhere = await connectTo(inject("adminDatabaseUrl"));
+  const here = await connectTo(service.databaseUrl);
+  for (const open of [elsewhere, here]) await open.query("begin; select pg_current_xact_id()");
+  const watching = service.grpcClient(apiKey, EventService).watchEvents({});
+  const next = watching[Symbol.asyncIterator]();
+  await next.next();
+  const { reference } = await book(service, apiKey);
+  const { data } = await readFeed(apiKey);
+  expect(data.map((it: any) => it.shipment)).toEqual([reference]);
+  expect((await next.next()).value?.data?.shipment).toBe(reference);
+  await next.return?.(undefined);
+  for (const open of [elsewhere, here]) await open.query("rollback");
+});
+
+test("rows that were copied into the database of another server are all shown, and positions go on after them", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  await bookAnd(service, apiKey, ["pay"]);
+  const before = await readFeed(apiKey);
+  expect(before.data).toHaveLength(3);
+  const from = await connectTo(service.databaseUrl);
+  const restored = await createDatabase();
+  const to = await connectTo(restored.url);
+  // As a server counts transactions that has run for long.
+  const copy = async (table: string, where: string) => {
+    const { rows } = await from.query(`select to_jsonb(t) as row from ${table} t where ${where}`);
+    const copied = rows.map(({ row }) => ({ ...row, transaction: 1e12 }));
+    const insert = `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`;
+    await to.query(insert, [JSON.stringify(copied)]);
+  };
+  await copy("workspace", `id = ${id}`);
+  for (const table of ["payment_connection", "api_key", "feed", "event"]) {
+    await copy(table, `workspace_id = ${id}`);
+  }
+  const replica = await startReplica(restored.url);
+  expect(await readFeed(apiKey, "", replica)).toEqual(before);
+  await book(replica, apiKey);
+  const after = await readFeed(apiKey, `after=${before.cursor}`, replica);
+  expect(positionsOf(after.data)).toEqual([4]);
+});
+
+test("a page of some types ends after a bounded number of others, and its cursor is past them", async () => {
+  const database = await createDatabase();
+  const sql = await connectTo(database.url);
+  await announcePlans(sql);
+  const log = await startStatementLog(database.url);
+  const replica = await startReplica(log.url);
+  const { apiKey, id } = await replica.addWorkspace();
+  await fillFeed(sql, id, 2 * LOOKED_AT + 200);
+  await bookAnd(replica, apiKey, ["pay"]);
+
+  const begun = log.notices.length;
+  const pages = [];
+  for (let cursor = ""; pages.length < 4;) {
+    const page = await readFeed(apiKey, `types=shipment.paid&after=${cursor}`, replica);
+    pages.push([positionsOf(page.data), page.has_more]);
+    cursor = page.cursor;
+  }
+  const paid = 2 * LOOKED_AT + 202;
+  expect(pages).toEqual([
+    [[], true],
+    [[], true],
+    [[paid], false],
+    [[], false],
+  ]);
+  const plans = plansIn(log.notices.slice(begun));
+  const reads = plans.flatMap(({ nodes }) =>
+    nodes.filter((node) => node["Relation Name"] === "event").map(rowsAt),
+  );
+  expect(reads).toEqual([LOOKED_AT, LOOKED_AT, 203, 0]);
+
+  const client = replica.grpcClient(apiKey, EventService);
+  const streamed = await take(2, client.watchEvents({ types: ["shipment.paid"] }));
+  expect(streamed.map(({ data }) => data?.position)).toEqual([undefined, BigInt(paid)]);
+  const [alive] = await take(
+    1,
+    client.watchEvents({ types: ["shipment.cancelled"], after: `${paid}` }),
+  );
+  const last = await readFeed(apiKey, `after=${paid}`, replica);
+  expect(alive).toMatchObject({ cursor: last.cursor });
+  expect(positionsOf(last.data)).toEqual([paid + 1]);
+});
+
+test("after takes the position of the last event that is known, and no other text in digits", async () => {
+  const { apiKey } = await service.addWorkspace();
+  await bookAnd(service, apiKey, ["pay"]);
+  const { cursor } = await readFeed(apiKey);
+  expect(positionsOf((await readFeed(apiKey, "after=0")).data)).toEqual([1, 2, 3]);
+  expect(positionsOf((await readFeed(apiKey, "after=2")).data)).toEqual([3]);
+  expect(await readFeed(apiKey, "after=3")).toEqual({ data: [], cursor: "3", has_more: false });
+  expect((await readFeed(apiKey, "after=2")).cursor).toBe(cursor);
+  for (const after of ["01", "-1", "1.5", "1e3", "9".repeat(16), "9".repeat(17)]) {
+    const refused = await service.request(`/v1/events?after=${after}`, { apiKey });
+    expect([refused.status, Object.keys(refused.body.errors)], after).toEqual([422, ["after"]]);
+  }
+});
+
+test("a cursor of the release before positions leads to what follows it, and to the oldest that is kept once its event is purged", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const { reference } = await bookAnd(service, apiKey, ["pay", "advance"]);
+  const sql = await connectTo(service.databaseUrl);
+  // The second of two transactions that overlapped got its position first.
+  await sql.query(
+    "update event set transaction = 1000 - position where workspace_id = $1 and position in (2, 3)",
+    [id],
+  );
+  await sql.query(
+    "update event set transaction = position where workspace_id = $1 and position in (1, 4)",
+    [id],
+  );
+  const cursorOf = (transaction: number, number: number) =>
+    writePageToken([transaction, reference, number], { feed: id });
+  const after = async (cursor: string) =>
+    positionsOf((await readFeed(apiKey, `after=${cursor}`)).data);
+  expect(await after(cursorOf(1, 1))).toEqual([2, 3, 4]);
+  expect(await after(cursorOf(997, 3))).toEqual([2, 3, 4]);
+  expect(await after(cursorOf(998, 2))).toEqual([3, 4]);
+
+  await sql.query("delete from event where workspace_id = $1 and position < 3", [id]);
+  expect(await after(cursorOf(998, 2))).toEqual([3, 4]);
+});
