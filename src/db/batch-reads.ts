@@ -1,5 +1,4 @@
-import { onBehalfOfAll } from "./connection-shares.ts";
-import { createDrain, createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
+import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
 import { createSemaphore } from "./semaphore.ts";
 
 /** How many keys one statement reads at most. */
@@ -8,22 +7,25 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
 
 /**
- * Lets reads that are asked for at the same time share a statement. Keys are gathered until the end
- * of the current microtask queue, and then for as long as two statements are in flight.
+ * Lets reads in one workspace that are asked for at the same time share a statement. Keys are gathered
+ * until the end of the tick, and then for as long as two statements of their workspace are in flight.
  *
- * @param read gives a result for each key, in order
+ * @param read gives a result for each key, in order; all are of one workspace
  * @param observe called for each statement
  * @returns reads one key. Rejects when the statement that reads it fails, and with OverloadedError
  * when it is not sent within 2 seconds
  */
-export function batchReads<Key, Result>(
+export function batchReads<Key extends { readonly workspace: number }, Result>(
   read: (keys: readonly Key[]) => Promise<readonly Result[]>,
   observe: ObserveGroup,
 ): (key: Key) => Promise<Result> {
-  const queue = createGroupQueue<Key, Result>({
+  const add = createGroupQueue<Key, Result>({
     maxMembers: MAX_KEYS,
+    ownerOf: ({ workspace }) => workspace,
     serializeBy: () => undefined,
     observe,
+    all: createSemaphore(MAX_IN_FLIGHT),
+    send: readBatch,
   });
 
   async function readBatch(batch: readonly Waiting<Key, Result>[]): Promise<void> {
@@ -36,16 +38,5 @@ export function batchReads<Key, Result>(
     }
   }
 
-  const drain = createDrain(queue, createSemaphore(MAX_IN_FLIGHT), readBatch);
-  let isScheduled = false;
-  const drainOnce = () => {
-    isScheduled = false;
-    void onBehalfOfAll(drain);
-  };
-  return (key) => {
-    const found = queue.add(key, Infinity);
-    if (!isScheduled) queueMicrotask(drainOnce);
-    isScheduled = true;
-    return found;
-  };
+  return (key) => add(key, Infinity);
 }

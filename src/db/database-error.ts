@@ -115,6 +115,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
+/** Whether what a row refers to is not there, or was deleted at the same time. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return sqlStateOf(error) === "23503";
+}
+
 /** Whether a value cannot be stored as what it is meant to be, or is too large for it. */
 export function isUnstorable(error: unknown): boolean {
   return /^(22|54)/.test(sqlStateOf(error));

@@ -1,21 +1,13 @@
 import {
-  RolledBackError,
-  writeTogether,
-  type GroupWork,
-  type Outcome,
-} from "./group-transaction.ts";
-import {
-  createDrain,
   createGroupQueue,
   isLate,
   rejectLate,
-  type ObserveGroup,
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
-import { onBehalfOfAll } from "./connection-shares.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
+import { inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
 /** How many transactions are in flight at most; the other connections are for reading. */
@@ -24,12 +16,30 @@ const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
 const MAX_GROUP_TRIES = 2;
 const MAX_MEMBER_TRIES = 3;
 
+/**
+ * How long a group of several waits for a lock, in milliseconds. It is then rolled back and its
+ * members are written one by one, so that only the member that needs the lock waits for it.
+ */
+const GROUP_LOCK_TIMEOUT_MS = 100;
+const SET_LOCK_TIMEOUT = `set local lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`;
+
+/** What came of one member of a group: its result, or why it alone was refused. */
+export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
+
+/** Does the work of members, in their order, in a transaction that is committed afterwards. */
+export type GroupWork<Member, Result> = (
+  tx: Transaction,
+  members: readonly Member[],
+) => Promise<Outcome<Result>[]>;
+
 /** What a group needs to know about its members. */
 export interface GroupOptions<Member, Result> {
   /** What its members are, for whoever observes groups. */
   readonly name: string;
   /** How many members one transaction takes at most. */
   readonly maxMembers: number;
+  /** The workspace that a member writes in. */
+  readonly workspaceOf: (member: Member) => number;
   /**
    * At most one member with a key is in flight; the others wait for its end. Undefined for no key.
    * Members that lock or replace the same row must have the same key.
@@ -59,29 +69,26 @@ export type CreateGroup = <Member, Result>(
   options: GroupOptions<Member, Result>,
 ) => (member: Member) => Promise<Result>;
 
-/** Builds the group commits of one ORM, which share its connections. */
-export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups): CreateGroup {
-  const transactions = createSemaphore(MAX_TRANSACTIONS);
-  return (options) =>
-    createGroup(em, transactions, { ...options, observe: observeGroups(options.name) });
-}
-
-function createGroup<Member, Result>(
+/**
+ * Builds the group commits of one ORM, which share its connections.
+ *
+ * @param isDistributed whether workspaces are on different nodes, so that each group is of one
+ */
+export function createGroupCommit(
   em: EntityManager,
-  transactions: Semaphore,
-  options: GroupOptions<Member, Result> & { readonly observe: ObserveGroup },
-): (member: Member) => Promise<Result> {
-  const queue = createGroupQueue<Member, Result>(options);
-  const writeGroup = createGroupWriter(em, transactions, options);
-  const drain = createDrain(queue, transactions, writeGroup);
-  return async (member) => {
-    try {
-      const written = queue.add(member, options.deadlineMs(member));
-      void onBehalfOfAll(drain);
-      return await written;
-    } finally {
-      void onBehalfOfAll(drain);
-    }
+  observeGroups: ObserveGroups,
+  isDistributed: () => boolean,
+): CreateGroup {
+  const transactions = createSemaphore(MAX_TRANSACTIONS);
+  return <Member, Result>(options: GroupOptions<Member, Result>) => {
+    const add = createGroupQueue<Member, Result>({
+      ...options,
+      ownerOf: (member) => (isDistributed() ? options.workspaceOf(member) : undefined),
+      observe: observeGroups(options.name),
+      all: transactions,
+      send: createGroupWriter(em, transactions, options),
+    });
+    return (member: Member): Promise<Result> => add(member, options.deadlineMs(member));
   };
 }
 
@@ -100,7 +107,11 @@ function createGroupWriter<Member, Result>(
 ): (group: Group<Member, Result>) => Promise<void> {
   const write = (group: Group<Member, Result>) => {
     const members = group.map(({ member }) => member);
-    return traceTransaction(members.map(spanOf), () => writeTogether(em, members, work));
+    const writeAll = (tx: Transaction) => {
+      if (members.length > 1) void tx.send(SET_LOCK_TIMEOUT, []);
+      return work(tx, members);
+    };
+    return traceTransaction(members.map(spanOf), () => inPipeline(em, writeAll));
   };
 
   async function writeGroup(group: Group<Member, Result>, tries = 1): Promise<void> {
@@ -110,7 +121,7 @@ function createGroupWriter<Member, Result>(
       settle(group, await write(group));
     } catch (error) {
       if (collides(error) && tries < MAX_GROUP_TRIES) return writeGroup(group, tries + 1);
-      if (error instanceof RolledBackError && error.mayRetryMembers) group.forEach(writeLater);
+      if (error instanceof RolledBackError && error.mayRetryParts) group.forEach(writeLater);
       else for (const { reject } of group) reject(causeOf(error));
     }
   }

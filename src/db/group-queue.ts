@@ -1,3 +1,4 @@
+import { onBehalfOfAll } from "./connection-shares.ts";
 import { OverloadedError } from "./database-error.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
@@ -5,7 +6,7 @@ import { createSemaphore, type Semaphore } from "./semaphore.ts";
 const MAX_WAIT_MS = 2_000;
 /** How often members that have waited too long are rejected, in milliseconds. */
 const SWEEP_MS = 250;
-/** How many groups of a queue are in flight at a time; more were slower, since each gathers fewer members. */
+/** How many groups of an owner are in flight at a time; more were slower, since each gathers fewer members. */
 const GROUPS_IN_FLIGHT = 2;
 /** After how long a slow group no longer holds up the next one, in milliseconds. */
 const SLOW_GROUP_MS = 100;
@@ -40,35 +41,83 @@ export type ObserveGroup = (members: number, waitedMs: number) => void;
 /** Gives what is called for the groups of a name, such as "bookings". */
 export type ObserveGroups = (name: string) => ObserveGroup;
 
-/** Members that wait to be written, in the order in which they came. */
-export interface GroupQueue<Member, Result> {
-  hasMembers(): boolean;
-  /**
-   * Adds a member. Resolves with the member's result.
-   *
-   * @param deadlineMs when its caller stops waiting, on the clock of `performance.now()`
-   * @throws OverloadedError when it is not taken by then, or within 2 seconds
-   */
-  add(member: Member, deadlineMs: number): Promise<Result>;
-  /**
-   * Takes the members of the next group, which whoever takes them must settle. Leaves out those
-   * whose key is in flight.
-   */
-  takeGroup(): Waiting<Member, Result>[];
+/** How members are gathered. */
+export interface QueueOptions<Member, Result> {
+  /** How many members a group takes at most. */
+  readonly maxMembers: number;
+  /** Whose a member is; a group is of one owner. Undefined for nobody's in particular. */
+  readonly ownerOf: (member: Member) => number | undefined;
+  /** Members with the same key are never in flight at the same time. */
+  readonly serializeBy: (member: Member) => string | undefined;
+  readonly observe: ObserveGroup;
+  /** A permit of it is held for each group that is in flight, slow ones included. */
+  readonly all: Semaphore;
+  /** Sends a group and settles its members; must not reject. */
+  readonly send: (group: readonly Waiting<Member, Result>[]) => Promise<void>;
 }
 
 /**
- * Builds a queue.
+ * Builds a queue whose members are sent in groups: those that arrive in one tick, and then those that
+ * arrive while two groups of their owner are in flight.
  *
- * @param options `maxMembers` is how many a group takes; members with the same key by `serializeBy`
- * are never in flight at the same time
+ * @returns adds a member, whose caller stops waiting at `deadlineMs` on the clock of
+ * `performance.now()`. Resolves with its result; rejects with OverloadedError when it is not sent by
+ * then, or within 2 seconds
  */
-export function createGroupQueue<Member, Result>(options: {
-  readonly maxMembers: number;
-  readonly serializeBy: (member: Member) => string | undefined;
-  readonly observe: ObserveGroup;
-}): GroupQueue<Member, Result> {
-  const { maxMembers, serializeBy, observe } = options;
+export function createGroupQueue<Member, Result>(
+  options: QueueOptions<Member, Result>,
+): (member: Member, deadlineMs: number) => Promise<Result> {
+  const lanes = new Map<number | undefined, Lane<Member, Result> & { members: number }>();
+  return async (member, deadlineMs) => {
+    const owner = options.ownerOf(member);
+    const lane = lanes.getOrInsertComputed(owner, () => ({ ...createLane(options), members: 0 }));
+    lane.members++;
+    try {
+      return await lane.add(member, deadlineMs);
+    } finally {
+      if (--lane.members === 0) lanes.delete(owner);
+      else lane.drain();
+    }
+  };
+}
+
+/** The members of one owner. */
+interface Lane<Member, Result> {
+  add(member: Member, deadlineMs: number): Promise<Result>;
+  /** Sends what waits, at the end of the tick. */
+  drain(): void;
+}
+
+function createLane<Member, Result>(options: QueueOptions<Member, Result>): Lane<Member, Result> {
+  const queue = createQueue<Member, Result>(options);
+  const sendAll = createDrain(queue, options);
+  let isScheduled = false;
+  const sendOnce = () => {
+    isScheduled = false;
+    void onBehalfOfAll(sendAll);
+  };
+  function drain(): void {
+    if (!isScheduled) queueMicrotask(sendOnce);
+    isScheduled = true;
+  }
+  return {
+    drain,
+    add(member, deadlineMs) {
+      const sent = queue.add(member, deadlineMs);
+      drain();
+      return sent;
+    },
+  };
+}
+
+/** Members that wait to be sent, in the order in which they came. */
+type Queue<Member, Result> = ReturnType<typeof createQueue<Member, Result>>;
+
+function createQueue<Member, Result>({
+  maxMembers,
+  serializeBy,
+  observe,
+}: QueueOptions<Member, Result>) {
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
   let sweeping: NodeJS.Timeout | undefined;
@@ -95,7 +144,7 @@ export function createGroupQueue<Member, Result>(options: {
 
   return {
     hasMembers: () => waiting.length > 0,
-    add(member, deadlineMs) {
+    add(member: Member, deadlineMs: number): Promise<Result> {
       const sinceMs = performance.now();
       const expiresAtMs = Math.min(deadlineMs, sinceMs + MAX_WAIT_MS);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -103,7 +152,11 @@ export function createGroupQueue<Member, Result>(options: {
       sweeping ??= setTimeout(sweep, SWEEP_MS);
       return promise;
     },
-    takeGroup() {
+    /**
+     * Takes the members of the next group, which whoever takes them must settle. Leaves out those
+     * whose key is in flight.
+     */
+    takeGroup(): Waiting<Member, Result>[] {
       const group: typeof waiting = [];
       const left: typeof waiting = [];
       const nowMs = performance.now();
@@ -120,17 +173,10 @@ export function createGroupQueue<Member, Result>(options: {
   };
 }
 
-/**
- * Builds what takes groups from a queue and has them sent, one after the other, until there is none to
- * take. It may be called at any time.
- *
- * @param all a permit of it is held for each group that is in flight, slow ones included
- * @param send sends a group and settles its members; must not reject
- */
-export function createDrain<Member, Result>(
-  queue: GroupQueue<Member, Result>,
-  all: Semaphore,
-  send: (group: readonly Waiting<Member, Result>[]) => Promise<void>,
+/** Builds what sends a queue's groups, one after the other, until there is none to take. */
+function createDrain<Member, Result>(
+  queue: Queue<Member, Result>,
+  { all, send }: QueueOptions<Member, Result>,
 ): () => Promise<void> {
   const fast = createSemaphore(GROUPS_IN_FLIGHT);
   let isDraining = false;

@@ -2,19 +2,21 @@ import type { Pool } from "pg";
 import { allowSlow, SLOW_TIMEOUT_MS } from "./client.ts";
 import type { EntityManager } from "./orm.ts";
 import { toStatement } from "./parameterized-driver.ts";
+import type { Transaction } from "./transaction.ts";
 
 /**
- * Runs SQL written by hand: in the transaction of `em`, if there is one, else on any connection, and
+ * Runs SQL written by hand: in a transaction, which may be that of `em`, else on any connection, and
  * then without a fork. PostgreSQL plans each text once for a connection, so the text must not vary with
  * the values: pass lists as JSON.
  *
  * @param sql with `$1`, `$2`, ... for the values
  */
 export async function runStatement<Row>(
-  em: EntityManager,
+  em: EntityManager | Transaction,
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
+  if ("send" in em) return em.send<Row>(sql, values);
   em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
   if (em.isInTransaction()) {
     return (await em.getKysely().executeQuery<Row>(toStatement(sql, values))).rows;
@@ -22,6 +24,20 @@ export async function runStatement<Row>(
   // Not by Kysely, whose way to a connection costs a get and a list several per cent more.
   const pool = (await em.getConnection().getNativeClient()) as Pool;
   return (await pool.query<Row & object>({ text: sql, values: [...values] })).rows;
+}
+
+/** SQL with `$1`, `$2`, ... for its values. */
+export type Statement = readonly [sql: string, values: readonly unknown[]];
+
+/** Runs statements one after the other in a transaction; a pipeline sends them all, and does not wait. */
+export async function runInOrder(
+  tx: EntityManager | Transaction,
+  statements: readonly Statement[],
+): Promise<void> {
+  for (const [sql, values] of statements) {
+    if ("send" in tx) void tx.send(sql, values);
+    else await runStatement(tx, sql, values);
+  }
 }
 
 /**

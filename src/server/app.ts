@@ -206,7 +206,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     sessions: createSessionCache(em),
-    createGroup: createGroupCommit(em, observeGroups),
+    createGroup: createGroupCommit(em, observeGroups, () => false),
     observeGroups,
     secretSeal: createSecretSeal(config.secretsKeys ?? []),
     usage: createUsageCounter(),

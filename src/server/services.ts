@@ -21,7 +21,6 @@ import { updateCustomer } from "../features/customers/update-customer.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { listEvents } from "../features/events/list-events.ts";
 import { watchEvents, type WatchDeps } from "../features/events/watch-events.ts";
-import { createFindProvider } from "../features/payments/payment-provider.ts";
 import { recordPayment } from "../features/payments/record-payment.ts";
 import { recordRefund } from "../features/payments/record-refund.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
@@ -98,7 +97,6 @@ export function implementServices(given: ServiceDeps): {
     ...given,
     findShipment: createFindShipment(given.em, given.observeGroups),
     changeShipment: createChangeShipment(given.createGroup, given.events.announce),
-    findProvider: createFindProvider(given.em, given.observeGroups),
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
   const list = <S extends DescService>(

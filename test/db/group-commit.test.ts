@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "vitest";
 import { isTransientDatabaseError } from "../../src/db/database-error.ts";
 import { createGroupCommit } from "../../src/db/group-commit.ts";
 import type { ObserveGroups } from "../../src/db/group-queue.ts";
-import { createOrm, MAX_CONNECTIONS, type EntityManager } from "../../src/db/orm.ts";
+import { createOrm, MAX_CONNECTIONS } from "../../src/db/orm.ts";
+import type { Transaction } from "../../src/db/transaction.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,8 +22,10 @@ const observeGroups: ObserveGroups =
   (...taken) =>
     void groups.push([name, ...taken]);
 
-const takeSeat = async (tx: EntityManager, number: number) => {
-  await tx.execute("insert into seat values (?)", [number]);
+const createGroup = createGroupCommit(orm.em, observeGroups, () => false);
+
+const takeSeat = async (tx: Transaction, number: number) => {
+  await tx.send("insert into seat values ($1)", [number]);
   return { result: number };
 };
 
@@ -33,12 +36,10 @@ const seats = async () =>
 
 test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
-  const take = createGroupCommit(
-    orm.em,
-    observeGroups,
-  )({
+  const take = createGroup({
     name: "seats",
     maxMembers: 1,
+    workspaceOf: () => 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
     async work(tx, [number]: readonly number[]) {
@@ -71,12 +72,10 @@ test("a member that waits too long for a connection is refused, and is not writt
 });
 
 test("a member whose caller has left is not written", async () => {
-  const take = createGroupCommit(
-    orm.em,
-    observeGroups,
-  )({
+  const take = createGroup({
     name: "seats",
     maxMembers: 2,
+    workspaceOf: () => 1,
     serializeBy: () => undefined,
     deadlineMs: (number: number) => (number < 110 ? 0 : Infinity),
     work: async (tx, numbers) => {
@@ -99,12 +98,10 @@ test("a member whose caller has left is not written", async () => {
 });
 
 test("a commit that the database refuses releases its connection", async () => {
-  const take = createGroupCommit(
-    orm.em,
-    observeGroups,
-  )({
+  const take = createGroup({
     name: "seats",
     maxMembers: 1,
+    workspaceOf: () => 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
     work: async (tx, [number]: readonly number[]) => [await takeSeat(tx, number!)],
@@ -118,16 +115,14 @@ test("a commit that the database refuses releases its connection", async () => {
 
 test("each group that is taken is observed with its name, its size and its first member's wait", async () => {
   groups.length = 0;
-  const take = createGroupCommit(
-    orm.em,
-    observeGroups,
-  )({
+  const take = createGroup({
     name: "places",
     maxMembers: 3,
+    workspaceOf: () => 1,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
     work: async (tx, numbers: readonly number[]) => {
-      await tx.execute("select 1");
+      await tx.send("select 1", []);
       return numbers.map((result) => ({ result }));
     },
   });

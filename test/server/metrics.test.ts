@@ -60,7 +60,7 @@ test("metrics tell of groups, of waits for connections, and of calls that a limi
   const after = await metricsOf(service);
   const risen = (name: string, labels?: Readonly<Record<string, string>>) =>
     figure(after, name, labels)! - figure(before, name, labels)!;
-  for (const group of ["bookings", "changes", "shipment_reads", "provider_reads"]) {
+  for (const group of ["bookings", "changes", "shipment_reads"]) {
     expect(risen("shipments_group_size_count", { group }), group).toBe(1);
     expect(risen("shipments_group_size_sum", { group }), group).toBe(1);
     expect(risen("shipments_group_wait_seconds_count", { group }), group).toBe(1);

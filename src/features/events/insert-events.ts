@@ -1,18 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { columnsOf, insertSql, namesOf, type Row, rowsJson } from "../../db/columns.ts";
+import { columnsOf, insertionOf, rowsJson, type Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { runInOrder, runStatement, type Statement } from "../../db/statement.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Event } from "./event.entity.ts";
 
 /** What an event is about. */
 interface Subject {
-  readonly workspace: number;
   eventCount: number;
 }
 
-/** An event that is not written yet. */
-export type NewEvent = Row<Event, "position" | "transaction">;
+/** An event of a workspace that is not written yet. */
+export type NewEvent = Row<Event, "workspace" | "position" | "transaction">;
 
 /**
  * The next event of a subject, which it counts. The subject's row must be locked or new, so that event
@@ -28,7 +27,6 @@ export function nextEvent(
 ): NewEvent {
   subject.eventCount += 1;
   return {
-    workspace: subject.workspace,
     subject: name,
     number: subject.eventCount,
     type: event.type,
@@ -38,55 +36,77 @@ export function nextEvent(
   };
 }
 
-const COLUMNS = columnsOf(Event, "workspace", "position", "transaction");
-const NAMES = namesOf(COLUMNS);
-
-/** The events of one workspace for `insertEventsSql`, in the order of their positions. */
-export function eventsJson(events: readonly NewEvent[]): string {
-  return rowsJson(COLUMNS, events);
+/** An enabled webhook, and what it is sent. */
+export interface Subscriber {
+  readonly id: string;
+  readonly types: readonly string[];
 }
 
+/** SQL for the subscribers of the workspace `$1` as JSON, null when there is none. */
+export const SUBSCRIBERS = `(
+  select json_agg(json_build_object('id', id, 'types', types) order by id)
+  from webhook where workspace_id = $1 and disabled_reason is null)`;
+
+const COLUMNS = columnsOf(Event, "workspace", "transaction");
+
 /**
- * The end of a `with`: gives events of one workspace the next positions in its feed, and inserts them and
- * a delivery of each for every webhook that subscribes to its type. Its subjects are locked by an
- * earlier statement, or new, so that deliveries of one subject are due in the order of its events.
- * Whoever runs it announces the workspace.
- *
- * @param workspace the parameter, such as `$1`, that holds the workspace
- * @param events the parameter that holds `eventsJson`, of one event at least
+ * Those who write events in a workspace wait for each other from here until the end of their
+ * transactions, so that positions have no gaps.
  */
-export function insertEventsSql(workspace: string, events: string): string {
-  return `
-    raised as (
-      insert into feed (workspace_id, position, changed_at)
-      values (${workspace}, json_array_length(${events}), statement_timestamp())
-      on conflict (workspace_id)
-        do update set position = feed.position + excluded.position, changed_at = excluded.changed_at
-      returning position - json_array_length(${events}) as before
-    ), inserted_events as (
-      insert into event (workspace_id, position, ${NAMES})
-      select ${workspace}, raised.before + written.ordinal, ${COLUMNS.map(({ name }) => `of.${name}`).join(", ")}
-      from raised,
-        json_array_elements(${events}) with ordinality as written (event, ordinal),
-        json_populate_record(null::event, written.event) as of
-      returning workspace_id, position, subject, number, type, created_at
-    )
-    insert into webhook_delivery
-      (workspace_id, webhook_id, subject, number, type, created_at, next_attempt_at)
-    select event.workspace_id, webhook.id, event.subject, event.number, event.type, event.created_at,
-      statement_timestamp()
-    from inserted_events as event
-    join webhook on webhook.workspace_id = event.workspace_id
-      and webhook.disabled_reason is null and webhook.id <> event.subject
-      and (webhook.types @> array['*'] or webhook.types @> array[event.type])
-    where event.type <> 'webhook.test'
-    order by event.position, webhook.id`;
-}
+const RAISE = `
+  insert into feed (workspace_id, position, changed_at) values ($1, $2, statement_timestamp())
+  on conflict (workspace_id)
+    do update set position = feed.position + excluded.position, changed_at = excluded.changed_at`;
 
-const INSERT = `with ${insertEventsSql("$1", "$2")}`;
+/** Positions come as 1, 2, 3 ..., and follow those that were given before. */
+const INSERT = `
+  insert into event (workspace_id, ${COLUMNS.map(({ name }) => name).join(", ")})
+  select feed.workspace_id, ${COLUMNS.map(({ name }) => (name === "position" ? "feed.position - $3 + written.position" : `written.${name}`)).join(", ")}
+  from feed cross join json_populate_recordset(null::event, $2) as written
+  where feed.workspace_id = $1`;
+
+/** Deliveries of one subject are due in the order of its events, since it is locked. */
+const insertDeliveries = insertionOf(
+  "webhook_delivery",
+  ["webhook_id", "subject", "number", "type", "created_at"].map((name) => ({
+    property: name,
+    name,
+  })),
+  { computed: { next_attempt_at: "statement_timestamp()" } },
+);
 
 /**
- * Writes events of one workspace, and their deliveries. From now on others who write events there wait
+ * The statements that insert events of a workspace, the last of their transaction, with a delivery of each
+ * for every subscriber to its type. Whoever runs them announces the workspace.
+ */
+export function eventStatements(
+  workspace: number,
+  events: readonly NewEvent[],
+  subscribers: readonly Subscriber[] | null,
+): Statement[] {
+  const count = events.length;
+  const rows = events.map((event, i) => ({ ...event, position: i + 1 }));
+  const deliveries = events.flatMap((event) => deliveriesOf(event, subscribers ?? []));
+  return [
+    [RAISE, [workspace, count]],
+    [INSERT, [workspace, rowsJson(COLUMNS, rows), count]],
+    ...(deliveries.length === 0 ? [] : [insertDeliveries(workspace, deliveries)]),
+  ];
+}
+
+/** The test of a webhook is sent to that alone, by whoever asks for it. */
+function deliveriesOf(
+  { subject, number, type, createdAt }: NewEvent,
+  subscribers: readonly Subscriber[],
+) {
+  if (type === "webhook.test") return [];
+  return subscribers
+    .filter(({ id, types }) => id !== subject && (types.includes("*") || types.includes(type)))
+    .map(({ id }) => ({ webhook_id: id, subject, number, type, created_at: createdAt }));
+}
+
+/**
+ * Writes events of a workspace, and their deliveries. From now on others who write events there wait
  * for the end of the transaction.
  */
 export async function insertEvents(
@@ -94,23 +114,7 @@ export async function insertEvents(
   workspace: number,
   events: readonly NewEvent[],
 ): Promise<void> {
-  await runStatement(tx, INSERT, [workspace, eventsJson(events)]);
-}
-
-const COLUMNS_WITH_WORKSPACE = columnsOf(Event, "position", "transaction");
-
-/** The events of several workspaces for `insertEventsOfSeveralSql`, in the order in which feeds are locked. */
-export function eventsOfSeveralJson(events: readonly NewEvent[]): string {
-  const ordered = events.toSorted((a, b) => a.workspace - b.workspace);
-  return rowsJson(COLUMNS_WITH_WORKSPACE, ordered);
-}
-
-/**
- * The statement that inserts events of several workspaces, whose positions and deliveries the trigger of
- * the table adds.
- *
- * @param events the parameter, such as `$2`, that holds `eventsOfSeveralJson`
- */
-export function insertEventsOfSeveralSql(events: string): string {
-  return insertSql("event", COLUMNS_WITH_WORKSPACE, events);
+  const sql = `select ${SUBSCRIBERS} as subscribers`;
+  const [row] = await runStatement<{ subscribers: Subscriber[] | null }>(tx, sql, [workspace]);
+  await runInOrder(tx, eventStatements(workspace, events, row!.subscribers));
 }

@@ -7,15 +7,16 @@ import {
   toBinary,
   toJson,
 } from "@bufbuild/protobuf";
-import type { Outcome } from "../../db/group-transaction.ts";
+import type { Outcome } from "../../db/group-commit.ts";
+import { loadByOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { canonicalText } from "../../domain/canonical-text.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { Audience, RepeatableCall } from "../../pipeline/call.ts";
-import { OperatorStoredResponse } from "./operator-stored-response.entity.ts";
 import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
-import { StoredResponse } from "./stored-response.entity.ts";
+import type { StoredResponse } from "./stored-response.entity.ts";
 
 /** How long responses are stored, as a PostgreSQL interval. */
 export const RETENTION = "24 hours";
@@ -42,19 +43,22 @@ type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
  * (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED); nothing for the calls that are to run
  */
 export async function replayStoredResponses<C extends MethodCall>(
-  tx: EntityManager,
+  tx: EntityManager | Transaction,
   calls: readonly C[],
 ): Promise<Outcomes<C>> {
   const outcomes: Outcomes<C> = new Map();
   const keyed = calls.filter(({ call }) => call.idempotencyKey !== undefined);
   if (keyed.length === 0) return outcomes;
   const { audience } = keyed[0]!.call.caller;
-  const owners = keyed.map(({ call }) => ownerOf(call));
-  const keys = keyed.map(({ call }) => call.idempotencyKey!);
-  const locked = await lockKeys(tx, audience, owners, keys);
-  const stored = await readStoredResponses(tx, audience, owners, keys);
+  const locking = lockKeys(tx, audience, keyed);
+  // A pipeline keeps the order of what is sent at once.
+  if (!("send" in tx)) await locking;
+  const reading = loadByOwner(keyed, ownerOfKey, (owner, owned) =>
+    readStoredResponses(tx, audience, owner, owned),
+  );
+  const [locked, stored] = await Promise.all([locking, reading]);
   keyed.forEach((methodCall, i) => {
-    const response = stored.get(i);
+    const response = stored[i];
     if (!locked[i]) outcomes.set(methodCall, { refused: keyInUseError() });
     else if (response !== undefined) outcomes.set(methodCall, replay(methodCall, response));
   });
@@ -62,22 +66,27 @@ export async function replayStoredResponses<C extends MethodCall>(
 }
 
 /** Stores the response to a call, if it has a key, in the transaction of the call's effect. */
-export function storeResponse<C extends MethodCall>(
-  tx: EntityManager,
-  { method, request, call }: C,
+export async function storeResponse<C extends MethodCall>(
+  tx: EntityManager | Transaction,
+  methodCall: C,
   response: ResponseTo<C>,
-): void {
+): Promise<void> {
+  const { method, request, call } = methodCall;
   if (call.idempotencyKey === undefined) return;
-  const row = {
-    key: call.idempotencyKey,
-    method: methodName(method),
-    requestDigest: requestDigest(method, request),
-    response: bytesToStore({ method, request, call }, response),
-    createdAt: new Date(),
-  };
-  const owner = ownerOf(call);
-  if (call.caller.audience === "workspace") tx.create(StoredResponse, { ...row, workspace: owner });
-  else tx.create(OperatorStoredResponse, { ...row, operator: owner });
+  const { table, owner } = STORES[call.caller.audience];
+  await runStatement(
+    tx,
+    `insert into ${table} (${owner}, key, method, request_digest, response, created_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [
+      ownerOf(call),
+      call.idempotencyKey,
+      methodName(method),
+      requestDigest(method, request),
+      bytesToStore(methodCall, response),
+      new Date().toISOString(),
+    ],
+  );
 }
 
 /** A response in its binary form, sealed if it holds a secret: of secrets only hashes are stored. */
@@ -125,12 +134,14 @@ export function keyInUseError(): Refusal {
   return refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 });
 }
 
+const ownerOfKey = ({ call }: MethodCall) => ownerOf(call);
+const keyOf = ({ call }: MethodCall) => call.idempotencyKey!;
+
 /** Tries to lock each key, without waiting for a transaction that holds it. */
 async function lockKeys(
-  tx: EntityManager,
+  tx: EntityManager | Transaction,
   audience: StoringAudience,
-  owners: readonly number[],
-  keys: readonly string[],
+  keyed: readonly MethodCall[],
 ): Promise<boolean[]> {
   const rows = await runStatement<{ locked: boolean }>(
     tx,
@@ -138,7 +149,7 @@ async function lockKeys(
        as locked
      from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, place)
      order by place`,
-    [owners, keys],
+    [keyed.map(ownerOfKey), keyed.map(keyOf)],
   );
   return rows.map(({ locked }) => locked);
 }
@@ -146,33 +157,32 @@ async function lockKeys(
 type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
- * The responses stored under keys, by the index of the key; those that have expired are deleted. A
- * statement of its own, after the keys are locked, because its snapshot has to include what the
- * previous holder of a key has committed.
+ * The responses stored under keys of an owner, in their order; those that have expired are deleted,
+ * before another is stored. A statement of its own, after the keys are locked, because its snapshot has
+ * to include what the previous holder of a key has committed.
  */
 async function readStoredResponses(
-  tx: EntityManager,
+  tx: EntityManager | Transaction,
   audience: StoringAudience,
-  owners: readonly number[],
-  keys: readonly string[],
-): Promise<Map<number, StoredRow>> {
+  ownerId: number,
+  keyed: readonly MethodCall[],
+): Promise<(StoredRow | undefined)[]> {
   const { table, owner } = STORES[audience];
-  const rows = await runStatement<StoredRow & { place: number }>(
+  const keys = keyed.map(keyOf);
+  const rows = await runStatement<StoredRow & { key: string; expired: boolean }>(
     tx,
-    `with stored as (
-       select place, ${table}.*, created_at < now() - $3::interval as expired
-       from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, place)
-       join ${table} on ${table}.${owner} = wanted.owner and ${table}.key = wanted.key
-     ), deleted as (
-       delete from ${table} using stored
-       where stored.expired and ${table}.${owner} = stored.${owner}
-         and ${table}.key = stored.key
-     )
-     select place::int, method, request_digest as "requestDigest", response from stored
-     where not expired`,
-    [owners, keys, RETENTION],
+    `select key, method, request_digest as "requestDigest", response,
+       created_at < now() - $3::interval as expired
+     from ${table} where ${owner} = $1 and key = any ($2)`,
+    [ownerId, keys, RETENTION],
   );
-  return new Map(rows.map(({ place, ...row }) => [place - 1, row]));
+  const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
+  if (expired.length > 0) {
+    const sql = `delete from ${table} where ${owner} = $1 and key = any ($2)`;
+    await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key)]);
+  }
+  const stored = new Map(valid.map((row) => [row.key, row]));
+  return keys.map((key) => stored.get(key));
 }
 
 function replay<C extends MethodCall>(methodCall: C, stored: StoredRow): Outcome<ResponseTo<C>> {

@@ -4,8 +4,9 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import type { Outcome } from "../../db/group-transaction.ts";
+import type { Outcome } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { traceTransaction } from "../../db/trace-transaction.ts";
 import { recordingChanges } from "../audit/record-change.ts";
 import type { RepeatableCall } from "../../pipeline/call.ts";
@@ -18,10 +19,10 @@ import {
 } from "./stored-responses.ts";
 
 /**
- * Runs the work of a call in one transaction, with the changes that it records. If the call has an idempotency key, its response is
- * stored in the same transaction, so that the call can be repeated after any failure: within 24
- * hours a repetition gets the stored response, and the work does not run again. Nothing is stored
- * for a call that is refused.
+ * Runs the work of a call in one transaction, with the changes that it records. If the call has an
+ * idempotency key, its response is stored in the same transaction, so that the call can be repeated
+ * after any failure: within 24 hours a repetition gets the stored response, and the work does not run
+ * again. Nothing is stored for a call that is refused.
  *
  * @param work flushes what the response depends on, and returns the response, or its fields
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight,
@@ -34,40 +35,64 @@ export function withIdempotency<M extends DescMethodUnary>(
   call: RepeatableCall,
   work: (tx: EntityManager) => Promise<MessageInitShape<M["output"]>>,
 ): Promise<MessageShape<M["output"]>> {
+  const methodCall = { method, request, call };
   const transaction = () =>
-    em.fork().transactional(async (tx) => {
-      const [outcome] = await recordingChanges(tx, () =>
-        withIdempotencyEach(tx, [{ method, request, call }], async () => [
-          { result: create<M["output"]>(method.output, await work(tx)) },
-        ]),
-      );
-      if ("result" in outcome!) return outcome.result;
-      throw outcome!.refused;
-    });
+    em.fork().transactional((tx) =>
+      recordingChanges(tx, async () => {
+        const stored = (await replayStoredResponses(tx, [methodCall])).get(methodCall);
+        if (stored !== undefined) return resultOf(stored);
+        const response = create<M["output"]>(method.output, await work(tx));
+        await storeResponse(tx, methodCall, response);
+        return response;
+      }),
+    );
   return traceTransaction([call.received.span], transaction);
 }
 
+function resultOf<Result>(outcome: Outcome<Result>): Result {
+  if ("result" in outcome) return outcome.result;
+  throw outcome.refused;
+}
+
+/** What is done for several calls in one transaction. */
+interface Work<C extends MethodCall, Facts> {
+  /**
+   * Loads what calls depend on, in their order. Sent along with the look at their keys, so for calls too
+   * that do not run.
+   */
+  readonly load: (calls: readonly C[]) => Promise<readonly Facts[]>;
+  /**
+   * Does the work of the calls that have no stored response, by what was loaded for them; gives their
+   * outcomes, in their order. Responses are stored as they are returned.
+   */
+  readonly run: (
+    calls: readonly C[],
+    facts: readonly Facts[],
+  ) => Promise<readonly Outcome<ResponseTo<C>>[]>;
+}
+
 /**
- * The same for several calls in the caller's transaction, each with its own outcome.
+ * The same for several calls in the caller's transaction, each with its own outcome. Asks the database
+ * once.
  *
  * @param calls no two with the same key
- * @param work runs the calls that have no stored response; gives their outcomes, in their order.
- * Responses are stored as they are returned, so a later flush must not change them
  * @returns the outcomes of all calls, in their order
  */
-export async function withIdempotencyEach<C extends MethodCall>(
-  tx: EntityManager,
+export async function withIdempotencyEach<C extends MethodCall, Facts>(
+  tx: Transaction,
   calls: readonly C[],
-  work: (calls: readonly C[]) => Promise<Outcome<ResponseTo<C>>[]>,
+  { load, run }: Work<C, Facts>,
 ): Promise<Outcome<ResponseTo<C>>[]> {
-  const outcomes = await replayStoredResponses(tx, calls);
-  const toRun = calls.filter((methodCall) => !outcomes.has(methodCall));
-  const ran = toRun.length === 0 ? [] : await work(toRun);
-  toRun.forEach((methodCall, i) => {
+  const [outcomes, facts] = await Promise.all([replayStoredResponses(tx, calls), load(calls)]);
+  const isToRun = calls.map((methodCall) => !outcomes.has(methodCall));
+  const toRun = calls.filter((_, i) => isToRun[i]);
+  const factsToRun = facts.filter((_, i) => isToRun[i]);
+  const ran = toRun.length === 0 ? [] : await run(toRun, factsToRun);
+  for (const [i, methodCall] of toRun.entries()) {
     const outcome = ran[i]!;
     outcomes.set(methodCall, outcome);
-    if ("result" in outcome) storeResponse(tx, methodCall, outcome.result);
-  });
+    if ("result" in outcome) tx.settleAtCommit(storeResponse(tx, methodCall, outcome.result));
+  }
   return calls.map((methodCall) => outcomes.get(methodCall)!);
 }
 

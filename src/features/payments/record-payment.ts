@@ -5,16 +5,16 @@ import {
   RecordPaymentResponseSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { columnsOf, insertSql, rowsJson } from "../../db/columns.ts";
-import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { columnsOf, insertionOf } from "../../db/columns.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { Refusal, type Violation } from "../../domain/refusal.ts";
 import { applyTrigger } from "../shipments/change-shipment.ts";
 import { shipmentMessage } from "../shipments/shipment-message.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { Call } from "../../pipeline/call.ts";
-import type { PaymentDeps } from "./payment-provider.ts";
+import type { ShipmentDeps } from "../shipments/change-shipment.ts";
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { Payment } from "./payment.entity.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -32,25 +32,23 @@ import {
 export async function recordPayment(
   request: RecordPaymentRequestValid,
   call: Call,
-  { changeShipment, findProvider, now }: PaymentDeps,
+  { changeShipment, now }: Pick<ShipmentDeps, "changeShipment" | "now">,
 ): Promise<RecordPaymentResponse> {
   const workspace = call.caller.workspaceId;
-  const { shipment: reference, amount, currency } = request;
-  const provider = await findProvider(workspace);
-  await provider.confirmPayment({ workspaceId: workspace, shipment: reference, amount, currency });
   let payment: NewPayment;
   return changeShipment({
     method: ShipmentService.method.recordPayment,
     request,
     call,
-    change(row) {
+    load: (tx) => loadProvider(tx, workspace),
+    change(row, provider) {
       const paidAt = now();
       const paid = applyTrigger(row, "pay", paidAt);
       assertTotal(row, request);
-      payment = { provider: provider.name, amountMinor: row.totalMinor, currency, paidAt };
+      payment = { provider, amountMinor: row.totalMinor, currency: row.currency, paidAt };
       return paid;
     },
-    insert: (tx) => insertPayment(tx, workspace, reference, payment),
+    write: (tx) => insertPayment(tx, workspace, request.shipment, payment),
     respond: (row) =>
       create(RecordPaymentResponseSchema, {
         data: shipmentMessage(row),
@@ -78,21 +76,29 @@ function mismatch(subject: string, text: string): Violation {
   return { reason: "PAYMENT_MISMATCH", subject, text };
 }
 
-const COLUMNS = columnsOf(Payment, "refundedAt");
-const INSERT = insertSql("payment", COLUMNS, "$1");
+/**
+ * The provider that a workspace has connected. One that disconnected since it booked still gets its
+ * payments recorded, as manual ones: a payment is never turned away.
+ */
+async function loadProvider(tx: Transaction, workspace: number): Promise<PaymentProviderName> {
+  const sql = "select provider from payment_connection where workspace_id = $1";
+  const [row] = await tx.send<{ provider: PaymentProviderName }>(sql, [workspace]);
+  return row?.provider ?? "manual";
+}
+
+const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refundedAt"));
 
 /**
- * Inserts the payment of a shipment that the transaction has locked. By a statement, since it takes
- * MikroORM's unit of work longer than all the rest of recording it.
+ * Sends the payment of a shipment that the transaction has locked, to be written. By a statement, since
+ * it takes MikroORM's unit of work longer than all the rest of recording it.
  */
-async function insertPayment(
-  tx: EntityManager,
+function insertPayment(
+  tx: Transaction,
   workspace: number,
   reference: string,
   payment: NewPayment,
-): Promise<void> {
-  const row = { ...payment, workspace, shipment: reference };
-  await runStatement(tx, INSERT, [rowsJson(COLUMNS, [row])]);
+): void {
+  void tx.send(...insertion(workspace, [{ ...payment, shipment: reference }]));
 }
 
 /** A payment that is not refunded. */

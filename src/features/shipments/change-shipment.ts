@@ -1,35 +1,45 @@
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CreateGroup } from "../../db/group-commit.ts";
-import type { Outcome } from "../../db/group-transaction.ts";
+import type { Outcome } from "../../db/group-commit.ts";
+import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { transition, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { lockShipments, shipmentNotFoundError, type FindShipment } from "./find-shipment.ts";
+import {
+  type FindShipment,
+  type LockedShipment,
+  lockShipments,
+  shipmentNotFoundError,
+} from "./find-shipment.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
-import { type ChangedShipment, shipmentEvents, updateShipments } from "./write-shipments.ts";
+import {
+  type ChangedShipment,
+  insertEventsOf,
+  shipmentEvents,
+  updateShipments,
+} from "./write-shipments.ts";
 import type { QuoteShipmentRequest } from "../../../gen/shipments/v1/quote_pb.js";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 
 /** A change of one shipment that a call asks for. */
-export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
+export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary, Facts = unknown> {
   readonly method: M;
   readonly request: MessageShape<M["input"]> & { readonly shipment: string };
   readonly call: Call;
+  /** Loads what the change depends on besides the shipment. Sent along with the lock on that. */
+  load?(tx: Transaction): Promise<Facts>;
   /**
-   * Works out the shipment as the change leaves it, or gives the row back when nothing changes. May
-   * change entities of its own in the unit of work, once nothing can refuse the change any more.
+   * Works out the shipment as the change leaves it, or gives the row back when nothing changes.
    *
    * @throws Refusal when the change is not possible
    */
-  readonly change: (row: ShipmentRow, tx: EntityManager) => ShipmentRow | Promise<ShipmentRow>;
-  /**
-   * Writes what is new besides the shipment, once `change` has changed it. Sent with it, without
-   * waiting for the answer to it.
-   */
-  readonly insert?: (tx: EntityManager) => Promise<void>;
+  change(row: ShipmentRow, facts: Facts): ShipmentRow | Promise<ShipmentRow>;
+  /** Sends what is to be written besides the shipment, once `change` has changed it. */
+  readonly write?: (tx: Transaction) => void;
   readonly respond: (row: ShipmentRow) => MessageShape<M["output"]>;
 }
 
@@ -39,8 +49,8 @@ export interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary> {
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, and what `change` throws
  */
-export type ChangeShipment = <M extends DescMethodUnary>(
-  change: ShipmentChange<M>,
+export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined>(
+  change: ShipmentChange<M, Facts>,
 ) => Promise<MessageShape<M["output"]>>;
 
 /** How many changes one transaction makes at most. */
@@ -60,11 +70,15 @@ export function createChangeShipment(
   const commitInGroup = createGroup({
     name: "changes",
     maxMembers: MAX_GROUP,
+    workspaceOf,
     serializeBy: shipmentOf,
     deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
     spanOf: ({ call }) => call.received.span,
     work: (tx, changes: readonly ShipmentChange[]) =>
-      withIdempotencyEach(tx, changes, (toRun) => makeChanges(tx, toRun, written)),
+      withIdempotencyEach(tx, changes, {
+        load: (all) => lockAndLoad(tx, all),
+        run: (toRun, loaded) => makeChanges(tx, toRun, loaded, written),
+      }),
   });
   return (async (change: ShipmentChange) => {
     if (!isReference(change.request.shipment)) throw shipmentNotFoundError();
@@ -74,6 +88,8 @@ export function createChangeShipment(
   }) as ChangeShipment;
 }
 
+const workspaceOf = ({ call }: ShipmentChange) => call.caller.workspaceId;
+
 /** Two changes in one transaction would start from the same row, and one would be lost. */
 function shipmentOf({ call, request }: ShipmentChange): string {
   return `${call.caller.workspaceId} ${request.shipment}`;
@@ -81,49 +97,72 @@ function shipmentOf({ call, request }: ShipmentChange): string {
 
 type Response = MessageShape<DescMethodUnary["output"]>;
 
+/** What a change depends on. */
+interface Loaded {
+  /** Undefined when there is no such shipment. */
+  readonly locked: LockedShipment | undefined;
+  readonly facts: unknown;
+}
+
+/** Locks the shipments of changes, and loads what else they depend on, in one round trip. */
+async function lockAndLoad(tx: Transaction, changes: readonly ShipmentChange[]): Promise<Loaded[]> {
+  const [shipments, facts] = await Promise.all([
+    lockShipments(tx, changes.map(keyOf)),
+    Promise.all(changes.map(async ({ load }) => load?.(tx))),
+  ]);
+  return shipments.map((locked, i) => ({ locked, facts: facts[i] }));
+}
+
 /**
  * Makes changes of different shipments in one transaction; one that is refused is left out.
  *
  * @param written is given the changes that wrote something
  */
 async function makeChanges(
-  tx: EntityManager,
+  tx: Transaction,
   changes: readonly ShipmentChange[],
+  loaded: readonly Loaded[],
   written: WeakSet<ShipmentChange>,
 ): Promise<Outcome<Response>[]> {
-  const rows = await lockShipments(tx, changes.map(keyOf));
-  const changed: ChangedShipment[] = [];
-  const inserts: NonNullable<ShipmentChange["insert"]>[] = [];
+  const made: MadeChange[] = [];
   const outcomes: Outcome<Response>[] = [];
-  for (const [i, change] of changes.entries()) {
+  for (const [i, by] of changes.entries()) {
     try {
-      const before = rows[i];
-      if (before === undefined) throw shipmentNotFoundError();
-      const after = await change.change(before, tx);
-      const made = after === before ? undefined : record(change.call, before, after);
-      if (made !== undefined) {
-        changed.push(made);
-        if (change.insert !== undefined) inserts.push(change.insert);
-        written.add(change);
-      }
-      outcomes.push({ result: change.respond(made?.row ?? before) });
+      const { locked, facts } = loaded[i]!;
+      if (locked === undefined) throw shipmentNotFoundError();
+      const { row: before, subscribers } = locked;
+      const after = await by.change(before, facts);
+      const changed = after === before ? undefined : record(by.call, before, after);
+      if (changed !== undefined) made.push({ ...changed, by, subscribers });
+      outcomes.push({ result: by.respond(changed?.row ?? before) });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       outcomes.push({ refused: error });
     }
   }
-  await Promise.all([updateShipments(tx, changed), ...inserts.map((insert) => insert(tx))]);
+  for (const { by } of made) {
+    by.write?.(tx);
+    written.add(by);
+  }
+  const owned = byOwner(made, ({ by }) => workspaceOf(by));
+  for (const [workspace, own] of owned) updateShipments(tx, workspace, own);
+  for (const [workspace, own] of owned) insertEventsOf(tx, workspace, own, own[0]!.subscribers);
   return outcomes;
 }
 
-function keyOf({ call, request }: ShipmentChange) {
-  return { workspace: call.caller.workspaceId, reference: request.shipment };
+/** A change that is to be written. */
+interface MadeChange extends ChangedShipment, Pick<LockedShipment, "subscribers"> {
+  readonly by: ShipmentChange;
+}
+
+function keyOf(change: ShipmentChange) {
+  return { workspace: workspaceOf(change), reference: change.request.shipment };
 }
 
 /** Counts a change in the row's version, and in its events. */
 function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const counted = { ...after, version: before.version + 1 };
-  return { workspace: call.caller.workspaceId, ...shipmentEvents(before, counted, call) };
+  return shipmentEvents(before, counted, call);
 }
 
 /**

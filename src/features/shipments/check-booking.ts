@@ -2,10 +2,10 @@ import type {
   CreateShipmentRequestValid,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { Outcome } from "../../db/group-transaction.ts";
-import type { EntityManager } from "../../db/orm.ts";
+import type { Outcome } from "../../db/group-commit.ts";
 import { readRecordId } from "../../db/columns.ts";
-import { runStatement } from "../../db/statement.ts";
+import { loadByOwner } from "../../db/by-owner.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { MAX_METADATA_KEYS } from "../../domain/limits.ts";
 import {
   priceInMajor,
@@ -17,6 +17,7 @@ import {
 } from "../../domain/pricing/pricing.ts";
 import { fixedViolation, Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
+import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
@@ -38,8 +39,10 @@ export interface BookingFacts {
   readonly takenBy: string | null;
   /** The customer's row, found by id, else by name and email; null when there is none. */
   readonly customer: CustomerRow | null;
-  /** An id for a new customer; null when there is a row. */
-  readonly newCustomerId: number | null;
+  /** The id that a new customer has. */
+  readonly newCustomerId: number;
+  /** The enabled webhooks of the workspace; null when there is none. */
+  readonly subscribers: readonly Subscriber[] | null;
 }
 
 /**
@@ -47,19 +50,35 @@ export interface BookingFacts {
  * of the cost of a booking that is alone in its transaction.
  */
 export async function loadBookingFacts(
-  tx: EntityManager,
+  tx: Transaction,
   bookings: readonly Booking[],
 ): Promise<BookingFacts[]> {
-  const wanted = bookings.map(({ request, call }, place) => ({
-    place,
-    workspace: call.caller.workspaceId,
-    externalReference: request.externalReference,
-    customerId: readRecordId(request.customerId),
-    name: request.customerName,
-    email: foldEmail(request.customerEmail),
-  }));
-  return runStatement<BookingFacts>(tx, LOAD_FACTS, [JSON.stringify(wanted)]);
+  const [found, ids] = await Promise.all([
+    loadByOwner(bookings, workspaceOf, (workspace, own) =>
+      tx.send<Omit<BookingFacts, "newCustomerId">>(LOAD_FACTS, [workspace, wantedJson(own)]),
+    ),
+    tx.send<{ id: number }>(NEW_CUSTOMER_IDS, [bookings.length]),
+  ]);
+  return found.map((facts, i) => ({ ...facts, newCustomerId: ids[i]!.id }));
 }
+
+const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
+
+function wantedJson(bookings: readonly Booking[]): string {
+  return JSON.stringify(
+    bookings.map(({ request }, place) => ({
+      place,
+      externalReference: request.externalReference,
+      customerId: readRecordId(request.customerId),
+      name: request.customerName,
+      email: foldEmail(request.customerEmail),
+    })),
+  );
+}
+
+/** A statement of its own: what numbers are taken from is not on the node of a workspace. */
+const NEW_CUSTOMER_IDS = `
+  select nextval('customer_id_seq')::float8 as id from generate_series(1, $1::int)`;
 
 /**
  * The values come as JSON because PostgreSQL estimates the rows of an array from its value, and so
@@ -69,26 +88,20 @@ export async function loadBookingFacts(
  * never seems worth while; without it, it did for a while after the tables had grown.
  */
 const LOAD_FACTS = `
-  select "tariffVersion", "providerConnected", "takenBy", customer,
-    case when customer is null then nextval('customer_id_seq') end::float8 as "newCustomerId"
-  from (
-    select place,
-      ${VERSION_IN_FORCE} as "tariffVersion",
-      exists (select from payment_connection where workspace_id = workspace)
-        as "providerConnected",
-      (select reference from shipment
-       where workspace_id = workspace and external_reference = "externalReference") as "takenBy",
-      coalesce(
-        (select ${customerJson("customer")} from customer
-         where workspace_id = workspace and id = "customerId"),
-        (select ${customerJson("customer")} from customer
-         where workspace_id = workspace and customer.name = wanted.name and email_lower = wanted.email)
-      ) as customer
-    from json_to_recordset($1) as wanted
-      (place int, workspace bigint, "externalReference" text, "customerId" bigint, name text, email text)
-    where place between 0 and 1000
-    order by place
-  ) as facts
+  select ${VERSION_IN_FORCE} as "tariffVersion",
+    exists (select from payment_connection where workspace_id = $1) as "providerConnected",
+    (select reference from shipment
+     where workspace_id = $1 and external_reference = "externalReference") as "takenBy",
+    coalesce(
+      (select ${customerJson("customer")} from customer
+       where workspace_id = $1 and id = "customerId"),
+      (select ${customerJson("customer")} from customer
+       where workspace_id = $1 and customer.name = wanted.name and email_lower = wanted.email)
+    ) as customer,
+    ${SUBSCRIBERS} as subscribers
+  from json_to_recordset($2) as wanted
+    (place int, "externalReference" text, "customerId" bigint, name text, email text)
+  where place between 0 and 1000
   order by place`;
 
 /** A booking that has passed every check, with its price. */

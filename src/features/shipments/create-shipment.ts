@@ -5,8 +5,9 @@ import {
   CreateShipmentResponseSchema,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { Outcome } from "../../db/group-transaction.ts";
-import type { EntityManager } from "../../db/orm.ts";
+import type { Outcome } from "../../db/group-commit.ts";
+import { byOwner } from "../../db/by-owner.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { createReference } from "../../domain/shipment/shipment-reference.ts";
 import { BOOKED } from "../../domain/shipment/shipment-state.ts";
 import type { CustomerRow } from "../customers/customer.entity.ts";
@@ -16,13 +17,19 @@ import type { Call } from "../../pipeline/call.ts";
 import {
   type AcceptedBooking,
   type Booking,
+  type BookingFacts,
   checkBooking,
   priceColumns,
   loadBookingFacts,
 } from "./check-booking.ts";
 import type { ShipmentDeps } from "./change-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
-import { type ChangedShipment, insertShipments, shipmentEvents } from "./write-shipments.ts";
+import {
+  type ChangedShipment,
+  insertEventsOf,
+  insertShipments,
+  shipmentEvents,
+} from "./write-shipments.ts";
 
 /** How many bookings share one transaction at most. */
 const MAX_GROUP = 64;
@@ -50,11 +57,15 @@ export function createBookShipment(
   const commitInGroup = deps.createGroup({
     name: "bookings",
     maxMembers: MAX_GROUP,
+    workspaceOf,
     serializeBy: externalReferenceKey,
     deadlineMs: ({ call }) => call.received.deadlineMs ?? Infinity,
     spanOf: ({ call }) => call.received.span,
     work: (tx, bookings: readonly Booking[]) =>
-      withIdempotencyEach(tx, bookings, (fresh) => bookEach(tx, fresh, deps)),
+      withIdempotencyEach(tx, bookings, {
+        load: (all) => loadBookingFacts(tx, all),
+        run: (fresh, facts) => bookEach(tx, fresh, facts, deps),
+      }),
   });
   return async (request, call) => {
     const book = () => commitInGroup({ method, request, call });
@@ -64,6 +75,8 @@ export function createBookShipment(
   };
 }
 
+const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
+
 /** Of two bookings with one external reference, the second has to find the first committed. */
 function externalReferenceKey({ request, call }: Booking): string | undefined {
   if (request.externalReference === undefined) return undefined;
@@ -71,29 +84,37 @@ function externalReferenceKey({ request, call }: Booking): string | undefined {
 }
 
 async function bookEach(
-  tx: EntityManager,
+  tx: Transaction,
   bookings: readonly Booking[],
+  facts: readonly BookingFacts[],
   { tariffs, now }: BookingDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
-  const facts = await loadBookingFacts(tx, bookings);
-  const tariff = await tariffs.byVersion(facts[0]!.tariffVersion);
-  const checked = bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff));
+  const checked: Outcome<AcceptedBooking>[] = [];
+  for (const [i, booking] of bookings.entries()) {
+    const tariff = await tariffs.byVersion(facts[i]!.tariffVersion);
+    checked.push(checkBooking(booking, facts[i]!, tariff));
+  }
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
-
   const bookedAt = now();
-  const { customers, written } = linkCustomers(accepted.map(bookedCustomer), bookedAt);
-  const booked = accepted.map((it, i) => bookShipment(it, customers[i]!, bookedAt));
-  await insertShipments(tx, booked, written);
-  const responses = booked.map(({ row }) =>
-    create(CreateShipmentResponseSchema, { data: shipmentMessage(row) }),
-  );
-  return checked.map((it) => ("result" in it ? { result: responses.shift()! } : it));
+  const responses = new Map<AcceptedBooking, CreateShipmentResponse>();
+  const written = byOwner(accepted, workspaceOf).map(([workspace, own]) => {
+    const { customers, changed } = linkCustomers(own.map(bookedCustomer), bookedAt);
+    const booked = own.map((it, i) => bookShipment(it, customers[i]!, bookedAt));
+    insertShipments(tx, workspace, booked, changed);
+    booked.forEach(({ row }, i) => {
+      responses.set(own[i]!, create(CreateShipmentResponseSchema, { data: shipmentMessage(row) }));
+    });
+    return { workspace, booked, subscribers: own[0]!.facts.subscribers };
+  });
+  for (const { workspace, booked, subscribers } of written) {
+    insertEventsOf(tx, workspace, booked, subscribers);
+  }
+  return checked.map((it) => ("result" in it ? { result: responses.get(it.result)! } : it));
 }
 
 /** The customer that a booking is for. */
-function bookedCustomer({ request, call, facts }: AcceptedBooking): BookedCustomer {
+function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
   return {
-    workspace: call.caller.workspaceId,
     name: request.customerName,
     email: request.customerEmail,
     idNumber: request.customerIdNumber,
@@ -108,7 +129,6 @@ function bookShipment(
   customer: CustomerRow,
   bookedAt: Date,
 ): ChangedShipment {
-  const workspace = call.caller.workspaceId;
   const row = {
     reference: createReference(),
     ...BOOKED,
@@ -134,5 +154,5 @@ function bookShipment(
     eventCount: 0,
   };
   const quoted = request.expectedTotal !== undefined;
-  return { workspace, quoted, ...shipmentEvents(undefined, row, call) };
+  return { quoted, ...shipmentEvents(undefined, row, call) };
 }

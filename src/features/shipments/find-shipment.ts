@@ -1,15 +1,13 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
+import { loadByOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
-import {
-  CUSTOMER_OF_SHIPMENT,
-  SHIPMENT_COLUMN,
-  shipmentRow,
-  type ShipmentRow,
-} from "./shipment-row.ts";
+import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
+import { SHIPMENT_COLUMN, shipmentRow, type ShipmentRow } from "./shipment-row.ts";
 
 /** What a shipment is found by. */
 export interface ShipmentKey {
@@ -24,7 +22,7 @@ export interface ShipmentKey {
  */
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
-/** Builds the look-up; shipments that are asked for at the same time share a statement. */
+/** Builds the look-up; shipments of a workspace that are asked for at the same time share a statement. */
 export function createFindShipment(em: EntityManager, observeGroups: ObserveGroups): FindShipment {
   const find = batchReads(
     (keys: readonly ShipmentKey[]) => loadShipments(em, keys),
@@ -44,74 +42,87 @@ export function shipmentNotFoundError(): Refusal {
 }
 
 /**
- * Keys travel as JSON: PostgreSQL looks into arrays to guess how many rows they make, and plans the
- * statement anew each time. The lateral join makes each of them an index look-up.
+ * References travel as JSON: PostgreSQL looks into arrays to guess how many rows they make, and plans
+ * the statement anew each time. The lateral join makes each of them an index look-up.
  */
 const FIND = `
-  select asked.place, found.*
-  from json_to_recordset($1) as asked (place int, workspace bigint, reference text)
+  select asked.place, found.shipment
+  from json_to_recordset($2) as asked (place int, reference text)
   cross join lateral (
     select ${SHIPMENT_COLUMN}
-    from shipment s join ${CUSTOMER_OF_SHIPMENT}
-    where s.workspace_id = asked.workspace and s.reference = asked.reference
-    limit 1
+    from shipment s where s.workspace_id = $1 and s.reference = asked.reference limit 1
   ) as found`;
-
-/** In the order of the keys; undefined for a shipment that there is not. */
-async function loadShipments(
-  em: EntityManager,
-  keys: readonly ShipmentKey[],
-): Promise<(ShipmentRow | undefined)[]> {
-  return inOrder(keys, await select(em, FIND, keys));
-}
 
 interface Found {
   readonly place: number;
   readonly shipment: string;
-  /** Whether it was linked, while its lock was waited for, to a customer not seen yet. */
-  readonly stale?: boolean;
 }
 
-function select(em: EntityManager, sql: string, keys: readonly ShipmentKey[]): Promise<Found[]> {
-  const asked = keys.map(({ workspace, reference }, place) => ({ place, workspace, reference }));
-  return runStatement(em, sql, [JSON.stringify(asked)]);
+/** In the order of the keys, all of one workspace; undefined for a shipment that there is not. */
+async function loadShipments(
+  em: EntityManager,
+  keys: readonly ShipmentKey[],
+): Promise<(ShipmentRow | undefined)[]> {
+  const values = [keys[0]!.workspace, askedJson(keys)];
+  const found = await runStatement<Found>(em, FIND, values);
+  const rows = new Map(found.map(({ place, shipment }) => [place, shipmentRow(shipment)]));
+  return keys.map((_, place) => rows.get(place));
 }
 
-function inOrder(keys: readonly ShipmentKey[], found: readonly Found[]) {
-  const rows = Array.from<ShipmentRow | undefined>({ length: keys.length });
-  for (const { place, shipment } of found) rows[place] = shipmentRow(shipment);
-  return rows;
+/** Sorted, so that transactions that lock do not wait for each other in a circle. */
+function askedJson(keys: readonly ShipmentKey[]): string {
+  const asked = keys.map(({ reference }, place) => ({ place, reference }));
+  return JSON.stringify(asked.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
 }
 
-/**
- * Locked in one order, so that transactions do not wait for each other in a circle. The lock comes
- * first and the join after it: a plain join would lose a shipment whose customer changed while the
- * lock was waited for.
- */
+/** The lock comes before the look at the customer, which may change while the lock is waited for. */
 const LOCK = `
-  with asked as materialized (
-    select * from json_to_recordset($1) as keys (place int, workspace bigint, reference text)
-    order by workspace, reference
-  ), s as materialized (
-    select asked.place, found.* from asked cross join lateral (
-      select * from shipment
-      where workspace_id = asked.workspace and reference = asked.reference
-      limit 1 for update
-    ) as found
-  )
-  select s.place, c.id is null as stale, ${SHIPMENT_COLUMN}
-  from s left join ${CUSTOMER_OF_SHIPMENT}`;
+  select s.place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
+  from json_to_recordset($2) as asked (place int, reference text)
+  cross join lateral (
+    select asked.place, shipment.* from shipment
+    where shipment.workspace_id = $1 and shipment.reference = asked.reference
+    limit 1 for update
+  ) as s`;
+
+/** A shipment that is locked. */
+export interface LockedShipment {
+  readonly row: ShipmentRow;
+  /** The enabled webhooks of its workspace; null when there is none. */
+  readonly subscribers: readonly Subscriber[] | null;
+}
 
 /**
  * Locks shipments until the transaction ends, and loads them as the change before left them.
  *
  * @returns for each key its shipment, undefined when the workspace has none by that reference
  */
-export async function lockShipments(
-  tx: EntityManager,
+export function lockShipments(
+  tx: Transaction,
   keys: readonly ShipmentKey[],
-): Promise<(ShipmentRow | undefined)[]> {
-  const found = await select(tx, LOCK, keys);
-  const isStale = found.some(({ stale }) => stale);
-  return inOrder(keys, isStale ? await select(tx, LOCK, keys) : found);
+): Promise<(LockedShipment | undefined)[]> {
+  return loadByOwner(
+    keys,
+    ({ workspace }) => workspace,
+    async (workspace, own) => {
+      const lock = () => lockOwn(tx, workspace, own);
+      const locked = await lock();
+      // A customer that a shipment was linked to while its lock was waited for is not seen yet.
+      return locked.some((each) => each?.row.customer === null) ? lock() : locked;
+    },
+  );
+}
+
+async function lockOwn(tx: Transaction, workspace: number, keys: readonly ShipmentKey[]) {
+  const found = await tx.send<Found & Pick<LockedShipment, "subscribers">>(LOCK, [
+    workspace,
+    askedJson(keys),
+  ]);
+  const locked = new Map(
+    found.map(({ place, shipment, subscribers }) => [
+      place,
+      { row: shipmentRow(shipment), subscribers },
+    ]),
+  );
+  return keys.map((_, place) => locked.get(place));
 }

@@ -10,18 +10,14 @@ export type ShipmentRow = Row<Shipment, "workspace" | "customer" | "quoted"> & {
 const COLUMNS = columnsOf(Shipment, "workspace", "customer", "quoted");
 
 /**
- * What to select for `shipmentRow`, from `shipment as s` and its `customer as c`: a JSON array in one
- * column. pg takes as long to describe and parse 32 columns as all the rest of a look-up takes.
+ * What to select for `shipmentRow`, from `shipment as s` of the workspace `$1`: a JSON array in one
+ * column. pg takes as long to describe and parse 32 columns as all the rest of a look-up takes. The
+ * customer is looked up for each shipment, and null where the statement does not see it.
  */
 export const SHIPMENT_COLUMN = `json_build_array(
   ${COLUMNS.map(({ name, isTime }) => (isTime ? `date_part('epoch', s.${name})` : `s.${name}`)).join(", ")},
-  ${customerJson("c")})::text as shipment`;
-
-/** Joins a shipment to its customer, which is looked up for each shipment. */
-export const CUSTOMER_OF_SHIPMENT = `lateral (
-    select * from customer
-    where customer.workspace_id = s.workspace_id and customer.id = s.customer_id limit 1
-  ) as c on true`;
+  (select ${customerJson("customer")} from customer
+   where customer.workspace_id = $1 and customer.id = s.customer_id))::text as shipment`;
 
 /** The row of what was selected as `SHIPMENT_COLUMN`. */
 export function shipmentRow(column: string): ShipmentRow {

@@ -6,12 +6,13 @@ import {
   type UpdateShipmentRequestValid,
   type UpdateShipmentResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { quote, routeOf } from "../../domain/pricing/pricing.ts";
 import { Refusal, refuse, type Violation } from "../../domain/refusal.ts";
 import { hasEnded } from "../../domain/shipment/shipment-state.ts";
-import { type CustomerRow, Customer } from "../customers/customer.entity.ts";
+import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
+import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
@@ -37,19 +38,42 @@ export function updateShipment(
     method: ShipmentService.method.updateShipment,
     request,
     call,
-    async change(row, tx) {
+    load: (tx) => loadFacts(tx, workspaceId, request),
+    async change(row, facts) {
       assertEtag(row, request.etag);
       if (hasEnded(row.status)) throw stateError("The shipment", row);
       const changes: Partial<ShipmentRow> = {
         ...changedTexts(row, request),
-        ...(await changedRoute(row, request, tx, tariffs)),
-        customer: await changedCustomer(row, request, tx, workspaceId),
+        ...(await changedRoute(row, request, facts, tariffs)),
+        customer: changedCustomer(row, request, facts),
       };
       if (!differs(row, changes)) return row;
       return { ...row, ...changes, updatedAt: now() };
     },
     respond: (row) => create(UpdateShipmentResponseSchema, { data: shipmentMessage(row) }),
   });
+}
+
+/** What the database has that an update depends on. */
+interface UpdateFacts {
+  /** The tariff version in force; null while there is none. */
+  readonly tariffVersion: number | null;
+  /** The customer that the request names; null when there is none. */
+  readonly customer: CustomerRow | null;
+}
+
+const LOAD_FACTS = `
+  select ${VERSION_IN_FORCE} as "tariffVersion",
+    (select ${customerJson("customer")} from customer where workspace_id = $1 and id = $2) as customer`;
+
+async function loadFacts(
+  tx: Transaction,
+  workspace: number,
+  { customerId }: UpdateShipmentRequestValid,
+): Promise<UpdateFacts> {
+  const values = [workspace, readRecordId(customerId) ?? null];
+  const [facts] = await tx.send<UpdateFacts>(LOAD_FACTS, values);
+  return facts!;
 }
 
 function assertEtag({ version }: ShipmentRow, etag: string | undefined): void {
@@ -78,7 +102,7 @@ function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
 async function changedRoute(
   row: ShipmentRow,
   request: UpdateShipmentRequestValid,
-  tx: EntityManager,
+  { tariffVersion }: UpdateFacts,
   tariffs: TariffCache,
 ): Promise<Partial<ShipmentRow>> {
   // Adding 0 makes 0 of -0, which is the same place.
@@ -91,28 +115,22 @@ async function changedRoute(
   };
   if (!differs(row, route)) return {};
   if (row.status !== "pending") throw stateError("The shipment's route and weight", row);
-  const { version, pricing } = await tariffs.inForce(tx);
+  const { version, pricing } = await tariffs.byVersion(tariffVersion);
   const result = quote(pricing, routeOf(route));
   if (!result.covered) throw new Refusal(coverageViolations(result) as [Violation, ...Violation[]]);
   return { ...route, ...priceColumns(result), tariff: version };
 }
 
-async function changedCustomer(
+function changedCustomer(
   row: ShipmentRow,
   request: UpdateShipmentRequestValid,
-  tx: EntityManager,
-  workspace: number,
-): Promise<CustomerRow> {
+  { customer }: UpdateFacts,
+): CustomerRow {
   if (request.customerId === undefined) return row.customer;
-  const id = readRecordId(request.customerId) ?? 0;
-  const customer = await tx.findOne(Customer, { workspace, id });
-  if (customer === null) {
-    throw refuse("FIELD_INVALID", "customer_id is no customer of the workspace.", {
-      subject: "customer_id",
-    });
-  }
-  const { name, email, idNumber } = customer;
-  return { id, name, email, idNumber: idNumber ?? null };
+  if (customer !== null) return customer;
+  throw refuse("FIELD_INVALID", "customer_id is no customer of the workspace.", {
+    subject: "customer_id",
+  });
 }
 
 function differs(row: ShipmentRow, changes: Partial<ShipmentRow>): boolean {

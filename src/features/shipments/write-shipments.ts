@@ -1,20 +1,12 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
-import { columnsOf, insertSql, rowsJson } from "../../db/columns.ts";
-import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
+import { columnsOf, insertionOf, rowsJson } from "../../db/columns.ts";
+import { runInOrder } from "../../db/statement.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
-import {
-  customersJson,
-  type LinkedCustomers,
-  writeCustomersSql,
-} from "../customers/link-customers.ts";
-import {
-  eventsOfSeveralJson,
-  insertEventsOfSeveralSql,
-  type NewEvent,
-} from "../events/insert-events.ts";
+import { type LinkedCustomers, writeCustomers } from "../customers/link-customers.ts";
+import { eventStatements, type NewEvent, type Subscriber } from "../events/insert-events.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -22,12 +14,11 @@ import { Shipment } from "./shipment.entity.ts";
 
 /** A shipment that is new or has changed. */
 export interface ChangedShipment extends RecordedChange {
-  readonly workspace: number;
   /** Of one that is new: whether the booking named the price that had been quoted for it. */
   readonly quoted?: boolean;
 }
 
-const COLUMNS = columnsOf(Shipment);
+const COLUMNS = columnsOf(Shipment, "workspace");
 
 /** All but what a shipment keeps from its booking. */
 const CHANGING = columnsOf(
@@ -45,47 +36,50 @@ const CHANGING = columnsOf(
  * which it would read all of a table of some ten thousand shipments.
  */
 const UPDATE = `
-  with updated as (
-    update shipment as s
-    set ${CHANGING.map(({ name }) => `${name} = written.${name}`).join(", ")}
-    from json_populate_recordset(null::shipment, $1) as written
-    where s.workspace_id = written.workspace_id and s.reference = written.reference
-      and written.version between 0 and 2147483647
-  )
-  ${insertEventsOfSeveralSql("$2")}`;
+  update shipment as s
+  set ${CHANGING.map(({ name }) => `${name} = written.${name}`).join(", ")}
+  from json_populate_recordset(null::shipment, $2) as written
+  where s.workspace_id = $1 and s.reference = written.reference
+    and written.version between 0 and 2147483647`;
 
-const INSERT = `
-  with inserted as (${insertSql("shipment", COLUMNS, "$1")}),
-    customers as (${writeCustomersSql("$3")})
-  ${insertEventsOfSeveralSql("$2")}`;
+const insertion = insertionOf("shipment", COLUMNS);
 
-/** Writes shipments that the transaction has locked, and their events. */
-export async function updateShipments(
-  tx: EntityManager,
+/** Sends shipments of a workspace that the transaction has locked, to be written. */
+export function updateShipments(
+  tx: Transaction,
+  workspace: number,
   changed: readonly ChangedShipment[],
-): Promise<void> {
-  if (changed.length > 0) await runStatement(tx, UPDATE, valuesOf(changed));
+): void {
+  void tx.send(UPDATE, [workspace, rowsJson(COLUMNS, changed.map(toColumns))]);
 }
 
 /**
- * Writes new shipments, their events, and what is new about their customers: by one statement,
- * because MikroORM's unit of work takes longer than all the rest of a booking.
+ * Sends new shipments of a workspace, and what is new about their customers, to be written: by
+ * statements, because MikroORM's unit of work takes longer than all the rest of a booking.
  */
-export async function insertShipments(
-  tx: EntityManager,
+export function insertShipments(
+  tx: Transaction,
+  workspace: number,
   booked: readonly ChangedShipment[],
-  customers: LinkedCustomers["written"],
-): Promise<void> {
-  if (booked.length === 0) return;
-  await runStatement(tx, INSERT, [...valuesOf(booked), customersJson(customers)]);
+  customers: LinkedCustomers["changed"],
+): void {
+  if (customers.length > 0) void tx.send(...writeCustomers(workspace, customers));
+  void tx.send(...insertion(workspace, booked.map(toColumns)));
 }
 
-/** The shipments and their events. */
-function valuesOf(written: readonly ChangedShipment[]): string[] {
-  const rows = written.map(({ workspace, quoted = false, row }) => {
-    return { ...row, workspace, quoted, customer: row.customer.id };
-  });
-  return [rowsJson(COLUMNS, rows), eventsOfSeveralJson(written.flatMap(({ events }) => events))];
+function toColumns({ quoted = false, row }: ChangedShipment) {
+  return { ...row, quoted, customer: row.customer.id };
+}
+
+/** Sends the events of shipments of a workspace, to be written last. */
+export function insertEventsOf(
+  tx: Transaction,
+  workspace: number,
+  changed: readonly ChangedShipment[],
+  subscribers: readonly Subscriber[] | null,
+): void {
+  const events = changed.flatMap((each) => each.events);
+  if (events.length > 0) void runInOrder(tx, eventStatements(workspace, events, subscribers));
 }
 
 /** A shipment as a change leaves it, and what happened to it. */
@@ -105,18 +99,17 @@ export interface RecordedChange {
 export function shipmentEvents(
   before: ShipmentState | undefined,
   after: ShipmentRow,
-  { caller, received }: Call,
+  { caller: { member, workspaceId }, received }: Call,
 ): RecordedChange {
   const data = toJson(ShipmentSchema, shipmentMessage(after)) as JsonObject;
   const events = shipmentEventTypes(before, after).map((type, i) => ({
-    workspace: caller.workspaceId,
     subject: after.reference,
     number: after.eventCount + i + 1,
     type,
     data,
-    actor: caller.member?.email ?? null,
+    actor: member?.email ?? null,
     createdAt: after.updatedAt,
   }));
-  for (const event of events) received.span?.setCauseOf(event);
+  for (const event of events) received.span?.setCauseOf({ ...event, workspace: workspaceId });
   return { row: { ...after, eventCount: after.eventCount + events.length }, events };
 }

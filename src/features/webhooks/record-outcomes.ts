@@ -3,10 +3,13 @@ import { toJson, type JsonObject } from "@bufbuild/protobuf";
 import { LockMode } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
+import { byOwner } from "../../db/by-owner.ts";
 import type { CreateGroup } from "../../db/group-commit.ts";
-import type { Outcome } from "../../db/group-transaction.ts";
+import type { Outcome } from "../../db/group-commit.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement } from "../../db/statement.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import {
   hasFailedTooLong,
   nextWaitMs,
@@ -38,15 +41,17 @@ export interface DeliveryOutcome {
 
 /** What recording needs. */
 export interface RecordDeps {
+  readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly now: () => Date;
   /** Gives a number from 0 to 1, which spreads retries. */
   readonly random: () => number;
 }
 
-/** How many outcomes one transaction records at most: without and with changes of webhooks. */
+/** How many outcomes that change no webhook one transaction records at most. */
 const MAX_ENDS = 200;
-const MAX_CHANGES = 16;
+/** How many transactions that change webhooks are in flight at most. */
+const MAX_CHANGES = 2;
 /** How long to wait before trying again what could not be recorded, in milliseconds. */
 const RETRY_MS = 1_000;
 
@@ -66,30 +71,30 @@ export function createOutcomeRecorder(
   log: Logger,
   signal: AbortSignal,
 ): (outcome: DeliveryOutcome) => Promise<void> {
-  const { createGroup } = deps;
+  const { em, createGroup } = deps;
   const end = createGroup({
     name: "delivery_ends",
     maxMembers: MAX_ENDS,
+    workspaceOf: ({ delivery }: DeliveryOutcome) => delivery.workspace,
     serializeBy: () => undefined,
     deadlineMs: () => Infinity,
     async work(tx, outcomes: readonly DeliveryOutcome[]) {
-      await endDeliveries(tx, outcomes, deps.now());
+      endDeliveries(tx, outcomes, deps.now());
       return outcomes.map(() => DONE);
     },
   });
-  const change = createGroup({
-    name: "delivery_failures",
-    maxMembers: MAX_CHANGES,
-    serializeBy: ({ delivery }: DeliveryOutcome) => delivery.webhook,
-    deadlineMs: () => Infinity,
-    async work(tx, outcomes: readonly DeliveryOutcome[]) {
-      await lockWebhooks(tx, outcomes, "no key update");
-      for (const { delivery, attempt } of outcomes) {
+  const changes = createSemaphore(MAX_CHANGES);
+  async function change({ delivery, attempt }: DeliveryOutcome): Promise<void> {
+    await changes.acquire();
+    try {
+      await em.fork().transactional(async (tx) => {
+        await lockWebhooks(tx, delivery.workspace, [delivery.webhook], "no key update");
         await recordAttempt(tx, delivery, attempt!, deps);
-      }
-      return outcomes.map(() => DONE);
-    },
-  });
+      });
+    } finally {
+      changes.release();
+    }
+  }
 
   /** Whether the last outcome could not be recorded; many fail together, and one is logged. */
   let isFailing = false;
@@ -118,13 +123,10 @@ type Strength = "key share" | "no key update";
 /** In one order, so that transactions do not wait for each other in a circle. */
 const lockSql = (strength: Strength) => `
   with asked as materialized (
-    select distinct workspace, webhook
-    from json_to_recordset($1) as key (workspace bigint, webhook text)
-    order by workspace, webhook
+    select distinct webhook from json_array_elements_text($2) as webhook order by webhook
   )
   select from asked cross join lateral (
-    select from webhook where workspace_id = asked.workspace and id = asked.webhook
-    limit 1 for ${strength}
+    select from webhook where workspace_id = $1 and id = asked.webhook limit 1 for ${strength}
   ) as locked`;
 
 /**
@@ -132,12 +134,12 @@ const lockSql = (strength: Strength) => `
  * final strength at once: a different order, or an upgrade later, could deadlock.
  */
 async function lockWebhooks(
-  tx: EntityManager,
-  outcomes: readonly DeliveryOutcome[],
+  tx: EntityManager | Transaction,
+  workspace: number,
+  webhooks: readonly string[],
   strength: Strength,
 ): Promise<void> {
-  const keys = outcomes.map(({ delivery: { workspace, webhook } }) => ({ workspace, webhook }));
-  await runStatement(tx, lockSql(strength), [JSON.stringify(keys)]);
+  await runStatement(tx, lockSql(strength), [workspace, JSON.stringify(webhooks)]);
 }
 
 /**
@@ -147,12 +149,12 @@ async function lockWebhooks(
  */
 const END = `
   with outcome as materialized (
-    select outcome.* from json_to_recordset($1) as outcome (
-      workspace bigint, id bigint, attempts int, status text, ended_at timestamptz,
+    select outcome.* from json_to_recordset($2) as outcome (
+      id bigint, attempts int, status text, ended_at timestamptz,
       number int, started_at timestamptz, duration_ms int, response_status int, answer text)
     cross join lateral (
       select status, attempts from webhook_delivery
-      where workspace_id = outcome.workspace and webhook_delivery.id = outcome.id limit 1 for update
+      where workspace_id = $1 and webhook_delivery.id = outcome.id limit 1 for update
     ) as delivery
     where outcome.attempts between 0 and 2147483647
       and delivery.status = 'pending' and delivery.attempts = outcome.attempts
@@ -161,33 +163,32 @@ const END = `
     set status = outcome.status, attempts = coalesce(outcome.number, outcome.attempts),
       next_attempt_at = null, ended_at = outcome.ended_at
     from outcome
-    where delivery.workspace_id = outcome.workspace and delivery.id = outcome.id
+    where delivery.workspace_id = $1 and delivery.id = outcome.id
     returning outcome.*
   )
   insert into webhook_attempt
     (workspace_id, delivery_id, number, started_at, duration_ms, status, answer)
-  select workspace, id, number, started_at, duration_ms, response_status, answer
+  select $1, id, number, started_at, duration_ms, response_status, answer
   from ended where number is not null`;
 
 /**
  * Ends deliveries that succeeded, with their attempts, and those that are given up, in the caller's
  * transaction. Nothing changes for their webhooks.
  */
-async function endDeliveries(
-  tx: EntityManager,
-  outcomes: readonly DeliveryOutcome[],
-  endedAt: Date,
-): Promise<void> {
-  await lockWebhooks(tx, outcomes, "key share");
-  const rows = outcomes.map((outcome) => toEndRow(outcome, endedAt));
-  await runStatement(tx, END, [JSON.stringify(rows)]);
+function endDeliveries(tx: Transaction, outcomes: readonly DeliveryOutcome[], endedAt: Date): void {
+  const owned = byOwner(outcomes, ({ delivery }) => delivery.workspace);
+  for (const [workspace, own] of owned) {
+    const webhooks = own.map(({ delivery }) => delivery.webhook);
+    tx.settleAtCommit(lockWebhooks(tx, workspace, webhooks, "key share"));
+    const rows = own.map((outcome) => toEndRow(outcome, endedAt));
+    void tx.send(END, [workspace, JSON.stringify(rows)]);
+  }
 }
 
 function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
-  const { workspace, id, attempts } = delivery;
+  const { id, attempts } = delivery;
   const { startedAt, result } = attempt ?? {};
   return {
-    workspace,
     id,
     attempts,
     status: attempt === undefined ? "failed" : "delivered",

@@ -31,7 +31,7 @@ export async function testWebhook(
     const delivery = await createDelivery(tx, webhook, event, at);
     await insertEvents(tx, workspaceId, [event]);
     await announceWorkspace(tx, workspaceId);
-    call.received.span?.setCauseOf(event);
+    call.received.span?.setCauseOf({ ...event, workspace: workspaceId });
     return { data: deliveryMessage(delivery) };
   });
 }

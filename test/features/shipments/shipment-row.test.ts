@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
 import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
+import { inPipeline } from "../../../src/db/transaction.ts";
 import { createFindShipment } from "../../../src/features/shipments/find-shipment.ts";
 import { shipmentJson, shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
 import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
@@ -120,15 +121,15 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
       const row = withKeys({ ...fixed, ...first }, fixed.customer);
       const { customer } = row;
       const { email } = customer;
-      const created = { createdAt: row.createdAt, emailLower: email, workspace };
-      await insertShipments(
-        em.fork(),
-        [{ workspace, row, events: [] }],
-        [{ ...customer, ...created }],
+      const created = { createdAt: row.createdAt, emailLower: email };
+      await inPipeline(em, async (tx) =>
+        insertShipments(tx, workspace, [{ row, events: [] }], [{ ...customer, ...created }]),
       );
       await expectStored(row);
       const after = { ...row, ...changed };
-      await updateShipments(em.fork(), [{ workspace, row: after, events: [] }]);
+      await inPipeline(em, async (tx) =>
+        updateShipments(tx, workspace, [{ row: after, events: [] }]),
+      );
       await expectStored(after);
     }),
     { numRuns: 50 },
