@@ -4,6 +4,8 @@ import { ClosingLine } from "./support/closing-line.ts";
 /** A file's name says which project it belongs to. */
 const UNIT = "test/**/*.unit.test.ts";
 const SLOW = "test/**/*.slow.test.ts";
+/** What `npm run test:citus` alone runs. */
+const CITUS = "test/**/*.citus.test.ts";
 
 export default defineConfig({
   test: {
@@ -15,7 +17,7 @@ export default defineConfig({
         test: {
           name: "service",
           include: ["test/**/*.test.ts"],
-          exclude: [UNIT, SLOW],
+          exclude: [UNIT, SLOW, CITUS],
           globalSetup: "test/support/global-setup.ts",
         },
       },

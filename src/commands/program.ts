@@ -5,6 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand(),
   migrate: async () => (await import("./migrate-command.ts")).migrateCommand(),
+  distribute: async () => (await import("./distribute-command.ts")).distributeCommand(),
   tariff: async () => (await import("./tariff-command.ts")).tariffCommand(),
   workspace: async () => (await import("./workspace-command.ts")).workspaceCommand(),
   "payment-provider": async () =>

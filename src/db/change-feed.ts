@@ -9,6 +9,9 @@ import { runStatement } from "./statement.ts";
 /** The channel on which processes tell each other that keys or the tariff changed. */
 export const CHANGES_CHANNEL = "shipments_changes";
 
+/** By what PostgreSQL knows the connection that every process of the service keeps open for them. */
+export const CHANGES_APPLICATION = "shipments changes";
+
 /** Follows changes that other processes make. */
 export interface ChangeFeed {
   /** Ends the connection; no callback is called afterwards. */
@@ -68,7 +71,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   const client = createClient(databaseUrl, {
     connectionTimeoutMillis: QUERY_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
-    application_name: "shipments changes",
+    application_name: CHANGES_APPLICATION,
   });
   let broken: Error | undefined;
   /** Ends the wait for the next look. */

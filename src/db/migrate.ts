@@ -3,6 +3,7 @@ import type { Client } from "pg";
 import { assertVersion, connectionFault, ConnectionFault } from "./connection-fault.ts";
 import { setMigrationTimeouts } from "./connection-settings.ts";
 import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
+import { isDistributedBy } from "./distributed.ts";
 import { MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 import { assertRights } from "./rights.ts";
@@ -38,7 +39,10 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     await assertRights(lock);
     if (!(await isPending(lock))) return [];
     const { applyMigrations } = await import("./migrator.ts");
-    return await applyMigrations(databaseUrl);
+    const distributed = await isDistributedBy(async (sql, values) => {
+      return (await lock.query(sql, [...values])).rows;
+    });
+    return await applyMigrations(databaseUrl, { distributed });
   } catch (error) {
     throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Migrator } from "@mikro-orm/migrations";
 import type { Options } from "@mikro-orm/postgresql";
+import { forDistributed } from "./distributed-migration.ts";
 import { MIGRATIONS } from "./migration-list.ts";
 import { createOrm } from "./orm.ts";
 
@@ -21,15 +22,30 @@ export const MIGRATION_FILES = {
   },
 } satisfies Options;
 
+/** Which migrations to apply, and to what. */
+export interface ApplyOptions {
+  /** The name of the last one to apply; default all. */
+  readonly last?: string;
+  /** Whether the database is distributed; default false. */
+  readonly distributed?: boolean;
+  /** Default those of this release. */
+  readonly migrations?: typeof MIGRATIONS;
+}
+
 /**
  * Applies the migrations that a database has not had yet.
  *
- * @param last the name of the last one to apply; default all
  * @returns the names of the migrations applied now, in order
  */
-export async function applyMigrations(databaseUrl: string, last?: string): Promise<string[]> {
+export async function applyMigrations(
+  databaseUrl: string,
+  { last, distributed = false, migrations = MIGRATIONS }: ApplyOptions = {},
+): Promise<string[]> {
   const migrationsList = await Promise.all(
-    Object.entries(MIGRATIONS).map(async ([name, load]) => ({ name, class: await load() })),
+    Object.entries(migrations).map(async ([name, load]) => {
+      const migration = await load();
+      return { name, class: distributed ? forDistributed(migration) : migration };
+    }),
   );
   const orm = createOrm(databaseUrl, {
     entities: [],

@@ -15,7 +15,10 @@ const OWN_ACCOUNT = "shipment-booking";
  * unless we are root. Then whoever owns the cluster or the folder, else the account `postgres`,
  * else one of our own, made if the system lets us, else `nobody`.
  */
-export function accountFor({ cluster, root }: DataFolder): Account | undefined {
+export function accountFor({
+  cluster,
+  root,
+}: Pick<DataFolder, "cluster" | "root">): Account | undefined {
   if (process.getuid === undefined) throw new Error("it needs Linux or macOS; set DATABASE_URL");
   if (process.getuid() !== 0) return undefined;
   const owner = ownerOf(cluster) ?? ownerOf(root) ?? findAccount("postgres");

@@ -94,7 +94,7 @@ test("replicas that migrate at the same time apply each migration once", async (
 
 test("pending deliveries stay pending when the job queue that they had waited in is dropped", async () => {
   const empty = await createEmptyDatabase();
-  await applyMigrations(empty.url, "20261121083749-events-and-webhooks");
+  await applyMigrations(empty.url, { last: "20261121083749-events-and-webhooks" });
   const inside = new pg.Client(empty.url);
   await inside.connect();
   await inside.query("create schema graphile_worker create table job (id int)");
@@ -114,7 +114,7 @@ test("pending deliveries stay pending when the job queue that they had waited in
 
 test("events of before positions get them in the order of their feed, and the feed goes on from there", async () => {
   const old = await createEmptyDatabase();
-  await applyMigrations(old.url, "20261122110000-key-scopes");
+  await applyMigrations(old.url, { last: "20261122110000-key-scopes" });
   const inside = new pg.Client(old.url);
   await inside.connect();
   for (const id of [1, 2, 3]) await insert("workspace", { ...GOOD_ROWS.workspace, id }, inside);

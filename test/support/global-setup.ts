@@ -4,13 +4,18 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { distribute } from "../../src/db/distribute.ts";
+import { inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
 import { buildOutdated } from "./build-outdated.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where databases are made and dropped, with the right to do so. */
-    adminDatabaseUrl: string;
+    /**
+     * Where databases are made and dropped, with the right to do so: one server, or the nodes of a Citus
+     * cluster, its coordinator first.
+     */
+    adminDatabaseUrls: readonly string[];
     /** The migrated, empty database to clone; databases of this run begin with its name. */
     templateDatabase: string;
   }
@@ -23,54 +28,64 @@ type Undo = () => Promise<void>;
  * Once for the whole run: program and pages as their sources are now, and a PostgreSQL, and in it a
  * migrated database that tests clone. The server is one of the run's own, in a temporary folder, or
  * that of TEST_DATABASE_URL, where only databases that begin with this run's own name are made and
- * dropped.
+ * dropped. TEST_DATABASE_URL may also name the nodes of a Citus cluster, its coordinator first, between
+ * spaces: then the databases are distributed.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();
-  const [adminUrl, leaveServer] = await enterServer();
+  const [adminUrls, leaveServer] = await enterServer();
   const template = `shipments_test_${randomBytes(6).toString("hex")}`;
   const tearDown = async () => {
     try {
-      await dropDatabases(adminUrl, template);
+      for (const url of adminUrls) await dropDatabases(url, template);
     } finally {
       await leaveServer();
     }
   };
   try {
-    await makeTemplate(adminUrl, template);
+    await makeTemplate(adminUrls, template);
   } catch (error) {
     await tearDown();
     throw error;
   }
-  project.provide("adminDatabaseUrl", adminUrl);
+  project.provide("adminDatabaseUrls", adminUrls);
   project.provide("templateDatabase", template);
   return tearDown;
 }
 
-async function enterServer(): Promise<[url: string, leave: Undo]> {
+async function enterServer(): Promise<[urls: readonly string[], leave: Undo]> {
   const theirs = process.env.TEST_DATABASE_URL;
-  if (theirs) return [theirs, async () => {}];
+  if (theirs) return [theirs.split(" "), async () => {}];
 
   const folder = makeTemporaryFolder("shipments-test");
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
     const { url, release } = await acquireEmbeddedPostgres(folder, { durable: false });
-    return [url, () => release().finally(removeFolder)];
+    return [[url], () => release().finally(removeFolder)];
   } catch (error) {
     await removeFolder();
     throw error;
   }
 }
 
-async function makeTemplate(adminUrl: string, template: string): Promise<void> {
-  const templateUrl = new URL(adminUrl);
-  templateUrl.pathname = template;
-  await asAdmin(adminUrl, (admin) => admin.query(`create database ${template}`));
-  await migrate(templateUrl.href);
-  // PostgreSQL clones no database that somebody is connected to: so nobody may be, ever.
-  await asAdmin(adminUrl, (admin) =>
-    admin.query(`alter database ${template} allow_connections false`),
-  );
+/** The shards of a distributed database: few, as each is a table of its own, that every test clones. */
+const SHARDS = 4;
+
+async function makeTemplate(adminUrls: readonly string[], template: string): Promise<void> {
+  const url = inDatabase(adminUrls[0]!, template);
+  for (const node of adminUrls) await runSql(node, `create database ${template}`);
+  if (adminUrls.length > 1) await joinNodes(adminUrls, template);
+  await migrate(url);
+  if (adminUrls.length > 1) await distribute(url, SHARDS, () => undefined);
+  // PostgreSQL clones no database that somebody is connected to, as nodes are to each other: so nobody
+  // may be, ever.
+  for (const node of adminUrls) {
+    await runSql(node, `alter database ${template} allow_connections false`);
+    await runSql(
+      node,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}'`,
+    );
+  }
 }
 
 async function dropDatabases(adminUrl: string, template: string): Promise<void> {

@@ -23,10 +23,10 @@ function readStatements(): string[] {
 export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
   const name = `shipments_${randomBytes(6).toString("hex")}`;
   const [make, prepare, restrict] = readStatements().map((it) => it.replaceAll("shipments", name));
-  const admin = await connectTo(inject("adminDatabaseUrl"));
+  const admin = await connectTo(inject("adminDatabaseUrls")[0]!);
   for (const statement of make!.trim().split("\n")) await admin.query(statement);
   const urlOf = (user: string, password: string) => {
-    const url = new URL(inject("adminDatabaseUrl"));
+    const url = new URL(inject("adminDatabaseUrls")[0]!);
     Object.assign(url, { username: user, password, pathname: name });
     return url.href;
   };

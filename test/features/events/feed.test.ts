@@ -119,7 +119,7 @@ test("two replicas that write to one workspace leave no gap, nor do calls that a
 
 test("a transaction that stays open in another database of the server, or in this one, holds up no feed", async () => {
   const { apiKey } = await service.addWorkspace();
-  const elsewhere = await connectTo(inject("adminDatabaseUrl"));
+  const elsewhere = await connectTo(inject("adminDatabaseUrls")[0]!);
   const here = await connectTo(service.databaseUrl);
   for (const open of [elsewhere, here]) await open.query("begin; select pg_current_xact_id()");
   const watching = service.grpcClient(apiKey, EventService).watchEvents({});

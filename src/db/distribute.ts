@@ -1,0 +1,218 @@
+import type { Client } from "pg";
+import { CHANGES_APPLICATION } from "./change-feed.ts";
+import { ConnectionFault, connectionFault } from "./connection-fault.ts";
+import { setMigrationTimeouts } from "./connection-settings.ts";
+import { isForbidden } from "./database-error.ts";
+import {
+  DISTRIBUTED_TABLES,
+  distributeFirstSql,
+  distributeTableSql,
+  REFERENCE_TABLES,
+} from "./distributed.ts";
+import { MIGRATION_LOCK } from "./migrate.ts";
+import { createClient } from "./primary-client.ts";
+
+/** The shards that data is spread over unless told otherwise: as many nodes can share it at most. */
+export const DEFAULT_SHARDS = 32;
+
+/** The oldest Citus that this is known to work with. */
+const OLDEST_CITUS = 13;
+/** How long a table may be locked by others, in milliseconds. */
+const LOCK_WAIT_MS = 30_000;
+
+/**
+ * Distributes a migrated database by workspace over the worker nodes that its coordinator knows, with
+ * the data that is in it. What is done already is left as it is, so that it can be repeated. All tables
+ * are distributed in one transaction: nothing is, when it ends before the commit.
+ *
+ * @param shards into how many shards to divide the data; only the first time
+ * @param say is called with each step when it is done
+ * @throws ConnectionFault when something is missing that distributing takes
+ */
+export async function distribute(
+  databaseUrl: string,
+  shards: number,
+  say: (step: string) => void,
+): Promise<void> {
+  const client = createClient(databaseUrl, { connectionTimeoutMillis: 5_000 });
+  client.on("error", () => undefined);
+  await client.connect().catch((error: unknown) => {
+    throw connectionFault(error, databaseUrl);
+  });
+  try {
+    await setMigrationTimeouts(client, LOCK_WAIT_MS);
+    await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    await assertCluster(client);
+    const pending = await pendingTables(client);
+    if (pending.length > 0) {
+      await assertAlone(client);
+      await inTransaction(client, () => distributeTables(client, pending, shards, say));
+      say("Committed: the tables are distributed.");
+    }
+    await removeCopies(client, say);
+  } catch (error) {
+    throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a coordinator says of its cluster. */
+interface Cluster {
+  readonly isCoordinator: boolean;
+  readonly knowsItself: boolean;
+  readonly workers: number;
+}
+
+const CLUSTER = `
+  select (select groupid = 0 from pg_dist_local_group) as "isCoordinator",
+    exists (select from pg_dist_node where groupid = 0) as "knowsItself",
+    (select count(*)::int from pg_dist_node
+     where groupid > 0 and isactive and shouldhaveshards and noderole = 'primary') as workers`;
+
+/** @throws ConnectionFault unless this is the coordinator of a cluster that can take data */
+async function assertCluster(client: Client): Promise<void> {
+  const { rows: extensions } = await client.query<{ extversion: string }>(
+    "select extversion from pg_extension where extname = 'citus'",
+  );
+  const version = extensions[0]?.extversion;
+  if (version === undefined) {
+    refuse(
+      "it has no extension citus",
+      "install Citus on every node, name it in shared_preload_libraries, and create the extension in this database of every node",
+    );
+  }
+  if (Number.parseInt(version, 10) < OLDEST_CITUS) {
+    refuse(`its extension citus is ${version}`, `update it to ${OLDEST_CITUS} or newer`);
+  }
+  const { rows: clusters } = await client.query<Cluster>(CLUSTER);
+  const { isCoordinator, knowsItself, workers } = clusters[0]!;
+  if (!isCoordinator) refuse("it is a worker node", "name the coordinator in DATABASE_URL");
+  if (!knowsItself) {
+    refuse(
+      "the coordinator has no address that the other nodes know",
+      "run select citus_set_coordinator_host('<host>', <port>) there",
+    );
+  }
+  if (workers === 0) {
+    refuse(
+      "the coordinator has no worker nodes",
+      "add them by select citus_add_node('<host>', <port>) there",
+    );
+  }
+}
+
+function refuse(reason: string, wayOut: string): never {
+  throw new ConnectionFault(`${reason}; ${wayOut}`, false);
+}
+
+/** @throws ConnectionFault while the service runs, which goes by plans of tables that are moved away */
+async function assertAlone(client: Client): Promise<void> {
+  const { rowCount } = await client.query(
+    "select from pg_stat_activity where datname = current_database() and application_name = $1",
+    [CHANGES_APPLICATION],
+  );
+  if (rowCount === 0) return;
+  refuse(
+    `${rowCount} processes of the service use it`,
+    "stop them, and start them again afterwards",
+  );
+}
+
+/** The tables that are not distributed yet, in the order in which they are to be. */
+async function pendingTables(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from unnest($1::text[]) with ordinality as wanted (name, place)
+     where not exists (select from pg_dist_partition
+       where logicalrelid = to_regclass(name) and (partmethod = 'h' or repmodel = 't'))
+     order by place`,
+    [[...REFERENCE_TABLES, ...DISTRIBUTED_TABLES]],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function inTransaction(client: Client, work: () => Promise<void>): Promise<void> {
+  await client.query("begin");
+  try {
+    // One statement after the other on each node, as foreign keys to tables of every node need.
+    await client.query("set local citus.multi_shard_modify_mode to 'sequential'");
+    await work();
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined);
+    throw error;
+  }
+}
+
+async function distributeTables(
+  client: Client,
+  tables: readonly string[],
+  shards: number,
+  say: (step: string) => void,
+): Promise<void> {
+  await removeTriggers(client, tables);
+  const foreignKeys = await dropForeignKeys(client, tables);
+  for (const table of tables) {
+    const sql =
+      table === DISTRIBUTED_TABLES[0] ? distributeFirstSql(shards) : distributeTableSql(table);
+    await client.query(sql!);
+    say(
+      REFERENCE_TABLES.includes(table) ? `Copied ${table} to every node.` : `Distributed ${table}.`,
+    );
+  }
+  for (const sql of foreignKeys) await client.query(sql);
+  say(`Made ${foreignKeys.length} foreign keys again.`);
+}
+
+/**
+ * Drops triggers and the default of an event's transaction: they serve processes of the release before
+ * feeds had positions, which cannot work on a distributed database, and a shard can run neither.
+ */
+async function removeTriggers(client: Client, tables: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ sql: string }>(
+    `select format('drop trigger %I on %s', tgname, tgrelid::regclass) as sql
+     from pg_trigger join unnest($1::text[]) as wanted on tgrelid = to_regclass(wanted)
+     where not tgisinternal`,
+    [tables],
+  );
+  for (const { sql } of rows) await client.query(sql);
+  if (!tables.includes("event")) return;
+  await client.query(
+    "alter table event alter column transaction drop default, alter column transaction drop not null",
+  );
+}
+
+/**
+ * Drops the foreign keys of tables and to them. An id is never updated, and Citus takes no
+ * `on update cascade` of the column by which it distributes.
+ *
+ * @returns the statements that make them again
+ */
+async function dropForeignKeys(client: Client, tables: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ drop: string; make: string }>(
+    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
+       format('alter table %s add constraint %I %s', conrelid::regclass, conname,
+         replace(pg_get_constraintdef(oid), ' ON UPDATE CASCADE', '')) as make
+     from pg_constraint
+     where contype = 'f'
+       and exists (select from unnest($1::text[]) as wanted
+         where to_regclass(wanted) in (conrelid, confrelid))
+     order by conname`,
+    [tables],
+  );
+  for (const { drop } of rows) await client.query(drop);
+  return rows.map(({ make }) => make);
+}
+
+/** Removes what the coordinator still has of tables from before they were distributed. */
+async function removeCopies(client: Client, say: (step: string) => void): Promise<void> {
+  for (const table of [...REFERENCE_TABLES, ...DISTRIBUTED_TABLES].toReversed()) {
+    const { rows } = await client.query<{ size: string }>(
+      "select pg_relation_size(to_regclass($1)) as size",
+      [table],
+    );
+    if (rows[0]!.size === "0") continue;
+    await client.query("select truncate_local_data_after_distributing_table($1)", [table]);
+    say(`Removed the coordinator's own copy of ${table}.`);
+  }
+}

@@ -1,0 +1,246 @@
+import { Migration } from "@mikro-orm/migrations";
+import type pg from "pg";
+import { expect, inject, test } from "vitest";
+import { applyMigrations } from "../../src/db/migrator.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { distribute } from "../../src/db/distribute.ts";
+import { DISTRIBUTED_TABLES, isDistributed } from "../../src/db/distributed.ts";
+import { book } from "../support/bookings.ts";
+import { runCommand, runJson } from "../support/command.ts";
+import {
+  connectTo,
+  createDatabase,
+  createUnmigratedDatabase,
+  openOrm,
+} from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { startService } from "../support/service.ts";
+import { inDatabase, joinNodes, runSql } from "./cluster.ts";
+
+const [COORDINATOR, ...WORKERS] = inject("adminDatabaseUrls") as [string, ...string[]];
+
+/** A migrated database whose nodes know each other, and that is not distributed. */
+async function createJoinedDatabase() {
+  const { url } = await createUnmigratedDatabase();
+  await joinNodes([COORDINATOR, ...WORKERS], nameOf(url));
+  await migrate(url);
+  return { url };
+}
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+const distributeCommand = (url: string, ...args: readonly string[]) =>
+  runCommand(["distribute", ...args], { DATABASE_URL: url });
+
+/** All rows of workspaces' tables, and how many the coordinator has itself. */
+async function rowsOf(client: pg.Client): Promise<Record<string, unknown>> {
+  const rows: Record<string, unknown> = {};
+  for (const table of DISTRIBUTED_TABLES) {
+    rows[table] = (await client.query(`select * from ${table} order by 1, 2, 3`)).rows;
+  }
+  return rows;
+}
+
+test("a database with data is distributed by workspace, step by step, and keeps its data and its rules", async () => {
+  const database = await createJoinedDatabase();
+  const service = await startService({ database });
+  const { apiKey } = await service.addWorkspace();
+  const other = await service.addWorkspace();
+  const { reference } = await book(service, apiKey);
+  await book(service, other.apiKey);
+  await service.close();
+  const client = await connectTo(database.url);
+  const before = await rowsOf(client);
+  // Those of shards, which the coordinator has some of, end in a number.
+  const foreignKeys = `select conname from pg_constraint
+    where contype = 'f' and connamespace = 'public'::regnamespace
+      and conrelid::regclass::text !~ '_[0-9]+$' order by 1`;
+  const { rows: keysBefore } = await client.query(foreignKeys);
+
+  const { code, stdout, stderr } = await distributeCommand(database.url, "--shards", "6");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.split("\n")).toEqual([
+    "Copied workspace to every node.",
+    "Copied tariff_version to every node.",
+    ...DISTRIBUTED_TABLES.map((table) => `Distributed ${table}.`),
+    `Made ${madeKeys(stdout)} foreign keys again.`,
+    "Committed: the tables are distributed.",
+    ...removedCopies(stdout),
+    "Done.",
+    "",
+  ]);
+  expect(removedCopies(stdout)).toContain("Removed the coordinator's own copy of shipment.");
+
+  expect(await rowsOf(client)).toEqual(before);
+  expect((await client.query(foreignKeys)).rows).toEqual(keysBefore);
+  const { rows: shards } = await client.query(
+    `select table_name::text as name, count(distinct shardid)::int as shards, count(distinct nodeport)::int as nodes
+     from citus_shards where citus_table_type = 'distributed' group by 1`,
+  );
+  expect(shards.toSorted((a, b) => a.name.localeCompare(b.name))).toEqual(
+    DISTRIBUTED_TABLES.toSorted().map((name) => ({ name, shards: 6, nodes: WORKERS.length })),
+  );
+  await expect(
+    client.query("update shipment set customer_id = 0 where workspace_id = 1 and reference = $1", [
+      reference,
+    ]),
+  ).rejects.toMatchObject({ code: "23503" });
+});
+
+const madeKeys = (stdout: string) => /Made (\d+) foreign/.exec(stdout)?.[1];
+const removedCopies = (stdout: string) =>
+  stdout.split("\n").filter((line) => line.startsWith("Removed"));
+
+test("distributing is repeated without an effect, and by JSON says each step", async () => {
+  const { url } = await createDatabase();
+  expect(await isDistributed(openOrm(url).em)).toBe(true);
+  expect(await distributeCommand(url)).toEqual({
+    code: 0,
+    stdout: "The database is distributed already.\n",
+    stderr: "",
+  });
+  expect(await runJson(["distribute"], { DATABASE_URL: url })).toEqual({ steps: [] });
+});
+
+test("a distribution that ended before its commit has done nothing, and is made when it is repeated", async () => {
+  const { url } = await createJoinedDatabase();
+  const broken = distribute(url, 4, (step) => {
+    if (step === "Distributed event.") throw new Error("broken off");
+  });
+  await expect(broken).rejects.toThrow("broken off");
+  expect(await isDistributed(openOrm(url).em)).toBe(false);
+  await distribute(url, 4, () => undefined);
+  expect(await isDistributed(openOrm(url).em)).toBe(true);
+});
+
+test("a copy that the coordinator was left with is removed when distributing is repeated", async () => {
+  const { url } = await createJoinedDatabase();
+  await runSql(url, "insert into workspace (id, name, created_at) values (1, 'One', now())");
+  const crashed = distribute(url, 4, (step) => {
+    if (step.startsWith("Committed")) throw new Error("crashed");
+  });
+  await expect(crashed).rejects.toThrow("crashed");
+  const steps: string[] = [];
+  await distribute(url, 4, (step) => steps.push(step));
+  expect(steps).toEqual(["Removed the coordinator's own copy of workspace."]);
+});
+
+test.each<[missing: string, sentence: string, prepare: (url: string) => Promise<string | void>]>([
+  [
+    "the extension",
+    "it has no extension citus; install Citus on every node, name it in shared_preload_libraries, and create the extension in this database of every node",
+    async () => undefined,
+  ],
+  [
+    "the coordinator's address",
+    "the coordinator has no address that the other nodes know; run select citus_set_coordinator_host('<host>', <port>) there",
+    (url) => runSql(url, "create extension citus"),
+  ],
+  [
+    "worker nodes",
+    "the coordinator has no worker nodes; add them by select citus_add_node('<host>', <port>) there",
+    (url) => joinNodes([COORDINATOR], nameOf(url)),
+  ],
+])("without %s nothing is distributed, for a reason: %s", async (_, sentence, prepare) => {
+  const { url } = await createUnmigratedDatabase();
+  await prepare(url);
+  expect(await distributeCommand(url)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `cannot use the database: ${sentence}\n`,
+  });
+});
+
+test("a worker node is told from the coordinator", async () => {
+  const { url } = await createJoinedDatabase();
+  await expect(
+    distribute(inDatabase(WORKERS[0]!, nameOf(url)), 4, () => undefined),
+  ).rejects.toThrow(
+    "cannot use the database: it is a worker node; name the coordinator in DATABASE_URL",
+  );
+});
+
+test("a database that the service uses is not distributed", async () => {
+  const database = await createJoinedDatabase();
+  const service = await startService({ database });
+  const client = await connectTo(database.url);
+  await eventually("the connection for changes", async () => {
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where datname = current_database() and application_name = 'shipments changes'",
+    );
+    return rowCount === 1;
+  });
+  await expect(distribute(database.url, 4, () => undefined)).rejects.toThrow(
+    "cannot use the database: 1 processes of the service use it; stop them, and start them again afterwards",
+  );
+  await service.close();
+  await distribute(database.url, 4, () => undefined);
+});
+
+test("a key is looked up by the coordinator alone", async () => {
+  const { url } = await createDatabase();
+  const client = await connectTo(url);
+  const remote: string[] = [];
+  client.on("notice", ({ message = "" }) => {
+    if (message.startsWith("issuing ")) remote.push(message);
+  });
+  await client.query("set citus.log_remote_commands to on");
+  await client.query(
+    "select * from api_key join workspace on workspace.id = api_key.workspace_id where hash = $1",
+    ["h".repeat(43)],
+  );
+  expect(remote).toEqual([]);
+  await client.query("select count(*) from shipment");
+  expect(remote).not.toEqual([]);
+});
+
+/** What a later release may change. */
+class Later extends Migration {
+  override up(): void {
+    this.addSql(`drop table "webhook_lease";`);
+    this.addSql(
+      `create table "webhook_lease" ("workspace_id" bigint not null, "webhook_id" text not null, "worker" text not null, "leased_until" timestamptz(3) not null, primary key ("workspace_id", "webhook_id"));`,
+    );
+    this.addSql(
+      `alter table "webhook_lease" add constraint "lease_of_workspace" foreign key ("workspace_id") references "workspace" ("id") on update cascade;`,
+    );
+    this.addSql(
+      `alter table "webhook_lease" add constraint "lease_of_webhook" foreign key ("workspace_id", "webhook_id") references "webhook" ("workspace_id", "id") on update cascade on delete cascade;`,
+    );
+    this.addSql(`create table "parcel" ("id" bigint not null, primary key ("id"));`);
+    this.addSql(`alter table "shipment" add "colour" text null;`);
+    this.addSql(`create index "shipment_by_colour" on "shipment" ("workspace_id", "colour");`);
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_colour" check (colour <> 'mauve');`,
+    );
+    this.addSql(`update shipment set colour = 'red';`);
+    this.addSql(
+      `create or replace function "no_fn"() returns trigger as $$ begin return new; end; $$ language plpgsql;`,
+    );
+    this.addSql(
+      `create trigger "no" BEFORE INSERT on "event" for each ROW execute function "no_fn"();`,
+    );
+  }
+}
+
+test("a later release's migrations are applied to a distributed database", async () => {
+  const { url } = await createDatabase();
+  const migrations = { "29991231000000-later": async () => Later };
+  expect(await applyMigrations(url, { distributed: true, migrations })).toEqual([
+    "29991231000000-later",
+  ]);
+  const client = await connectTo(url);
+  await client.query("select colour from shipment");
+  const { rows } = await client.query(
+    `select relname as name, exists (
+       select from pg_dist_partition where logicalrelid = pg_class.oid and partmethod = 'h'
+     ) as distributed
+     from pg_class where oid in ('webhook_lease'::regclass, 'parcel'::regclass) order by 1`,
+  );
+  expect(rows).toEqual([
+    { name: "parcel", distributed: false },
+    { name: "webhook_lease", distributed: true },
+  ]);
+  const { rows: triggers } = await client.query("select from pg_trigger where tgname = 'no'");
+  expect(triggers).toEqual([]);
+});

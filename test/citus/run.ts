@@ -1,0 +1,32 @@
+/**
+ * `npm run test:citus`: the service's tests on a distributed database, on a Citus cluster that it starts.
+ * Where there is no PostgreSQL with Citus it says so, and no test fails.
+ */
+import { spawnSync } from "node:child_process";
+import { findPrograms, startCluster, type Cluster } from "./cluster.ts";
+
+async function tryToStart(): Promise<Cluster | string> {
+  const programs = findPrograms();
+  if (programs === undefined) return "there is no PostgreSQL with the extension citus here";
+  try {
+    return await startCluster(programs);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const cluster = await tryToStart();
+if (typeof cluster === "string") {
+  process.stdout.write(`Nothing was tested on Citus: ${cluster}.\n\n0 passed, 0 failed\n`);
+} else {
+  const vitest = ["vitest", "run", "--config", "test/citus/vitest.config.ts"];
+  try {
+    const { status } = spawnSync("npx", [...vitest, ...process.argv.slice(2)], {
+      stdio: "inherit",
+      env: { ...process.env, TEST_DATABASE_URL: cluster.nodes.join(" ") },
+    });
+    process.exitCode = status ?? 1;
+  } finally {
+    await cluster.stop();
+  }
+}
