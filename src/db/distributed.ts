@@ -18,6 +18,8 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "webhook_attempt",
   "webhook_lease",
   "kept_answer",
+  "booking_day",
+  "booking_roll_up",
 ];
 
 /** The column by whose value their rows are distributed. */

@@ -45,4 +45,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122164212-feed-positions": async () =>
     (await import("./migrations/20261122164212-feed-positions.ts"))
       .Migration20261122164212_feed_positions,
+  "20261122171147-booking-days": async () =>
+    (await import("./migrations/20261122171147-booking-days.ts"))
+      .Migration20261122171147_booking_days,
 };

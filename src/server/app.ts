@@ -14,6 +14,7 @@ import { createFeedWatch } from "../features/events/feed-watch.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createSessionCache } from "../features/people/session-cache.ts";
 import type { WebhookBacklog } from "../features/reports/load-figures.ts";
+import { createBookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { createReportCache } from "../features/reports/report-cache.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
@@ -210,6 +211,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     observeGroups,
     secretSeal: createSecretSeal(config.secretsKeys ?? []),
     usage: createUsageCounter(),
+    bookingRollUps: createBookingRollUps(em, log),
     overviews: createReportCache<Overview>(),
     platformOverviews: createReportCache<GetPlatformOverviewResponse>(),
     backlogs: createReportCache<WebhookBacklog>(),

@@ -8,6 +8,7 @@ import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts"
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
+import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {
@@ -30,7 +31,8 @@ const WRITE_MS = 10_000;
 export interface Background {
   /**
    * Follows changes made by other processes, delivers webhooks, records which keys are used, writes
-   * counts of calls, says that the process is there, seals secrets, and purges what has expired.
+   * counts of calls, counts bookings by day, says that the process is there, seals secrets, and purges
+   * what has expired.
    * Resolves once keys and the tariff have been read for the first time.
    */
   start(): Promise<void>;
@@ -52,6 +54,7 @@ export interface BackgroundDeps {
   readonly feedMonitor: FeedMonitor;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
+  readonly bookingRollUps: Pick<BookingRollUps, "look">;
   readonly secretSeal: SecretSeal;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
   /** How long events are kept, in days; undefined for ever. */
@@ -105,6 +108,7 @@ export function createBackground(options: BackgroundDeps): Background {
       void repeat(signal, options.feedMonitor.look);
       void repeat(signal, options.databaseFigures.look);
       void repeat(signal, keyUse.record);
+      void repeat(signal, () => options.bookingRollUps.look(signal));
       reports.start();
     },
     async stopDeliveries() {

@@ -13,6 +13,8 @@ import { Session } from "../features/people/session.entity.ts";
 import { SignInLink, SpentAttempt } from "../features/people/sign-in-link.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
+import { BookingDay } from "../features/reports/booking-day.entity.ts";
+import { BookingRollUp } from "../features/reports/booking-roll-up.entity.ts";
 import { Replica } from "../features/reports/replica.entity.ts";
 import { UsageHour } from "../features/reports/usage-hour.entity.ts";
 import { TariffDraftPiece, TariffDraft } from "../features/tariffs/drafts/tariff-draft.entity.ts";
@@ -54,5 +56,7 @@ export const ENTITIES = [
   SpentAttempt,
   Session,
   UsageHour,
+  BookingDay,
+  BookingRollUp,
   Replica,
 ];

@@ -39,6 +39,8 @@ export async function insertBooked(
     quoted,
     references,
   ]);
+  // No events tell of them.
+  await client.query("delete from booking_roll_up where workspace_id = $1", [workspace]);
 }
 
 /** Writes how many calls of a workspace priced routes in an hour, past the service. */

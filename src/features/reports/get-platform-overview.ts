@@ -7,50 +7,44 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import {
-  BOOKED_DATE,
-  BOOKED_FIGURES,
   bookedMessage,
   overviewMessage,
+  type Booked,
   type BookedOnDay,
   type QuotesOnDay,
   parseReportDays,
   type ReportDays,
 } from "./overview.ts";
 import type { ReportCache } from "./report-cache.ts";
+import type { BookingRollUps } from "./roll-up-bookings.ts";
 
-/** Rows of days have no workspace, and those of the ten workspaces no date. */
+const SUMS = `
+  sum(bookings)::float8 as bookings, sum(cancellations)::float8 as cancellations,
+  sum(quoted)::float8 as quoted, sum(paid_minor)::float8 as "paidMinor",
+  sum(awaiting_minor)::float8 as "awaitingMinor"`;
+
 const BOOKED = `
-  with counted as materialized (
-    select workspace_id, ${BOOKED_DATE} as date, currency, ${BOOKED_FIGURES}
-    from shipment where created_at >= $1 and created_at < $2
-    group by workspace_id, date, currency
-  ),
-  top as (
-    select workspace_id as id, row_number() over (order by sum(bookings) desc, workspace_id) as rank
-    from counted group by workspace_id order by rank limit 10
-  ),
-  counted_top as (
-    select * from counted where workspace_id = any (array(select id from top))
-  )
-  select date::text as date, null::float8 as workspace, null as name, null::int as rank, currency,
-    sum(bookings) as bookings, sum(cancellations) as cancellations,
-    sum(quoted) as quoted, sum("paidMinor") as "paidMinor", sum("awaitingMinor") as "awaitingMinor"
-  from counted group by date, currency
-  union all
-  select null, workspace.id::float8, workspace.name, top.rank::int, currency,
-    sum(bookings), sum(cancellations), sum(quoted), sum("paidMinor"), sum("awaitingMinor")
-  from counted_top as counted join top on top.id = counted.workspace_id
-    join workspace on workspace.id = top.id
-  group by workspace.id, workspace.name, top.rank, currency
-  order by rank`;
+  select date::text as date, currency, ${SUMS}
+  from booking_day where date >= $1::date and date <= $2::date
+  group by booking_day.date, currency`;
+
+const TOP = `
+  select workspace_id::float8 as workspace
+  from booking_day where date >= $1::date and date <= $2::date
+  group by workspace_id order by sum(bookings) desc, workspace_id limit 10`;
+
+const BOOKED_IN_WORKSPACES = `
+  select workspace.id::float8 as workspace, workspace.name, currency, ${SUMS}
+  from booking_day join workspace on workspace.id = booking_day.workspace_id
+  where booking_day.workspace_id = any ($3::bigint[]) and date >= $1::date and date <= $2::date
+  group by workspace.id, workspace.name, currency`;
 
 const QUOTES = `
   select (hour at time zone 'UTC')::date::text as date, sum(calls)::float8 as quotes
   from usage_hour where hour >= $1 and hour < $2 and limit_class = 'quote'
   group by 1`;
 
-interface BookedInWorkspace extends Omit<BookedOnDay, "date"> {
-  readonly date: null;
+interface BookedInWorkspace extends Booked {
   readonly workspace: number;
   readonly name: string;
 }
@@ -58,40 +52,45 @@ interface BookedInWorkspace extends Omit<BookedOnDay, "date"> {
 export interface PlatformOverviewDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
+  readonly bookingRollUps: Pick<BookingRollUps, "catchUp">;
   readonly platformOverviews: ReportCache<GetPlatformOverviewResponse>;
 }
 
 /**
- * Sums up what all workspaces booked, by day, and names those that booked most.
+ * Sums up what all workspaces booked, by day, and names those that booked most. What has changed is
+ * counted first, as far as that takes two seconds.
  *
  * @throws Refusal FIELD_INVALID for days that are none, or too many
  */
 export async function getPlatformOverview(
   request: GetPlatformOverviewRequest,
   _call: unknown,
-  { em, now, platformOverviews }: PlatformOverviewDeps,
+  deps: PlatformOverviewDeps,
 ): Promise<GetPlatformOverviewResponse> {
-  const days = parseReportDays(request, now());
+  const days = parseReportDays(request, deps.now());
   const key = `${days.dates[0]} ${days.dates.at(-1)}`;
-  return platformOverviews.get(key, () => loadOverview(em, days, now()));
+  return deps.platformOverviews.get(key, () => loadOverview(days, deps));
 }
 
 async function loadOverview(
-  em: EntityManager,
   days: ReportDays,
-  now: Date,
+  { em, now, bookingRollUps }: PlatformOverviewDeps,
 ): Promise<GetPlatformOverviewResponse> {
-  const values = [days.startsAt, days.endsAt];
-  const rows = await runStatement<BookedOnDay | BookedInWorkspace>(em, BOOKED, values);
-  const quoted = await runStatement<QuotesOnDay>(em, QUOTES, values);
-  const onDays = rows.filter((row) => row.date !== null);
-  const ofTop = rows.filter((row) => row.date === null);
+  await bookingRollUps.catchUp();
+  const dates = [days.dates[0], days.dates.at(-1)];
+  const booked = await runStatement<BookedOnDay>(em, BOOKED, dates);
+  const top = await runStatement<{ workspace: number }>(em, TOP, dates);
+  const ids = top.map(({ workspace }) => workspace);
+  const ofTop = await runStatement<BookedInWorkspace>(em, BOOKED_IN_WORKSPACES, [...dates, ids]);
+  const quoted = await runStatement<QuotesOnDay>(em, QUOTES, [days.startsAt, days.endsAt]);
+  const own = Map.groupBy(ofTop, ({ workspace }) => workspace);
   return create(GetPlatformOverviewResponseSchema, {
-    data: overviewMessage(days, onDays, quoted, now),
-    topWorkspaces: [...Map.groupBy(ofTop, ({ workspace }) => workspace)].map(([id, own]) => ({
-      workspace: BigInt(id),
-      name: own[0]!.name,
-      ...bookedMessage(own),
-    })),
+    data: overviewMessage(days, booked, quoted, now()),
+    topWorkspaces: ids.flatMap((id) => {
+      const rows = own.get(id);
+      return rows === undefined
+        ? []
+        : [{ workspace: BigInt(id), name: rows[0]!.name, ...bookedMessage(rows) }];
+    }),
   });
 }

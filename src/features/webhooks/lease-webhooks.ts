@@ -30,8 +30,8 @@ const IDLE_MS = 1_000;
 /**
  * Webhooks that have a delivery due and that nobody has leased, those first that have waited longest.
  * Deliveries are compared and sorted as the index of what is due is, whose order alone leads to the
- * earliest; by another, all would be read. The bound is no parameter, as Citus takes none that only the
- * outer query has.
+ * earliest; by another, all would be read. That workspaces are equal stands apart, for Citus. The bound is
+ * no parameter, as Citus takes none that only the outer query has.
  *
  * @param workspaces a condition
  */
@@ -42,13 +42,14 @@ const dueSql = (workspaces: string) => `
       row_number() over (
         partition by webhook.failing_since is not null order by earliest.next_attempt_at) as rank
     from webhook cross join lateral (
-      select next_attempt_at from webhook_delivery as delivery
-      where status = 'pending' and delivery.workspace_id = webhook.workspace_id
+      select delivery.workspace_id, next_attempt_at from webhook_delivery as delivery
+      where status = 'pending'
         and (delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
         and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
       order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id limit 1
     ) as earliest
-    where ${workspaces} and earliest.next_attempt_at <= now() and not exists (
+    where ${workspaces} and earliest.workspace_id = webhook.workspace_id
+      and earliest.next_attempt_at <= now() and not exists (
       select from webhook_lease as lease
       where lease.workspace_id = webhook.workspace_id and lease.webhook_id = webhook.id
         and lease.leased_until > now())

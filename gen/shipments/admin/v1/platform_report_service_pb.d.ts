@@ -586,7 +586,9 @@ export declare const EventHealthSchema: GenMessage<EventHealth, {validType: Even
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Sums up what all workspaces booked, by day. Where that takes long, an answer may be up to 30 seconds old.
+   * Sums up what all workspaces booked, by day. What has changed is counted first, for up to two seconds; what is
+   * not counted by then may be missing for some tens of seconds. Where that takes long, an answer may be up to 30
+   * seconds old.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformOverview
    */

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EntityManager } from "../../db/orm.ts";
+import { runSlowStatement, runStatement } from "../../db/statement.ts";
+import { indexPredicate } from "../shipments/shipment.entity.ts";
+import { BOOKED_FIGURES } from "./overview.ts";
+
+/** How often the background looks for what is behind, and counts a workspace at most, in milliseconds. */
+const LOOK_MS = 10_000;
+/** How many times as long as it took is waited at least, after a look and with each workspace. */
+const REST_FACTOR = 20;
+/** For how long a report waits for what is behind to be counted, in milliseconds. */
+const CATCH_UP_MS = 2_000;
+/** A report leaves to the background what rests for longer than this, in milliseconds, as it takes long. */
+const LONG_REST_MS = 60_000;
+/** How many events one transaction looks at. */
+const MAX_EVENTS = 20_000;
+
+/** Workspaces with something to count that may be counted within `$1` milliseconds. */
+const BEHIND = `
+  select feed.workspace_id::float8 as id
+  from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
+  where rolled_up.workspace_id is null
+    or (rolled_up.position < feed.position or rolled_up.fill_before is not null)
+      and rolled_up.rest_until <= now() + $1::int * interval '1 ms'
+  order by feed.workspace_id`;
+
+const START = `
+  insert into booking_roll_up (workspace_id, position, fill_before, rest_until)
+  select workspace_id, position, 'infinity', now() from feed where workspace_id = $1
+  on conflict do nothing`;
+
+const LOCK = `
+  select position::float8 as position, fill_before::text as "fillBefore"
+  from booking_roll_up where workspace_id = $1 for update`;
+const LOCK_IF_FREE = `${LOCK} skip locked`;
+
+/** Where a part of the feed ends, how many events are in it, and on which days was booked what they changed. */
+const CHANGED = `
+  with part as materialized (
+    select least(position, $2::bigint + ${MAX_EVENTS}) as until from feed where workspace_id = $1
+  )
+  select part.until::float8 as until, count(event.position)::float8 as events,
+    json_agg(distinct (booked.created_at at time zone 'UTC')::date)
+      filter (where booked.created_at is not null) as dates
+  from part
+    left join event on event.workspace_id = $1
+      and event.position > $2::bigint and event.position <= part.until
+    left join lateral (
+      select created_at from shipment
+      where shipment.workspace_id = $1 and reference = event.subject limit 1
+    ) as booked on true
+  group by part.until`;
+
+const OF_SHIPMENTS = `from shipment where workspace_id = $1 and ${indexPredicate("shipment_by_age")}`;
+
+const NEWEST_UNFILLED = `
+  select (created_at at time zone 'UTC')::date::text as date ${OF_SHIPMENTS}
+    and created_at < $2::timestamptz
+  order by created_at desc, reference desc limit 1`;
+
+const FORGET_DAY = "delete from booking_day where workspace_id = $1 and date = $2::date";
+
+const COUNT_DAY = `
+  insert into booking_day (workspace_id, date, currency,
+    bookings, cancellations, quoted, paid_minor, awaiting_minor)
+  select workspace_id, $2::date, currency, ${BOOKED_FIGURES} ${OF_SHIPMENTS}
+    and created_at >= $3::timestamptz and created_at < $4::timestamptz
+  group by workspace_id, currency`;
+
+const FILLED = "update booking_roll_up set fill_before = $2::timestamptz where workspace_id = $1";
+
+const COUNTED = `
+  update booking_roll_up set position = $2, rest_until = now() + $3::float8 * interval '1 ms'
+  where workspace_id = $1`;
+
+/**
+ * Keeps `BookingDay`. A day is always counted whole, so that nothing has to be known of how it was
+ * before: counting it once more does no harm, and repairs it. What events say is only which days
+ * changed. Whoever counts a workspace has locked it, and commits the days with how far they are counted.
+ */
+export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn">) {
+  /** Counts what may be counted within some milliseconds, until it is over. */
+  async function rollUp(withinMs: number, lock: string, isOver: () => boolean): Promise<void> {
+    const behind = await runStatement<{ id: number }>(em, BEHIND, [withinMs]);
+    let failed = 0;
+    for (const { id } of behind) {
+      if (isOver()) return;
+      try {
+        while ((await rollUpPart(em, id, lock)) && !isOver()) continue;
+      } catch (error) {
+        if (failed++ === 0) log.warn({ err: error, workspace: id }, "bookings were not counted");
+      }
+    }
+  }
+
+  return {
+    /**
+     * Counts what is behind, until the signal aborts, and gives when to look again, in milliseconds.
+     * Never rejects.
+     */
+    async look(signal: AbortSignal): Promise<number> {
+      const startedMs = performance.now();
+      // While the database is away, which is logged elsewhere, nothing changes.
+      await rollUp(0, LOCK_IF_FREE, () => signal.aborted).catch(() => undefined);
+      return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
+    },
+    /**
+     * Counts what has changed by now, but for workspaces that take long, for two seconds at most. Others
+     * who count the same are waited for.
+     *
+     * @throws the database's error
+     */
+    async catchUp(): Promise<void> {
+      const untilMs = performance.now() + CATCH_UP_MS;
+      const caughtUp = rollUp(LONG_REST_MS, LOCK, () => performance.now() >= untilMs);
+      await Promise.race([caughtUp, sleep(CATCH_UP_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** What counts bookings by day. */
+export type BookingRollUps = ReturnType<typeof createBookingRollUps>;
+
+/**
+ * Counts a part of what is behind in a workspace: a day of those that are to be filled in, or what some
+ * events changed.
+ *
+ * @returns whether there may be more
+ */
+function rollUpPart(em: EntityManager, workspace: number, lock: string): Promise<boolean> {
+  return em.fork().transactional(async (tx) => {
+    await runStatement(tx, START, [workspace]);
+    const [rolledUp] = await runStatement<RolledUp>(tx, lock, [workspace]);
+    if (rolledUp === undefined) return false;
+    const { position, fillBefore } = rolledUp;
+    if (fillBefore === null) return countChanged(tx, workspace, position);
+    await fillDay(tx, workspace, fillBefore);
+    return true;
+  });
+}
+
+interface RolledUp {
+  readonly position: number;
+  readonly fillBefore: string | null;
+}
+
+async function fillDay(tx: EntityManager, workspace: number, before: string): Promise<void> {
+  const [newest] = await runStatement<{ date: string }>(tx, NEWEST_UNFILLED, [workspace, before]);
+  if (newest !== undefined) await countDay(tx, workspace, newest.date);
+  await runStatement(tx, FILLED, [workspace, newest === undefined ? null : startOf(newest.date)]);
+}
+
+async function countChanged(
+  tx: EntityManager,
+  workspace: number,
+  position: number,
+): Promise<boolean> {
+  const startedMs = performance.now();
+  const [changed] = await runStatement<Changed>(tx, CHANGED, [workspace, position]);
+  const { until, events, dates } = changed!;
+  // Some were purged before they were looked at: everything may have changed.
+  const isFilled = events === until - position;
+  if (!isFilled) await runStatement(tx, FILLED, [workspace, "infinity"]);
+  else for (const date of dates ?? []) await countDay(tx, workspace, date);
+  const restMs = Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
+  await runStatement(tx, COUNTED, [workspace, until, restMs]);
+  return !isFilled || until - position === MAX_EVENTS;
+}
+
+interface Changed {
+  readonly until: number;
+  readonly events: number;
+  /** Each as `2026-11-01`; null for none. */
+  readonly dates: readonly string[] | null;
+}
+
+async function countDay(tx: EntityManager, workspace: number, date: string): Promise<void> {
+  const startsAt = startOf(date);
+  const endsAt = new Date(Date.parse(startsAt) + 24 * 60 * 60 * 1_000).toISOString();
+  await runStatement(tx, FORGET_DAY, [workspace, date]);
+  await runSlowStatement(tx, COUNT_DAY, [workspace, date, startsAt, endsAt]);
+}
+
+function startOf(date: string): string {
+  return `${date}T00:00:00.000Z`;
+}

@@ -1,0 +1,189 @@
+import fc from "fast-check";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { BOOKED_DATE, BOOKED_FIGURES } from "../../../src/features/reports/overview.ts";
+import { createBookingRollUps } from "../../../src/features/reports/roll-up-bookings.ts";
+import { book, takeStep, type Step } from "../../support/bookings.ts";
+import { connectTo, openOrm } from "../../support/database.ts";
+import { CANCELLED, insertBooked, PAID } from "../../support/insert-booked.ts";
+import { startService } from "../../support/service.ts";
+
+const FIRST_DAY_MS = Date.parse("2031-05-02T12:00:00Z");
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+let clockMs = FIRST_DAY_MS;
+const service = await startService({ now: () => new Date(clockMs) });
+const sql = await connectTo(service.databaseUrl);
+const log = pino({ level: "silent" });
+const replicaOf = () => createBookingRollUps(openOrm(service.databaseUrl).em, log);
+const replicas = [replicaOf(), replicaOf()] as const;
+const signal = new AbortController().signal;
+
+const COUNTED = `
+  select workspace_id::int as workspace, date::text, currency, bookings::float8,
+    cancellations::float8, quoted::float8, paid_minor::float8 as "paidMinor",
+    awaiting_minor::float8 as "awaitingMinor"
+  from booking_day order by 1, 2, 3`;
+
+const OF_SHIPMENTS = `
+  select workspace_id::int as workspace, (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
+  from shipment group by workspace_id, ${BOOKED_DATE}, currency order by 1, 2, 3`;
+
+/** What is counted by day, which is equal to what is counted from all shipments. */
+async function expectCounted(): Promise<readonly { readonly bookings: number }[]> {
+  const { rows: counted } = await sql.query(COUNTED);
+  const { rows: expected } = await sql.query(OF_SHIPMENTS);
+  expect(counted).toEqual(expected);
+  return counted;
+}
+
+/** Ends the connections on which somebody counts, or has just counted, as the death of a process does. */
+const endCounting = () =>
+  sql.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and query like '%booking_%' and pid <> pg_backend_pid()`,
+  );
+
+type Act =
+  | { readonly what: "book"; readonly quoted: boolean }
+  | { readonly what: Step | "update"; readonly which: number }
+  | { readonly what: "count" | "die"; readonly replica: 0 | 1 };
+
+const which = fc.nat(20);
+const replica = fc.constantFrom(0 as const, 1 as const);
+const ACTS: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ what: fc.constant("book" as const), quoted: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      what: fc.constantFrom("pay", "advance", "cancel", "refund", "update"),
+      which,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ what: fc.constantFrom("count", "die"), replica }) },
+);
+const HISTORY = fc.array(fc.tuple(fc.nat(2), fc.nat(3), ACTS), { minLength: 20, maxLength: 40 });
+
+test("after any history the days of each workspace are those of its shipments, whichever replica counts, or dies counting", async () => {
+  const workspaces = await Promise.all([1, 2, 3].map(() => service.addWorkspace()));
+  const booked: string[][] = [[], [], []];
+  const counting: Promise<unknown>[] = [];
+
+  async function act(at: number, what: Act): Promise<void> {
+    const { apiKey } = workspaces[at]!;
+    if ("replica" in what) {
+      counting.push(replicas[what.replica].catchUp().catch(() => undefined));
+      if (what.what === "die") await endCounting();
+    } else if ("quoted" in what) {
+      const quote = what.quoted ? { expected_total: 12.69, expected_currency: "USD" } : {};
+      booked[at]!.push((await book(service, apiKey, quote))["reference"]);
+    } else {
+      const reference = booked[at]![what.which % Math.max(1, booked[at]!.length)];
+      if (reference === undefined) return;
+      // Steps that its state does not allow are refused.
+      if (what.what !== "update") await takeStep(service, apiKey, reference, what.what);
+      else {
+        const path = `/v1/shipments/${reference}`;
+        await service.request(path, { apiKey, method: "PATCH", body: { weight_kg: 7 } });
+      }
+    }
+  }
+
+  await fc.assert(
+    fc.asyncProperty(HISTORY, async (history) => {
+      for (const [at, day, what] of history) {
+        clockMs = FIRST_DAY_MS + day * DAY_MS;
+        await act(at, what);
+      }
+      await Promise.all(counting.splice(0));
+      await Promise.all(replicas.map((each) => each.catchUp()));
+      await expectCounted();
+    }),
+    { numRuns: 8, endOnFailure: true },
+  );
+  const counted = await expectCounted();
+  const bookings = counted.reduce((sum, each) => sum + each.bookings, 0);
+  expect(bookings).toBe(booked.flat().length);
+});
+
+test("shipments from before there were days to count are filled in", async () => {
+  const { id } = await service.addWorkspace();
+  await insertBooked(sql, id, "2029-12-31T23:59:59.999Z", { count: 3, ...PAID, quoted: true });
+  await insertBooked(sql, id, "2030-01-01T00:00:00Z", { count: 2, currency: "JPY" });
+  await insertBooked(sql, id, "2030-01-01T23:59:59.999Z", { count: 2, ...CANCELLED });
+  await replicas[0].catchUp();
+  expect(await expectCounted()).toEqual(
+    expect.arrayContaining([
+      {
+        workspace: id,
+        date: "2029-12-31",
+        currency: "USD",
+        bookings: 3,
+        cancellations: 0,
+        quoted: 3,
+        paidMinor: 3_807,
+        awaitingMinor: 0,
+      },
+    ]),
+  );
+});
+
+test("events that were purged before they were looked at are made up for", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  clockMs = FIRST_DAY_MS;
+  const { reference } = await book(service, apiKey);
+  await replicas[0].catchUp();
+  clockMs = FIRST_DAY_MS + DAY_MS;
+  await takeStep(service, apiKey, reference, "pay");
+  await book(service, apiKey);
+  await sql.query("delete from event where workspace_id = $1 and position < 4", [id]);
+  await replicas[0].catchUp();
+  await expectCounted();
+});
+
+test("a currency in which nothing is left on a day is not counted there", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { reference } = await book(service, apiKey);
+  await replicas[0].catchUp();
+  await sql.query("update shipment set currency = 'EUR' where workspace_id = $1", [id]);
+  await takeStep(service, apiKey, reference, "pay");
+  await takeStep(service, apiKey, reference, "cancel");
+  await replicas[0].catchUp();
+  await expectCounted();
+});
+
+test("between two counts the background rests, and a report does not", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const bookings = async () => {
+    const sum = "select sum(bookings)::int as sum from booking_day where workspace_id = $1";
+    return (await sql.query(sum, [id])).rows[0].sum;
+  };
+  await book(service, apiKey);
+  await replicas[0].catchUp();
+  await book(service, apiKey);
+  expect(await replicas[1].look(signal)).toBeGreaterThanOrEqual(10_000);
+  expect(await bookings()).toBe(1);
+  await sql.query("update booking_roll_up set rest_until = now() where workspace_id = $1", [id]);
+  await replicas[1].look(signal);
+  expect(await bookings()).toBe(2);
+  await book(service, apiKey);
+  await replicas[0].catchUp();
+  expect(await bookings()).toBe(3);
+});
+
+test("a workspace that cannot be counted keeps no other from being counted", async () => {
+  const [first, second] = [await service.addWorkspace(), await service.addWorkspace()];
+  for (const { apiKey } of [first, second]) await book(service, apiKey);
+  await sql.query(
+    `alter table booking_day add constraint refused check (workspace_id <> ${first.id})`,
+  );
+  await replicas[0].catchUp();
+  const { rows } = await sql.query(
+    "select workspace_id::int as id from booking_day where workspace_id in ($1, $2)",
+    [first.id, second.id],
+  );
+  expect(rows).toEqual([{ id: second.id }]);
+  await sql.query("alter table booking_day drop constraint refused");
+  await replicas[0].catchUp();
+  await expectCounted();
+});
