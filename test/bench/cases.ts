@@ -1,4 +1,5 @@
 import { coverage } from "./cases/coverage.ts";
+import { distributed } from "./cases/distributed.ts";
 import { far } from "./cases/far.ts";
 import { feed } from "./cases/feed.ts";
 import { firstMinutes } from "./cases/first-minutes.ts";
@@ -84,6 +85,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       [operation.get, 64],
     ],
   }),
+  distributed: { title: "Distributed by Citus", measure: distributed },
   feed: { title: "From a booking to the feed", measure: feed },
   webhooks: { title: "Webhooks", measure: webhooks },
   objective: { title: "The service-level objective", measure: objective },

@@ -54,6 +54,15 @@ export async function measureContest(bench: Bench, { sides, loads }: Contest): P
     contestants,
     loads.map(([operation]) => operation),
   );
+  return await measureLoads(bench, contestants, loads);
+}
+
+/** Puts contestants under loads, and gives the table that compares them. */
+export async function measureLoads(
+  bench: Bench,
+  contestants: readonly Contestant[],
+  loads: Contest["loads"],
+): Promise<string> {
   const rows: string[][] = [];
   for (const [operation, ...clientCounts] of loads) {
     for (const contestant of contestants) {
@@ -68,7 +77,7 @@ export async function measureContest(bench: Bench, { sides, loads }: Contest): P
       rows.push(...rowsOf(`${operation.name}, ${clients} at once`, contestants, rounds));
     }
   }
-  return table(["", "", `${sides[0]!.name} ÷ it`, ...COLUMNS], rows);
+  return table(["", "", `${contestants[0]!.name} ÷ it`, ...COLUMNS], rows);
 }
 
 /** Measures each once to warm up, then once, then once more, and so on: the rounds of each. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { createSecretKey, hashKey } from "../../src/domain/secret-key.ts";
+import { inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
 import { countyTariff } from "./county-tariff.ts";
 import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL, workspaceIndexSql } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
@@ -55,7 +56,7 @@ const PRICE = {
 };
 
 /** How many workspaces there are. */
-const WORKSPACES = 50;
+export const WORKSPACES = 50;
 
 /** Starts PostgreSQL on an empty folder. */
 export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<DatabaseServer> {
@@ -99,6 +100,23 @@ async function prepare(
      select id, c, 1000000, 1000000 from workspace, unnest('{quote,read,write}'::text[]) c`,
   );
   return accounts;
+}
+
+/**
+ * Makes a database with a tariff and the workspaces alone, distributed if there are several nodes.
+ *
+ * @param nodes of a Cluster, which ends with the database
+ */
+export async function createOnNodes(
+  nodes: readonly string[],
+  tariffFile: string,
+): Promise<Omit<Database, "shipments">> {
+  for (const node of nodes) await runSql(node, "create database bench");
+  const url = inDatabase(nodes[0]!, "bench");
+  if (nodes.length > 1) await joinNodes(nodes, "bench");
+  const accounts = await prepare(url, tariffFile);
+  if (nodes.length > 1) await runCommand(["distribute"], { DATABASE_URL: url });
+  return { url, accounts };
 }
 
 /**

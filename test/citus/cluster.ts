@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chownSync, existsSync, readdirSync } from "node:fs";
+import { appendFileSync, chownSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -14,11 +14,20 @@ export interface Cluster {
   /** Ends a node at once, as a power cut would. */
   kill(node: string): void;
   restart(node: string): void;
+  /** Starts one more server, which none knows yet. */
+  add(): Promise<string>;
+  /** What a node has logged so far. */
+  log(node: string): string;
   stop(): Promise<void>;
 }
 
-/** How many servers there are: a coordinator and two workers. */
-const NODES = 3;
+/** How a cluster is started. */
+export interface ClusterOptions {
+  /** How many servers there are: unless given, a coordinator and two workers. */
+  readonly count?: number;
+  /** Lines of postgresql.conf, which count rather than those of tests. */
+  readonly settings?: readonly string[];
+}
 
 /** As Debian installs versions of PostgreSQL beside each other. */
 const PROGRAMS = "/usr/lib/postgresql";
@@ -39,7 +48,7 @@ export function findPrograms(): string | undefined {
 }
 
 /** Without waiting for the disk: what a test writes need not outlive a power cut. */
-const settings = (port: number, folder: string) => `
+const settingsOf = (port: number, folder: string) => `
 port = ${port}
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '${folder}'
@@ -55,8 +64,11 @@ synchronous_commit = off
 full_page_writes = off
 `;
 
-/** Starts three servers that do not know each other yet. As `postgres`, or whoever else is not root. */
-export async function startCluster(programs: string): Promise<Cluster> {
+/** Starts servers that do not know each other yet. As `postgres`, or whoever else is not root. */
+export async function startCluster(
+  programs: string,
+  { count = 3, settings = [] }: ClusterOptions = {},
+): Promise<Cluster> {
   const folder = makeTemporaryFolder("shipments-citus");
   const account = accountFor({ root: folder, cluster: join(folder, "none") });
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
@@ -68,6 +80,16 @@ export async function startCluster(programs: string): Promise<Cluster> {
   const start = (node: string) =>
     run("pg_ctl", "-D", place(node), "-l", `${place(node)}.log`, "-w", "start");
   const nodes: string[] = [];
+  const add = async () => {
+    const port = await freePort();
+    const node = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+    run("initdb", "-D", place(node), "-U", "postgres", "-A", "trust", "--no-sync");
+    const lines = [settingsOf(port, folder), ...settings, ""];
+    appendFileSync(join(place(node), "postgresql.conf"), lines.join("\n"));
+    nodes.push(node);
+    start(node);
+    return node;
+  };
   const stop = async () => {
     for (const node of nodes) {
       try {
@@ -79,14 +101,7 @@ export async function startCluster(programs: string): Promise<Cluster> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    while (nodes.length < NODES) {
-      const port = await freePort();
-      const node = `postgresql://postgres@127.0.0.1:${port}/postgres`;
-      run("initdb", "-D", place(node), "-U", "postgres", "-A", "trust", "--no-sync");
-      appendFileSync(join(place(node), "postgresql.conf"), settings(port, folder));
-      nodes.push(node);
-      start(node);
-    }
+    while (nodes.length < count) await add();
   } catch (error) {
     await stop();
     throw error;
@@ -95,6 +110,8 @@ export async function startCluster(programs: string): Promise<Cluster> {
     nodes,
     kill: (node) => run("pg_ctl", "-D", place(node), "-m", "immediate", "-w", "stop"),
     restart: start,
+    add,
+    log: (node) => readFileSync(`${place(node)}.log`, "utf8"),
     stop,
   };
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ListShipmentsRequestSchema } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { frame } from "../support/raw-grpc.ts";
-import { openSession, runDrill } from "./drill.ts";
+import { expect, openSession, runDrill } from "./drill.ts";
 
 const CROWD = 5_000;
 const CONNECTIONS = 20;
@@ -41,7 +41,7 @@ function tally(answers: readonly string[]): string {
   return [...counts].map(([answer, all]) => `${all.length} × ${answer}`).join(", ");
 }
 
-await runDrill(async ({ ports, addWorkspace, expect }) => {
+await runDrill(async ({ ports, addWorkspace }) => {
   const [loud, quiet] = [await addWorkspace(), await addWorkspace()];
 
   const sessions = await Promise.all(

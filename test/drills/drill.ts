@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { runCommand, startProduct, type Ports } from "../bench/processes.ts";
 
-const SAMPLE_TARIFF = join(import.meta.dirname, "../../src/demo/sample-tariff.json");
+export const SAMPLE_TARIFF = join(import.meta.dirname, "../../src/demo/sample-tariff.json");
 
 /** The service as an operator runs it, on a database of its own. */
 export interface Drill {
@@ -15,8 +15,6 @@ export interface Drill {
   readonly pid: number;
   /** Makes a workspace and gives its key. */
   addWorkspace(): Promise<string>;
-  /** Says what was seen, and remembers whether it was as promised. */
-  expect(promise: string, isKept: boolean, seen: string): void;
 }
 
 /** Runs a drill on a service that is started for it and ended after it; sets the exit code. */
@@ -37,11 +35,13 @@ export async function runDrill(drill: (service: Drill) => Promise<void>): Promis
       const printed = await runCommand([...create, "--json"], environment);
       return (JSON.parse(printed) as { api_key: string }).api_key;
     },
-    expect(promise, isKept, seen) {
-      process.stdout.write(`  ${isKept ? "kept  " : "BROKEN"} ${promise}: ${seen}\n`);
-      if (!isKept) process.exitCode = 1;
-    },
   });
+}
+
+/** Says what was seen, and has the drill fail unless it was as promised. */
+export function expect(promise: string, isKept: boolean, seen: string): void {
+  process.stdout.write(`  ${isKept ? "kept  " : "BROKEN"} ${promise}: ${seen}\n`);
+  if (!isKept) process.exitCode = 1;
 }
 
 /** How much memory a process has, in MiB (Linux). */

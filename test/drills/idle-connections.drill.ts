@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openSession, runDrill } from "./drill.ts";
+import { expect, openSession, runDrill } from "./drill.ts";
 
 const CONNECTIONS = 10_000;
 /** How many are opened at once. */
@@ -49,7 +49,7 @@ async function callGrpc(port: number): Promise<void> {
 
 const callHttp = (port: number) => fetch(`http://127.0.0.1:${port}/readyz`);
 
-await runDrill(async ({ ports, expect }) => {
+await runDrill(async ({ ports }) => {
   for (const [name, port, call] of [
     ["gRPC", ports.grpc, callGrpc],
     ["HTTP", ports.http, callHttp],

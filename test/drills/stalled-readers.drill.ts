@@ -6,7 +6,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ListShipmentsRequestSchema } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { BOOKING } from "../support/bookings.ts";
 import { frame } from "../support/raw-grpc.ts";
-import { memoryMiB, openSession, runDrill, type Drill } from "./drill.ts";
+import { expect, memoryMiB, openSession, runDrill, type Drill } from "./drill.ts";
 
 /** What 128 MiB that wait, and 500 lists that are being made, may add; all would be gigabytes. */
 const MAX_GROWTH_MIB = 1_200;
@@ -65,7 +65,7 @@ function askHttp(port: number, apiKey: string, lists: number): Socket {
 }
 
 await runDrill(async (service) => {
-  const { ports, pid, expect } = service;
+  const { ports, pid } = service;
   const apiKey = await service.addWorkspace();
   process.stdout.write(`  a page of ${await fill(service, apiKey)} bytes\n`);
   const before = memoryMiB(pid);

@@ -11,8 +11,8 @@ export interface BookingLoad {
   readonly acknowledged: ReadonlyMap<string, string>;
   /** What was answered besides 201, and how often; `lost` is a connection without an answer. */
   readonly refused: ReadonlyMap<string, number>;
-  /** When the last shipment was acknowledged, on the clock of `performance.now()`. */
-  lastMs(): number;
+  /** When shipments were acknowledged, on the clock of `performance.now()`. */
+  readonly acknowledgedAtMs: readonly number[];
   /** Resolves when every booking that was begun is acknowledged; rejects if one never can be. */
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function startBookingLoad(
   const acknowledged = new Map<string, string>();
   const refused = new Map<string, number>();
   let isStopping = false;
-  let lastMs = 0;
+  const acknowledgedAtMs: number[] = [];
 
   async function book(key: string, service: Pick<Endpoints, "request">): Promise<boolean> {
     const body = { ...BOOKING, customer_email: `${key}@example.org` };
@@ -39,7 +39,7 @@ export function startBookingLoad(
       .catch(() => undefined);
     if (answer?.status === 201) {
       acknowledged.set(key, answer.body.data.reference);
-      lastMs = performance.now();
+      acknowledgedAtMs.push(performance.now());
       return true;
     }
     const what = answer === undefined ? "lost" : `${answer.status} ${answer.body?.message}`;
@@ -59,7 +59,7 @@ export function startBookingLoad(
   return {
     acknowledged,
     refused,
-    lastMs: () => lastMs,
+    acknowledgedAtMs,
     async stop() {
       isStopping = true;
       await Promise.all(working);

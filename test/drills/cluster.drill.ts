@@ -1,0 +1,240 @@
+/**
+ * A distributed database under bookings of many workspaces: a worker is killed and started again, then
+ * another joins and takes over shards. Nothing acknowledged may be lost or written twice, no reader of a
+ * feed may miss an event, and workspaces on other nodes must not notice.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createOnNodes, query, type Account } from "../bench/database.ts";
+import { startProduct } from "../bench/processes.ts";
+import { findPrograms, inDatabase, runSql, startCluster, type Cluster } from "../citus/cluster.ts";
+import { startBookingLoad, type BookingLoad } from "../support/booking-load.ts";
+import { endpointsAt, type Endpoints } from "../support/endpoints.ts";
+import { expect, SAMPLE_TARIFF } from "./drill.ts";
+
+const REPLICAS = 2;
+/** How long the load runs before and after something happens, in milliseconds. */
+const LOAD_MS = 10_000;
+/** For how long a worker is away, in milliseconds. */
+const AWAY_MS = 3_000;
+const GIVE_UP_MS = 60_000;
+/** How long a reader of a feed that has come to its end waits, in milliseconds. */
+const READ_AGAIN_MS = 500;
+/** Acknowledged is what a killed server has; statements are logged, so that they can be counted. */
+const SETTINGS = ["synchronous_commit = on", "log_statement = all"];
+
+/** What a transaction of several nodes leaves in the log of each. */
+const PREPARED = "statement: PREPARE TRANSACTION";
+
+/** The node of each workspace. */
+const NODE_OF = `
+  select workspace.id::float8 as workspace, nodeport::text as port from workspace
+  join pg_dist_shard_placement on shardid = get_shard_id_for_distribution_column('shipment', workspace.id)`;
+
+/** One workspace that books, and whose feed is read meanwhile. */
+interface Team {
+  readonly workspace: number;
+  readonly load: BookingLoad;
+  readonly feed: Feed;
+}
+
+/** A reader of all events of a workspace. */
+interface Feed {
+  /** The shipments that were told to be created so far. */
+  readonly shipments: readonly string[];
+  /** What came where the next position was due, in words; empty as long as nothing did. */
+  readonly gaps: readonly string[];
+  /** Reads to the end. */
+  end(): Promise<void>;
+}
+
+function readFeed({ request }: Endpoints, apiKey: string): Feed {
+  const shipments: string[] = [];
+  const gaps: string[] = [];
+  let isEnding = false;
+  let cursor = "";
+  let position = 0;
+  async function readPage(): Promise<boolean> {
+    const after = cursor === "" ? "" : `&after=${encodeURIComponent(cursor)}`;
+    const page = await request(`/v1/events?page_size=100${after}`, { apiKey }).catch(
+      () => undefined,
+    );
+    if (page?.status !== 200) return true;
+    for (const event of page.body.data) {
+      position += 1;
+      if (Number(event.position) !== position) gaps.push(`${event.position} for ${position}`);
+      position = Number(event.position);
+      if (event.type === "shipment.created") shipments.push(event.shipment);
+    }
+    cursor = page.body.cursor;
+    return page.body.has_more;
+  }
+  const reading = (async () => {
+    for (;;) {
+      const isLast = isEnding;
+      while (await readPage());
+      if (isLast) return;
+      await sleep(READ_AGAIN_MS);
+    }
+  })();
+  return {
+    shipments,
+    gaps,
+    async end() {
+      isEnding = true;
+      await reading;
+    },
+  };
+}
+
+/** The workspaces whose shipments are on a node. */
+async function workspacesOn(url: string, node: string): Promise<Set<number>> {
+  const rows = await query<{ workspace: number; port: string }>(url, NODE_OF);
+  const { port } = new URL(node);
+  return new Set(rows.filter((row) => row.port === port).map(({ workspace }) => workspace));
+}
+
+function startTeam(services: readonly Endpoints[], { workspace, apiKey }: Account): Team {
+  const load = startBookingLoad(services, apiKey, 1);
+  return { workspace, load, feed: readFeed(services[workspace % services.length]!, apiKey) };
+}
+
+/** The longest time without an acknowledgement in any workspace since a moment, in milliseconds. */
+function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
+  const pauses = teams.map(({ load }) => {
+    const times = [
+      sinceMs,
+      ...load.acknowledgedAtMs.filter((ms) => ms > sinceMs),
+      performance.now(),
+    ];
+    return Math.max(...times.slice(1).map((ms, i) => ms - times[i]!));
+  });
+  return Math.round(Math.max(...pauses));
+}
+
+/** Everything besides 201 that teams were answered. */
+function refusalsOf(teams: readonly Team[]): string[] {
+  const counts = new Map<string, number>();
+  for (const [what, count] of teams.flatMap(({ load }) => [...load.refused])) {
+    counts.set(what, (counts.get(what) ?? 0) + count);
+  }
+  return [...counts].map(([what, count]) => `${count} × ${what}`);
+}
+
+function countBookings(teams: readonly Team[]): number {
+  return teams.reduce((sum, { load }) => sum + load.acknowledged.size, 0);
+}
+
+/** Ends a worker at once, and starts it again. */
+async function loseWorker(cluster: Cluster, url: string, teams: readonly Team[]): Promise<void> {
+  const worker = cluster.nodes[1]!;
+  const onWorker = await workspacesOn(url, worker);
+  const hit = teams.filter(({ workspace }) => onWorker.has(workspace));
+  const others = teams.filter(({ workspace }) => !onWorker.has(workspace));
+  const killedMs = performance.now();
+  cluster.kill(worker);
+  await sleep(AWAY_MS);
+  cluster.restart(worker);
+  const restartedMs = performance.now();
+  const hasBooked = ({ load }: Team) => load.acknowledgedAtMs.at(-1)! > restartedMs;
+  while (!hit.every(hasBooked) && performance.now() < restartedMs + GIVE_UP_MS) await sleep(10);
+  const recoveryMs = Math.round(performance.now() - restartedMs);
+  await sleep(LOAD_MS);
+  expect(
+    "a worker is killed: workspaces on the other do not notice",
+    refusalsOf(others).length === 0,
+    `${others.length} workspaces, paused for ${longestPauseMs(others, killedMs)} ms at most; ${refusalsOf(others).join(", ") || "no error"}`,
+  );
+  expect(
+    "those on it are refused by 503, and go on when it is back",
+    hit.every(hasBooked) && refusalsOf(hit).every((it) => it.includes(" × 503")),
+    `${hit.length} workspaces, after ${recoveryMs} ms; ${refusalsOf(hit).join(", ")}`,
+  );
+}
+
+/** Has one more worker take over shards. */
+async function gainWorker(cluster: Cluster, url: string, teams: readonly Team[]): Promise<void> {
+  const before = countBookings(teams);
+  const worker = await cluster.add();
+  await runSql(worker, "create database bench");
+  await runSql(inDatabase(worker, "bench"), "create extension citus");
+  const { hostname, port } = new URL(worker);
+  const joinedMs = performance.now();
+  await runSql(
+    url,
+    `select citus_add_node('${hostname}', ${port})`,
+    "select citus_rebalance_start()",
+    "select citus_rebalance_wait()",
+  );
+  const tookMs = Math.round(performance.now() - joinedMs);
+  await sleep(LOAD_MS);
+  const { size } = await workspacesOn(url, worker);
+  expect(
+    "a worker joins, and shards move while bookings run",
+    size > 0,
+    `${size} workspaces moved in ${tookMs} ms, ${countBookings(teams) - before} bookings meanwhile, the longest pause ${longestPauseMs(teams, joinedMs)} ms`,
+  );
+}
+
+/** Compares what was acknowledged with what is stored, and with what feeds have told. */
+async function compare(url: string, teams: readonly Team[]): Promise<void> {
+  const rows = await query<{ workspace: number; reference: string }>(
+    url,
+    "select workspace_id::float8 as workspace, reference from shipment",
+  );
+  const keyOf = (workspace: number, reference: string) => `${workspace} ${reference}`;
+  const stored = rows.map(({ workspace, reference }) => keyOf(workspace, reference));
+  const keysOf = (referencesOf: (team: Team) => Iterable<string>) =>
+    teams.flatMap((team) => [...referencesOf(team)].map((it) => keyOf(team.workspace, it)));
+  const acknowledged = keysOf(({ load }) => load.acknowledged.values());
+  const told = keysOf(({ feed }) => feed.shipments);
+  const gaps = teams.flatMap(({ feed }) => feed.gaps);
+  const isSame = (keys: readonly string[]) =>
+    keys.toSorted().join() === acknowledged.toSorted().join();
+  expect(
+    "what is acknowledged is stored, once",
+    isSame(stored),
+    `${acknowledged.length} acknowledged, ${stored.length} stored`,
+  );
+  expect(
+    "feeds tell each booking once, without gaps",
+    gaps.length === 0 && isSame(told),
+    `${told.length} told, ${gaps.length} gaps`,
+  );
+}
+
+async function drill(programs: string): Promise<void> {
+  await using owned = new AsyncDisposableStack();
+  const cluster = await startCluster(programs, { settings: SETTINGS });
+  owned.defer(cluster.stop);
+  const { url, accounts } = await createOnNodes(cluster.nodes, SAMPLE_TARIFF);
+  const services: Endpoints[] = [];
+  while (services.length < REPLICAS) {
+    const { ports } = await startProduct(owned, { DATABASE_URL: url, LOG_LEVEL: "error" });
+    services.push(endpointsAt(`http://127.0.0.1:${ports.http}`, ""));
+  }
+  // So that keys are known: too many unknown ones at the same time are refused.
+  for (const { apiKey } of accounts) {
+    for (const { request } of services) await request("/v1/shipments", { apiKey });
+  }
+  // What the platform writes on the coordinator may take two phases.
+  const countPrepared = () =>
+    cluster.nodes
+      .slice(1)
+      .reduce((sum, node) => sum + cluster.log(node).split(PREPARED).length - 1, 0);
+  const preparedBefore = countPrepared();
+  const teams = accounts.map((account) => startTeam(services, account));
+  await sleep(LOAD_MS);
+  await loseWorker(cluster, url, teams);
+  const prepared = countPrepared() - preparedBefore;
+  const seen = `${prepared} transactions in two phases, ${countBookings(teams)} bookings`;
+  expect("each booking is one node's", prepared === 0, seen);
+  await gainWorker(cluster, url, teams);
+  await Promise.all(teams.map(({ load }) => load.stop()));
+  await Promise.all(teams.map(({ feed }) => feed.end()));
+  await compare(url, teams);
+}
+
+const programs = findPrograms();
+if (programs === undefined) process.stdout.write("  not run: there is no PostgreSQL with Citus\n");
+else await drill(programs);
+process.exit();
