@@ -76,7 +76,7 @@ const FLOORS: readonly Floor[] = [
       "features/payments": "features/{shipments,idempotency,workspaces}/*",
       "features/shipments": `features/tariffs/versions/*
         features/{customers,events,idempotency,workspaces}/*`,
-      "features/reports": `features/shipments/shipment.entity.ts features/events/feed-delay.ts
+      "features/reports": `features/shipments/shipment.entity.ts
         features/tariffs/versions/load-version.ts features/workspaces/*`,
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
       "features/customers": "features/{idempotency,workspaces}/*",

@@ -42,10 +42,6 @@ export interface Config {
   readonly secretsKeys: readonly Uint8Array[];
   /** How long events are kept, in days, 1 to 36,500; undefined for ever. */
   readonly eventRetentionDays: number | undefined;
-  /**
-   * How long an event may be held back, in seconds, before the service is not ready; 0 for ever.
-   */
-  readonly maxEventDelaySeconds: number;
   /** How long the database may be away before the service is not ready, in seconds; 0 for ever. */
   readonly maxDatabaseOutageSeconds: number;
   /** For how long it goes on serving after SIGTERM, unready already, in seconds. */
@@ -68,8 +64,6 @@ export interface OidcConfig {
   readonly assumeEmailVerified: boolean;
 }
 
-/** How long an event may be held back before the service is not ready, unless configured. */
-export const DEFAULT_MAX_EVENT_DELAY_SECONDS = 300;
 /** How long the database may be away before the service is not ready, unless configured. */
 export const DEFAULT_MAX_DATABASE_OUTAGE_SECONDS = 30;
 
@@ -148,7 +142,6 @@ const environment = z.object({
       error: "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
     }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
-  MAX_EVENT_DELAY_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_EVENT_DELAY_SECONDS),
   MAX_DATABASE_OUTAGE_SECONDS: wholeNumber(0, 86_400).default(DEFAULT_MAX_DATABASE_OUTAGE_SECONDS),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 300).default(0),
   DASHBOARD: oneOf(["on", "off"]).default("on"),
@@ -205,7 +198,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookAllowLoopbackHttp: WEBHOOK_ALLOW_LOOPBACK_HTTP,
     secretsKeys: read.SECRETS_KEYS,
     eventRetentionDays: EVENT_RETENTION_DAYS,
-    maxEventDelaySeconds: read.MAX_EVENT_DELAY_SECONDS,
     maxDatabaseOutageSeconds: read.MAX_DATABASE_OUTAGE_SECONDS,
     shutdownDelaySeconds: read.SHUTDOWN_DELAY_SECONDS,
     dashboard: read.DASHBOARD === "on",

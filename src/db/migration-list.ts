@@ -48,4 +48,10 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122171147-booking-days": async () =>
     (await import("./migrations/20261122171147-booking-days.ts"))
       .Migration20261122171147_booking_days,
+  "20261122171500-fill-feed-positions": async () =>
+    (await import("./migrations/20261122171500-fill-feed-positions.ts"))
+      .Migration20261122171500_fill_feed_positions,
+  "20261122171600-require-feed-positions": async () =>
+    (await import("./migrations/20261122171600-require-feed-positions.ts"))
+      .Migration20261122171600_require_feed_positions,
 };

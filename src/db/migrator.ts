@@ -10,6 +10,8 @@ const SETTINGS = {
   snapshotName: "schema-snapshot",
   // Only a developer's new migration writes it, never a server that migrates.
   snapshotOnMigrate: false,
+  // A transaction for each, so that none keeps the locks of those before it.
+  allOrNothing: false,
 } satisfies Options["migrations"];
 
 /** Settings of an ORM for developers, which compares entities with the snapshot and writes migrations. */

@@ -30,7 +30,6 @@ import { createBackground } from "./background.ts";
 import { ENTITIES } from "./entities.ts";
 import { createDatabaseFigures } from "./database-figures.ts";
 import { createDatabaseContact } from "./database-contact.ts";
-import { createFeedMonitor } from "./feed-monitor.ts";
 import { forgetCallersAfter } from "./forget-callers.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
@@ -74,7 +73,6 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
       | "webhookAllowLoopbackHttp"
       | "secretsKeys"
       | "eventRetentionDays"
-      | "maxEventDelaySeconds"
       | "maxDatabaseOutageSeconds"
       | "dashboard"
     >
@@ -107,10 +105,8 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
   const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
-  const feedMonitor = createFeedMonitor({ em, log, config });
   const tariffVersion = tariffs.currentVersion;
-  const degradedBecause = () => contact.lostBecause() ?? feedMonitor.stalledBecause();
-  const readiness = createReadiness(tariffVersion, degradedBecause);
+  const readiness = createReadiness(tariffVersion, contact.lostBecause);
   const databaseFigures = createDatabaseFigures({ em, log, now });
   const servers = createServers({
     ...implementAll({ ...stores, now, allowLoopbackHttp }),
@@ -126,14 +122,13 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     log,
     registry,
   });
-  addMetrics(registry, { readiness, contact, tariffs, feedMonitor, databaseFigures, servers, now });
+  addMetrics(registry, { readiness, contact, tariffs, databaseFigures, servers, now });
   const background = createBackground({
     ...stores,
     ...instruments,
     databaseUrl,
     log,
     contact,
-    feedMonitor,
     databaseFigures,
     deliver,
     eventRetentionDays: config.eventRetentionDays,

@@ -18,7 +18,6 @@ import {
 } from "../features/webhooks/deliver-webhooks.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
-import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Instruments } from "./instruments.ts";
 import { createSealSecrets, purgeExpired, repeat } from "./upkeep.ts";
 
@@ -51,7 +50,6 @@ export interface BackgroundDeps {
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventAnnouncer;
   readonly contact: Pick<DatabaseContact, "reached">;
-  readonly feedMonitor: FeedMonitor;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
   readonly bookingRollUps: Pick<BookingRollUps, "look">;
@@ -105,7 +103,6 @@ export function createBackground(options: BackgroundDeps): Background {
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       void repeat(signal, () => purgeExpired({ ...options, now: options.deliver.now }));
       void repeat(signal, createSealSecrets(em, options.secretSeal, log));
-      void repeat(signal, options.feedMonitor.look);
       void repeat(signal, options.databaseFigures.look);
       void repeat(signal, keyUse.record);
       void repeat(signal, () => options.bookingRollUps.look(signal));

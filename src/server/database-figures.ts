@@ -19,7 +19,7 @@ export interface DatabaseFigures {
 /** What one look found. */
 export interface Figures {
   readonly backlog: WebhookBacklog;
-  /** When the newest event that is shown was written, in milliseconds since the epoch; null for none. */
+  /** When the newest event was written, in milliseconds since the epoch; null for none. */
   readonly newestEventMs: number | null;
   readonly tables: readonly TableRows[];
   /** When the database was asked, in milliseconds since the epoch. */

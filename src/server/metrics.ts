@@ -4,7 +4,6 @@ import { MEMORY } from "../pipeline/bounds/limits.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
-import type { FeedMonitor } from "./feed-monitor.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Servers } from "./servers.ts";
 
@@ -13,7 +12,6 @@ export interface MetricSources {
   readonly readiness: Pick<Readiness, "unreadyBecause">;
   readonly contact: Pick<DatabaseContact, "ageSeconds">;
   readonly tariffs: Pick<TariffCache, "currentVersion" | "lagSeconds">;
-  readonly feedMonitor: Pick<FeedMonitor, "delaySeconds">;
   readonly databaseFigures: Pick<DatabaseFigures, "latest">;
   readonly servers: Servers;
   readonly now: () => Date;
@@ -51,10 +49,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   );
 }
 
-function addStateGauges(
-  addGauge: AddGauge,
-  { readiness, contact, tariffs, feedMonitor }: MetricSources,
-): void {
+function addStateGauges(addGauge: AddGauge, { readiness, contact, tariffs }: MetricSources): void {
   const { version } = manifest;
   addGauge(
     "shipments_build_info",
@@ -80,11 +75,6 @@ function addStateGauges(
     "For how long prices have been of another tariff than the one in force; 0 when they are not.",
     () => single(tariffs.lagSeconds()),
   );
-  addGauge(
-    "shipments_event_delay_seconds",
-    "Age of the oldest event that an open transaction keeps from being shown; 0 for none.",
-    () => single(feedMonitor.delaySeconds()),
-  );
 }
 
 /** What is not known yet is NaN. */
@@ -92,7 +82,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   const secondsSince = (ms: number) => Math.max(0, now().getTime() - ms) / 1_000;
   addGauge(
     "shipments_event_newest_age_seconds",
-    "Age of the newest event that is shown; grows when nothing happens, too.",
+    "Age of the newest event; grows when nothing happens, too.",
     () => {
       const newestMs = databaseFigures.latest()?.newestEventMs ?? undefined;
       return single(newestMs === undefined ? Number.NaN : secondsSince(newestMs));

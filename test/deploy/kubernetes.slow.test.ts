@@ -265,10 +265,6 @@ test.each([
   },
 );
 
-test("late events do not make all replicas unready at once", () => {
-  expect(readConfig(literalsOf(kustomization))).toMatchObject({ maxEventDelaySeconds: 0 });
-});
-
 describe("a pod", () => {
   test("keeps the rules of the restricted profile, on a file system that cannot be written to", () => {
     expect(pod.securityContext).toEqual({

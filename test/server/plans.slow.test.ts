@@ -5,7 +5,6 @@ import type pg from "pg";
 import { pino } from "pino";
 import { describe, expect, test, vi } from "vitest";
 import { createSecretSeal, SEALING_KEY_LENGTH } from "../../src/domain/secret-seal.ts";
-import { loadOldestTransaction, loadFeedDelay } from "../../src/features/events/feed-delay.ts";
 import { signInByEmail, spendAttempt } from "../../src/features/people/sign-in.ts";
 import { loadPublishedTariff } from "../../src/features/tariffs/versions/load-version.ts";
 import { sealStoredSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
@@ -51,8 +50,6 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "with looked_at as": "a feed is looked through for some types, a bounded part of it at a time",
   "from event as seen": "what took its position at about the same time is looked through",
   "from feed where position > 0": "a row for each workspace",
-  "from workspace cross join lateral ( select created_at from event":
-    "a look-up for each workspace",
   "select workspace.id::float8 as id from workspace cross join lateral":
     "a look-up for each workspace",
   "from webhook cross join lateral ( select created_at from webhook_delivery":
@@ -213,7 +210,6 @@ async function callEverything(
   await deliver(service, workspace);
   await purge(service);
   const { em } = service.app;
-  await loadFeedDelay(em, await loadOldestTransaction(em));
   // Only a command loads it, not the service.
   await loadPublishedTariff(em);
 }

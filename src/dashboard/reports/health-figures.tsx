@@ -1,7 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import type {
-  EventHealth,
   PlatformHealth,
   Replica,
   TariffHealth,
@@ -17,9 +16,6 @@ import { Time } from "../ui/values.tsx";
  * minutes apart at first.
  */
 const LATE_DELIVERY_MS = 3_600_000;
-/** Events are held back by a transaction for an instant; for longer than this, something is stuck. */
-const SLOW_EVENTS_SECONDS = 5;
-const STUCK_EVENTS_SECONDS = 60;
 /** What the service counts to. */
 const MOST_DELIVERIES = 1_000_000n;
 
@@ -29,7 +25,7 @@ const MOST_DELIVERIES = 1_000_000n;
  * @param isCurrent false when the service has failed to say it anew
  */
 export function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Figure[] {
-  const { replicas, database, tariff, webhooks, events } = health;
+  const { replicas, database, tariff, webhooks } = health;
   const now = health.checkedAt ? timestampMs(health.checkedAt) : Date.now();
   return [
     replicaFigure(replicas),
@@ -40,7 +36,6 @@ export function healthFigures(health: PlatformHealth, isCurrent: boolean): reado
     },
     ...(tariff ? [tariffFigure(tariff)] : []),
     ...(webhooks ? [webhookFigure(webhooks, now)] : []),
-    ...(events ? [eventFigure(events)] : []),
   ];
 }
 
@@ -98,20 +93,5 @@ function webhookFigure(webhooks: WebhookHealth, now: number): Figure {
     ) : (
       "Every delivery is made"
     ),
-  };
-}
-
-function eventFigure({ delaySeconds }: EventHealth): Figure {
-  const tone =
-    delaySeconds > STUCK_EVENTS_SECONDS
-      ? "bad"
-      : delaySeconds > SLOW_EVENTS_SECONDS
-        ? "attention"
-        : "good";
-  const delay = `${numberText(delaySeconds, 1)} s late`;
-  return {
-    term: "Events",
-    value: state(tone, delaySeconds === 0 ? "In time" : delay),
-    note: delaySeconds === 0 ? "None waits for a transaction" : "A transaction holds events back",
   };
 }

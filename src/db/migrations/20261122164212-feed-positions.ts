@@ -11,23 +11,12 @@ export class Migration20261122164212_feed_positions extends Migration {
     this.addSql(`drop trigger if exists "deliver" on "event";`);
     this.addSql(`drop function if exists "event_deliver_fn"();`);
     this.addSql(`alter table "event" add "position" bigint null;`);
-    // In the order in which feeds have shown them so far.
-    this.addSql(`update event set position = numbered.position
-      from (
-        select workspace_id, subject, number,
-          row_number() over (partition by workspace_id order by transaction, subject, number) as position
-        from event
-      ) as numbered
-      where event.workspace_id = numbered.workspace_id and event.subject = numbered.subject
-        and event.number = numbered.number;`);
+    // What is there keeps as many positions: the next migration gives them, as that takes long.
     this.addSql(`insert into feed (workspace_id, position, changed_at)
-      select workspace.id, count(event.subject), coalesce(max(event.created_at), now())
-      from workspace left join event on event.workspace_id = workspace.id
-      group by workspace.id;`);
-    this.addSql(`alter table "event" alter column "position" set not null;`);
-    this.addSql(
-      `alter table "event" add constraint "event_position" unique ("workspace_id", "position");`,
-    );
+      select workspace.id, coalesce(counted.events, 0), now()
+      from workspace left join (
+        select workspace_id, count(*) as events from event group by workspace_id
+      ) as counted on counted.workspace_id = workspace.id;`);
     this
       .addSql(`create or replace function "event_take_position_fn"() returns trigger as \$\$ begin begin
   insert into feed (workspace_id, position, changed_at)

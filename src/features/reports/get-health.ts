@@ -9,7 +9,6 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { loadOldestTransaction, loadFeedDelay } from "../events/feed-delay.ts";
 import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { countBacklog, type WebhookBacklog } from "./load-figures.ts";
 import type { ReportCache } from "./report-cache.ts";
@@ -27,7 +26,6 @@ export async function getHealth(
 ): Promise<GetHealthResponse> {
   const { checkedAtMs, ...database } = await loadDatabase(em);
   const { pending, oldestMs } = await backlogs.get("", () => countBacklog(em));
-  const delay = await loadFeedDelay(em, await loadOldestTransaction(em));
   return create(GetHealthResponseSchema, {
     data: {
       checkedAt: timestampFromMs(checkedAtMs),
@@ -38,7 +36,7 @@ export async function getHealth(
         pendingDeliveries: BigInt(pending),
         ...(oldestMs === null ? {} : { oldestPendingAt: timestampFromMs(oldestMs) }),
       },
-      events: { delaySeconds: delay?.seconds ?? 0 },
+      events: {},
     },
   });
 }

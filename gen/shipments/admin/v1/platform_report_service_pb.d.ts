@@ -211,9 +211,10 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
   webhooks?: WebhookHealth | undefined;
 
   /**
-   * How the feed of events is.
+   * Says nothing any more: events are shown as soon as they are committed.
    *
-   * @generated from field: shipments.admin.v1.EventHealth events = 6;
+   * @generated from field: shipments.admin.v1.EventHealth events = 6 [deprecated = true];
+   * @deprecated
    */
   events?: EventHealth | undefined;
 };
@@ -260,9 +261,10 @@ export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHe
   webhooks: WebhookHealthValid;
 
   /**
-   * How the feed of events is.
+   * Says nothing any more: events are shown as soon as they are committed.
    *
-   * @generated from field: shipments.admin.v1.EventHealth events = 6;
+   * @generated from field: shipments.admin.v1.EventHealth events = 6 [deprecated = true];
+   * @deprecated
    */
   events: EventHealthValid;
 };
@@ -564,9 +566,10 @@ export declare const WebhookHealthSchema: GenMessage<WebhookHealth, {validType: 
  */
 export declare type EventHealth = Message<"shipments.admin.v1.EventHealth"> & {
   /**
-   * For how long the oldest event that cannot be shown yet has waited for a transaction to end; 0 when none waits.
+   * Always 0: no event waits for a transaction to end any more.
    *
-   * @generated from field: double delay_seconds = 1;
+   * @generated from field: double delay_seconds = 1 [deprecated = true];
+   * @deprecated
    */
   delaySeconds: number;
 };
