@@ -1,10 +1,12 @@
-import pg, { type ClientConfig } from "pg";
+import pg, { type ClientConfig, type Submittable } from "pg";
 import {
   isQueryTimeout,
   isReadOnly,
   isStalePlan,
   UnreplicatedCommitError,
 } from "./database-error.ts";
+import { StatementBatch } from "./statement-batch.ts";
+import type { Statement } from "./statement.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
 const MAX_PREPARED = 200;
@@ -45,7 +47,7 @@ const OLDEST_PLANS_MS = 60_000;
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
- * pg's client, with six differences. A statement that comes with values is prepared by name, and
+ * pg's client, with seven differences. Statements can be sent together. A statement that comes with values is prepared by name, and
  * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
  * `begin` counts as answered when it is sent, which saves each transaction a round trip. What is
  * sent in one tick goes out in one write. Plans are made anew from time to time, foreign keys' and triggers'
@@ -70,8 +72,7 @@ export class DatabaseClient extends pg.Client {
       const answer = query(...prepared(args));
       if (!(answer instanceof Promise)) return answer;
       answer.catch((error: unknown) => {
-        const isUseless = isQueryTimeout(error) || isStalePlan(error) || isReadOnly(error);
-        if (isBegin || isUseless) this.discard();
+        if (isBegin || makesUseless(error)) this.discard();
       });
       return isBegin ? Promise.resolve(BEGUN) : answer;
     }) as typeof this.query;
@@ -80,6 +81,19 @@ export class DatabaseClient extends pg.Client {
       this.connection.emit("error", new UnreplicatedCommitError());
       this.discard();
     });
+  }
+
+  /**
+   * Sends statements together, and gives the rows of each. Of those behind one that fails none is run,
+   * and all are rejected as it is.
+   */
+  sendTogether(statements: readonly Statement[]): readonly Promise<unknown[]>[] {
+    const types = { getTypeParser: this.getTypeParser.bind(this) };
+    const batch = new StatementBatch(statements, nameOfBatched, types, (error) => {
+      if (error && (batch.failedFirst || makesUseless(error))) this.discard();
+    });
+    (this.query as (batch: Submittable) => unknown)(batch);
+    return batch.answers;
   }
 
   /** Closes the connection at once. */
@@ -100,6 +114,17 @@ export class DatabaseClient extends pg.Client {
     stream.cork();
     process.nextTick(() => stream.uncork());
   }
+}
+
+/** Whether the error of a statement makes its connection of no use to the next. */
+function makesUseless(error: unknown): boolean {
+  return isQueryTimeout(error) || isStalePlan(error) || isReadOnly(error);
+}
+
+/** Of its own, since a batch and pg each keep count of what they have prepared. */
+function nameOfBatched([sql, values]: Statement): string | undefined {
+  const name = nameOf(sql, values);
+  return name && `${name} in a batch`;
 }
 
 /** Names a statement that comes with values, given as text and values or as pg's own object. */

@@ -5,7 +5,9 @@ import {
   isTransientDatabaseError,
   isUniqueViolation,
 } from "./database-error.ts";
+import type { DatabaseClient } from "./client.ts";
 import type { EntityManager } from "./orm.ts";
+import type { Statement } from "./statement.ts";
 
 /**
  * A transaction that is a pipeline: statements are sent without waiting for the answers to those before
@@ -39,9 +41,9 @@ export class RolledBackError extends Error {
 }
 
 /**
- * Does work in a transaction of a pipeline, on a connection of its own. The commit is sent right behind
- * what the work has sent, so that work which waits for one answer takes two round trips: `begin`
- * counts as answered at once. After a statement that failed PostgreSQL makes a rollback of the commit.
+ * Does work in a transaction of a pipeline, on a connection of its own. What is sent in one tick travels
+ * together, `begin` with the first of it and the commit with the last, so that work which waits for one
+ * answer takes two round trips.
  *
  * @throws RolledBackError when it failed before the commit; any other error leaves open whether the
  * commit took place
@@ -51,62 +53,66 @@ export async function inPipeline<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const client = await connect(em);
+  const send = createSender(client);
   const sent: Promise<unknown>[] = [];
   const settleAtCommit = (promise: Promise<unknown>) => {
     sent.push(promise);
     promise.catch(() => undefined);
   };
-  const transaction: Transaction = {
-    settleAtCommit,
-    send(sql, values) {
-      em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
-      const rows = client.query(sql, [...values]).then((result) => result.rows);
-      settleAtCommit(rows);
-      return rows;
-    },
-  };
+  let committing: Promise<unknown> | undefined;
   try {
-    const result = await workUntilCommit(client, transaction, work);
-    const committing = client.query("commit");
-    const outcomes = await Promise.allSettled([...sent, committing]);
-    const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    if (failed === undefined) return result;
-    throw isRolledBack(failed, outcomes.at(-1)!)
-      ? new RolledBackError(failed.reason)
-      : failed.reason;
+    settleAtCommit(send(["begin", []]));
+    const result = await work({
+      settleAtCommit,
+      send<Row>(sql: string, values: readonly unknown[]) {
+        em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
+        const rows = send<Row>([sql, values]);
+        settleAtCommit(rows);
+        return rows;
+      },
+    });
+    committing = send(["commit", []]);
+    committing.catch(() => undefined);
+    await Promise.all(sent).catch(throwRolledBack);
+    await committing;
+    return result;
+  } catch (error) {
+    await Promise.allSettled([...sent, committing]);
+    // On a connection that is lost this fails, and the error at hand says why.
+    await client.query("rollback").catch(() => undefined);
+    throw committing === undefined ? new RolledBackError(error) : error;
   } finally {
     client.release();
   }
 }
 
-async function connect(em: EntityManager): Promise<PoolClient> {
+/** PostgreSQL commits nothing behind a statement that it has refused. */
+function throwRolledBack(error: unknown): never {
+  throw error instanceof pg.DatabaseError ? new RolledBackError(error) : error;
+}
+
+async function connect(em: EntityManager): Promise<DatabaseClient & PoolClient> {
   try {
     const pool = (await em.getConnection().getNativeClient()) as Pool;
-    return await pool.connect();
+    return (await pool.connect()) as DatabaseClient & PoolClient;
   } catch (error) {
     throw new RolledBackError(error);
   }
 }
 
-async function workUntilCommit<T>(
-  client: PoolClient,
-  transaction: Transaction,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  try {
-    void client.query("begin");
-    return await work(transaction);
-  } catch (error) {
-    // On a connection that is lost this fails, and the error at hand says why.
-    await client.query("rollback").catch(() => undefined);
-    throw new RolledBackError(error);
+/** Builds what sends statements on a connection, those of one tick together. */
+function createSender(client: DatabaseClient) {
+  let waiting: { readonly statement: Statement; resolve(rows: Promise<unknown[]>): void }[] = [];
+  function sendAll(): void {
+    const batch = waiting;
+    waiting = [];
+    const answers = client.sendTogether(batch.map(({ statement }) => statement));
+    batch.forEach(({ resolve }, i) => resolve(answers[i]!));
   }
-}
-
-/** Whether the database has refused a statement, and so has answered the commit by a rollback. */
-function isRolledBack(
-  failed: PromiseRejectedResult,
-  commit: PromiseSettledResult<unknown>,
-): boolean {
-  return failed !== commit && failed.reason instanceof pg.DatabaseError;
+  return <Row>(statement: Statement): Promise<Row[]> => {
+    if (waiting.length === 0) process.nextTick(sendAll);
+    return new Promise<unknown[]>((resolve) => waiting.push({ statement, resolve })) as Promise<
+      Row[]
+    >;
+  };
 }
