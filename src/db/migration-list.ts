@@ -54,4 +54,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122171600-require-feed-positions": async () =>
     (await import("./migrations/20261122171600-require-feed-positions.ts"))
       .Migration20261122171600_require_feed_positions,
+  "20261122173538-lean-constraints": async () =>
+    (await import("./migrations/20261122173538-lean-constraints.ts"))
+      .Migration20261122173538_lean_constraints,
 };

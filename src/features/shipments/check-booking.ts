@@ -53,13 +53,17 @@ export async function loadBookingFacts(
   tx: Transaction,
   bookings: readonly Booking[],
 ): Promise<BookingFacts[]> {
-  const [found, ids] = await Promise.all([
+  const [found, ids, [inForce]] = await Promise.all([
     loadByOwner(bookings, workspaceOf, (workspace, own) =>
-      tx.send<Omit<BookingFacts, "newCustomerId">>(LOAD_FACTS, [workspace, wantedJson(own)]),
+      tx.send<Omit<BookingFacts, "newCustomerId" | "tariffVersion">>(LOAD_FACTS, [
+        workspace,
+        wantedJson(own),
+      ]),
     ),
     tx.send<{ id: number }>(NEW_CUSTOMER_IDS, [bookings.length]),
+    tx.send<Pick<BookingFacts, "tariffVersion">>(IN_FORCE, []),
   ]);
-  return found.map((facts, i) => ({ ...facts, newCustomerId: ids[i]!.id }));
+  return found.map((facts, i) => ({ ...facts, ...inForce!, newCustomerId: ids[i]!.id }));
 }
 
 const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
@@ -76,6 +80,8 @@ function wantedJson(bookings: readonly Booking[]): string {
   );
 }
 
+const IN_FORCE = `select ${VERSION_IN_FORCE} as "tariffVersion"`;
+
 /** A statement of its own: what numbers are taken from is not on the node of a workspace. */
 const NEW_CUSTOMER_IDS = `
   select nextval('customer_id_seq')::float8 as id from generate_series(1, $1::int)`;
@@ -88,8 +94,7 @@ const NEW_CUSTOMER_IDS = `
  * never seems worth while; without it, it did for a while after the tables had grown.
  */
 const LOAD_FACTS = `
-  select ${VERSION_IN_FORCE} as "tariffVersion",
-    exists (select from payment_connection where workspace_id = $1) as "providerConnected",
+  select exists (select from payment_connection where workspace_id = $1) as "providerConnected",
     (select reference from shipment
      where workspace_id = $1 and external_reference = "externalReference") as "takenBy",
     coalesce(

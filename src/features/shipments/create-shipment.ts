@@ -89,11 +89,8 @@ async function bookEach(
   facts: readonly BookingFacts[],
   { tariffs, now }: BookingDeps,
 ): Promise<Outcome<CreateShipmentResponse>[]> {
-  const checked: Outcome<AcceptedBooking>[] = [];
-  for (const [i, booking] of bookings.entries()) {
-    const tariff = await tariffs.byVersion(facts[i]!.tariffVersion);
-    checked.push(checkBooking(booking, facts[i]!, tariff));
-  }
+  const tariff = await tariffs.byVersion(facts[0]!.tariffVersion);
+  const checked = bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff));
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
   const bookedAt = now();
   const responses = new Map<AcceptedBooking, CreateShipmentResponse>();

@@ -1,0 +1,48 @@
+import { Migration } from "@mikro-orm/migrations";
+
+export class Migration20261122173538_lean_constraints extends Migration {
+  override name = "Migration20261122173538_lean_constraints";
+
+  override up(): void | Promise<void> {
+    // A key that refers to a customer, a shipment or a webhook names a workspace that there is.
+    this.addSql(
+      `alter table "webhook_delivery" drop constraint "webhook_delivery_workspace_id_foreign";`,
+    );
+
+    this.addSql(
+      `alter table "webhook_attempt" drop constraint "webhook_attempt_workspace_id_foreign";`,
+    );
+
+    this.addSql(`alter table "shipment" drop constraint "shipment_workspace_id_foreign";`);
+
+    this.addSql(`alter table "payment" drop constraint "payment_workspace_id_foreign";`);
+
+    // What is checked stays the same, in fewer and shorter expressions.
+    this.addSql(`alter table "shipment" drop constraint "shipment_amounts_positive";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_cancel_note_when_cancelled";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_cancel_reason";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_payment_status";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_status";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_amounts_add_up";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_cancelled_when_cancelled";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_dropoff_in_range";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_pickup_in_range";`);
+    this.addSql(`alter table "shipment" drop constraint "shipment_statuses_agree";`);
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_amounts_add_up" check (least(distance_fee_minor, weight_fee_minor, base_fee_minor) >= 0 and subtotal_minor = distance_fee_minor + weight_fee_minor and total_minor = greatest(subtotal_minor, base_fee_minor));`,
+    );
+    this
+      .addSql(`alter table "shipment" add constraint "shipment_cancelled_when_cancelled" check (case when status = 'cancelled'
+        then cancelled_at is not null and coalesce(cancel_reason, 'other') in ('customer_request', 'booked_in_error', 'goods_unavailable', 'address_problem', 'payment_problem', 'other')
+        else coalesce(cancelled_at::text, cancel_reason, cancel_note) is null end);`);
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_dropoff_in_range" check (abs(dropoff_lat) <= 90 and abs(dropoff_lng) <= 180);`,
+    );
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_pickup_in_range" check (abs(pickup_lat) <= 90 and abs(pickup_lng) <= 180);`,
+    );
+    this.addSql(
+      `alter table "shipment" add constraint "shipment_statuses_agree" check (status || ' ' || payment_status in ('pending awaiting_payment', 'awaiting_pickup paid', 'in_transit paid', 'delivered paid', 'cancelled voided', 'cancelled refund_pending', 'cancelled refunded'));`,
+    );
+  }
+}
