@@ -5,6 +5,7 @@ import {
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
+import { isDistributed } from "./distributed.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
@@ -70,25 +71,24 @@ export type CreateGroup = <Member, Result>(
 ) => (member: Member) => Promise<Result>;
 
 /**
- * Builds the group commits of one ORM, which share its connections.
- *
- * @param isDistributed whether workspaces are on different nodes, so that each group is of one
+ * Builds the group commits of one ORM, which share its connections. Where the database is distributed by
+ * workspace, each group is of one workspace, so that one node has all of its transaction.
  */
-export function createGroupCommit(
-  em: EntityManager,
-  observeGroups: ObserveGroups,
-  isDistributed: () => boolean,
-): CreateGroup {
+export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups): CreateGroup {
   const transactions = createSemaphore(MAX_TRANSACTIONS);
+  let distributed: boolean | undefined;
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,
-      ownerOf: (member) => (isDistributed() ? options.workspaceOf(member) : undefined),
+      ownerOf: (member) => (distributed === true ? options.workspaceOf(member) : undefined),
       observe: observeGroups(options.name),
       all: transactions,
       send: createGroupWriter(em, transactions, options),
     });
-    return (member: Member): Promise<Result> => add(member, options.deadlineMs(member));
+    return async (member: Member): Promise<Result> => {
+      distributed ??= await isDistributed(em);
+      return add(member, options.deadlineMs(member));
+    };
   };
 }
 

@@ -202,7 +202,7 @@ function createStores(config: AppConfig, log: Logger, instruments: Instruments) 
     coverage: createCoverageDocuments(tasks),
     keys: { workspace: createApiKeyCache(em), operator: createOperatorKeyCache(em) },
     sessions: createSessionCache(em),
-    createGroup: createGroupCommit(em, observeGroups, () => false),
+    createGroup: createGroupCommit(em, observeGroups),
     observeGroups,
     secretSeal: createSecretSeal(config.secretsKeys ?? []),
     usage: createUsageCounter(),

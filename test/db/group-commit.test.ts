@@ -22,7 +22,7 @@ const observeGroups: ObserveGroups =
   (...taken) =>
     void groups.push([name, ...taken]);
 
-const createGroup = createGroupCommit(orm.em, observeGroups, () => false);
+const createGroup = createGroupCommit(orm.em, observeGroups);
 
 const takeSeat = async (tx: Transaction, number: number) => {
   await tx.send("insert into seat values ($1)", [number]);

@@ -273,11 +273,7 @@ test("a booking is priced with the tariff in force, although this replica caches
   const { id: workspaceId } = await addWorkspace();
   const tasks = createTariffTasks(databaseUrl);
   const tariffs = createTariffCache({ em: app.em, tasks, log: { warn: () => undefined } });
-  const createGroup = createGroupCommit(
-    app.em,
-    () => () => undefined,
-    () => false,
-  );
+  const createGroup = createGroupCommit(app.em, () => () => undefined);
   const deps = { createGroup, tariffs, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, RPC_BOOKING);
