@@ -108,7 +108,6 @@ describeDashboard("what the platform reports", (dashboard) => {
       await page.getByText("1 of 1 up").waitFor();
       await page.getByText("Version 1 in force").waitFor();
       await page.getByText("Nothing waits").waitFor();
-      await page.getByText("In time").waitFor();
       await page.getByText("PostgreSQL").waitFor();
       await expectWellShown(page, "health");
       await sql.query(
