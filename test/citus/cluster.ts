@@ -60,7 +60,6 @@ max_worker_processes = 200
 max_locks_per_transaction = 256
 wal_level = logical
 fsync = off
-synchronous_commit = off
 full_page_writes = off
 `;
 
@@ -83,7 +82,8 @@ export async function startCluster(
   const add = async () => {
     const port = await freePort();
     const node = `postgresql://postgres@127.0.0.1:${port}/postgres`;
-    run("initdb", "-D", place(node), "-U", "postgres", "-A", "trust", "--no-sync");
+    const text = ["--encoding=UTF8", "--locale=C.UTF-8"];
+    run("initdb", "-D", place(node), "-U", "postgres", "-A", "trust", ...text, "--no-sync");
     const lines = [settingsOf(port, folder), ...settings, ""];
     appendFileSync(join(place(node), "postgresql.conf"), lines.join("\n"));
     nodes.push(node);

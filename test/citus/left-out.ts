@@ -1,2 +1,53 @@
-/** The service's test files that do not run on a distributed database, each with the reason. */
-export const LEFT_OUT: Readonly<Record<string, string>> = {};
+/** A test file, or one of its tests. */
+interface LeftOut {
+  readonly file: string;
+  /** The test's name; every test of the file without one. */
+  readonly test?: string;
+  readonly because: string;
+}
+
+const OLD_RELEASE = "a replica of the release before cannot run on a distributed database";
+
+/** What of the service's tests does not run on a distributed database: this list is all there is. */
+export const LEFT_OUT: readonly LeftOut[] = [
+  {
+    file: "test/db/migrations.test.ts",
+    because:
+      "it makes the schema anew, without the extension, and shards' constraints end in a number",
+  },
+  {
+    file: "test/db/migrate-while-serving.test.ts",
+    test: "a migration gives up a table that is locked, so that calls do not wait behind it, and is made when it is tried again",
+    because: "it goes back to a migration from before the database was distributed",
+  },
+  {
+    file: "test/features/events/events.test.ts",
+    test: "an event that commits late is not skipped by a cursor returned before",
+    because: OLD_RELEASE,
+  },
+  {
+    file: "test/features/events/feed.test.ts",
+    test: "two replicas that write to one workspace leave no gap, nor do calls that are refused and transactions that are rolled back, and no reader sees one",
+    because: OLD_RELEASE,
+  },
+  {
+    file: "test/features/events/feed.test.ts",
+    test: "a page of some types ends after a bounded number of others, and its cursor is past them",
+    because: "it looks at the plan of one server",
+  },
+  {
+    file: "test/features/shipments/cancel-shipment.test.ts",
+    test: "of concurrent cancels exactly one wins",
+    because: "it looks at the locks of one server",
+  },
+  {
+    file: "test/features/shipments/create-shipment-group.test.ts",
+    test: "bookings whose commit was not acknowledged are not repeated",
+    because: "it slows commits down by a trigger, which shards do not have",
+  },
+];
+
+/** The files of which nothing runs. */
+export const LEFT_OUT_FILES = LEFT_OUT.filter(({ test }) => test === undefined).map(
+  ({ file }) => file,
+);

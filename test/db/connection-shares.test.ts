@@ -13,7 +13,7 @@ test("calls of one workspace that wait in the database leave connections for oth
   const holder = new pg.Client(service.databaseUrl);
   await holder.connect();
   await holder.query("begin");
-  await holder.query("select from webhook for no key update");
+  await holder.query("select from webhook where workspace_id = $1 for no key update", [busy.id]);
 
   const waiting = Array.from({ length: 25 }, () =>
     service.request(`/v1/webhooks/${data.id}`, {

@@ -40,7 +40,7 @@ test("a lost connection leaves a process with its primary's address, though one 
   await first.comeBack();
 
   const admin = await connectTo(database.url);
-  await admin.query("select pg_terminate_backend($1)", [before]);
+  await admin.query("select pg_terminate_backend($1::int)", [before]);
   await eventually("another connection", async () => {
     const now = await pid().catch(() => before);
     return now !== before;

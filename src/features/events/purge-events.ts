@@ -6,9 +6,9 @@ import { deleteInBatches, runStatement } from "../../db/statement.ts";
  * that nothing needs an index of its own.
  */
 const WORKSPACES_WITH_OLD_EVENTS = `
-  select workspace.id::float8 as id
-  from workspace cross join lateral (
-    select created_at from event where workspace_id = workspace.id
+  select feed.workspace_id::float8 as id
+  from feed cross join lateral (
+    select created_at from event where event.workspace_id = feed.workspace_id
     order by position limit 1
   ) as oldest
   where oldest.created_at < now() - make_interval(days => $1::int)`;

@@ -8,7 +8,7 @@ const service = await startService();
 
 /** Dates every event there is some days back. */
 async function age(days: number): Promise<void> {
-  await service.app.em.execute("update event set created_at = created_at - ?::interval", [
+  await service.app.em.execute("update event set created_at = now() - ?::interval", [
     `${days} days`,
   ]);
 }
@@ -47,8 +47,8 @@ test("events older than the retention are deleted, and a cursor among them goes 
 test("more events than a batch are deleted, by replicas that purge at the same time", async () => {
   const { apiKey, id } = await service.addWorkspace();
   await service.app.em.execute(
-    `insert into event (workspace_id, subject, number, type, data, created_at)
-     select ?, 'SHP-0000000000ZZ', n, 'shipment.updated', '{}', now() - interval '9 days'
+    `insert into event (workspace_id, position, subject, number, type, data, created_at)
+     select ?, n, 'SHP-0000000000ZZ', n, 'shipment.updated', '{}', now() - interval '9 days'
      from generate_series(1, 2500) as n`,
     [id],
   );

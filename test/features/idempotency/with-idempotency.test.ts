@@ -157,7 +157,7 @@ test("a stored response expires after a day, when it is looked up and by the pur
     service.app.em
       .fork()
       .execute(
-        "update kept_answer set created_at = created_at - interval '24 hours' where workspace_id = ?",
+        "update kept_answer set created_at = now() - interval '24 hours' where workspace_id = ?",
         [id],
       );
   const first = await book(apiKey, "old");

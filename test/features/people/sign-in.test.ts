@@ -48,7 +48,7 @@ describe("a sign-in link", () => {
 
   test("works for 15 minutes", async () => {
     const token = tokenOf(await inviteLink("late@example.org"));
-    await database.query("update sign_in_link set ends_at = ends_at - interval '15 minutes'");
+    await database.query("update sign_in_link set ends_at = now()");
     const headers = { "sec-fetch-site": "same-origin", "x-request-id": "the-same" };
     const late = await postForm(service, "/sign-in", { token }, headers);
     const unknown = await postForm(service, "/sign-in", { token: "A".repeat(43) }, headers);
@@ -270,8 +270,8 @@ describe("a session", () => {
   });
 
   test.each([
-    ["12 hours unused", "last_seen_at = last_seen_at - interval '12 hours'"],
-    ["7 days", "ends_at = ends_at - interval '7 days'"],
+    ["12 hours unused", "last_seen_at = now() - interval '12 hours'"],
+    ["7 days", "ends_at = now()"],
   ])("ends after %s", async (_, change) => {
     const email = "idle@example.org";
     const idle = await signIn(service, workspace.apiKey, { email, role: "viewer" });

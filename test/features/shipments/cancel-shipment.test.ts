@@ -15,9 +15,9 @@ const service = await startService();
 
 /** A workspace's booked shipment, as it was answered. */
 async function bookInNewWorkspace() {
-  const { apiKey } = await service.addWorkspace();
+  const { id, apiKey } = await service.addWorkspace();
   const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
-  return { apiKey, shipment: body.data };
+  return { id, apiKey, shipment: body.data };
 }
 
 const cancel = (apiKey: string, reference: string) =>
@@ -95,11 +95,12 @@ describe("a shipment in transit, delivered or cancelled cannot be cancelled", ()
 });
 
 test("of concurrent cancels exactly one wins", async () => {
-  const { apiKey, shipment } = await bookInNewWorkspace();
+  const { id, apiKey, shipment } = await bookInNewWorkspace();
   const cancels = await service.app.em.fork().transactional(async (holder) => {
-    await holder.execute("select 1 from shipment where reference = ? for update", [
-      shipment.reference,
-    ]);
+    await holder.execute(
+      "select 1 from shipment where workspace_id = ? and reference = ? for update",
+      [id, shipment.reference],
+    );
     const begun = Array.from({ length: 10 }, () => cancel(apiKey, shipment.reference));
     // One waits for the row, the others for the one: changes of a shipment follow each other.
     await eventually("ten cancels", async () => (await callsInFlight(service)) === 10);

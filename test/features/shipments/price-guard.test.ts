@@ -7,7 +7,7 @@ import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
-const { apiKey } = await service.addWorkspace();
+const { id, apiKey } = await service.addWorkspace();
 
 function book(fields: object) {
   return service.request("/v1/shipments", { apiKey, body: { ...BOOKING, ...fields } });
@@ -30,7 +30,13 @@ test.each([
   [{ expected_total: 12.69, expected_currency: "EUR" }, "12.69 EUR"],
   [{ expected_currency: "JPY" }, "12.69 JPY"],
 ])("a booking whose expected price is wrong is refused: %o", async (expectation, said) => {
-  const count = async () => (await sql.query("select count(*) from shipment, customer")).rows;
+  const count = async () =>
+    (
+      await sql.query(
+        "select count(*) from shipment join customer using (workspace_id) where workspace_id = $1",
+        [id],
+      )
+    ).rows;
   const before = await count();
   const { status, body } = await book({ ...expectation, customer_email: "new@example.org" });
   const text = `expected_total is ${said}, but the booking would cost 12.69 USD.`;

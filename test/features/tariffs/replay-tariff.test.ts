@@ -204,10 +204,12 @@ describe("a replay of shipments", () => {
     const scheduled = await publish(perKg("3"));
     const calledOff = await publish(perKg("4"));
     await database.query(
-      `update tariff_version set effective_at = now() + interval '1 day',
-         called_off_at = case when version = $2 then now() end where version in ($1, $2)`,
+      "update tariff_version set effective_at = now() + interval '1 day' where version in ($1, $2)",
       [scheduled, calledOff],
     );
+    await database.query("update tariff_version set called_off_at = now() where version = $1", [
+      calledOff,
+    ]);
     const draft = await insertDraft(database, perKg("2"));
     expect((await replay(draft)).body.in_force).toBe(inForce);
     await database.query("update tariff_version set effective_at = now(), called_off_at = null");

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { insertEvents } from "../../../src/features/events/insert-events.ts";
 import { BOOKING } from "../../support/bookings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startReceiver } from "../../support/receiver.ts";
@@ -12,12 +13,17 @@ const service = await startService();
 
 /** Writes so many events of each of so many shipments, in one transaction. */
 async function writeEvents(workspace: number, shipments: number, each: number): Promise<void> {
-  await service.app.em.execute(
-    `insert into event (workspace_id, subject, number, type, data, created_at)
-     select ?, 'SHP-' || lpad(shipment::text, 12, '0'), number, 'shipment.updated', '{}', now()
-     from generate_series(1, ?) as number, generate_series(1, ?) as shipment`,
-    [workspace, each, shipments],
-  );
+  const ofShipment = (shipment: number) =>
+    Array.from({ length: each }, (_, i) => ({
+      subject: `SHP-${String(shipment + 1).padStart(12, "0")}`,
+      number: i + 1,
+      type: "shipment.updated" as const,
+      data: {},
+      actor: null,
+      createdAt: new Date(),
+    }));
+  const events = Array.from({ length: shipments }, (_, shipment) => ofShipment(shipment)).flat();
+  await service.app.em.fork().transactional((tx) => insertEvents(tx, workspace, events));
 }
 
 test("events of one shipment are sent one after the other, in their order, while others go on", async () => {

@@ -80,7 +80,10 @@ test("a webhook that is being deleted is not waited for", async () => {
   const deleted = await addDue("wh_1");
   const due = await addDue("wh_2");
   await orm.em.fork().transactional(async (tx) => {
-    await tx.execute("select from webhook where id = ? for update", [deleted.webhook]);
+    await tx.execute("select from webhook where workspace_id = ? and id = ? for update", [
+      deleted.workspace,
+      deleted.webhook,
+    ]);
     expect(await leasesOf("one").take([1], QUOTA)).toEqual([due]);
   });
 });
