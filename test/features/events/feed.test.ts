@@ -239,3 +239,35 @@ test("a cursor of the release before positions leads to what follows it, and to 
   await sql.query("delete from event where workspace_id = $1 and position < 3", [id]);
   expect(await after(cursorOf(998, 2))).toEqual([3, 4]);
 });
+
+test("a workspace that the release before has made, without a feed, has one from its first event on", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const client = service.grpcClient(apiKey, EventService);
+  const sql = await connectTo(service.databaseUrl);
+  await sql.query("delete from feed where workspace_id = $1", [id]);
+  const [present] = await take(1, client.watchEvents({ fromNow: true }));
+  expect(present).toMatchObject({ cursor: "" });
+  await book(service, apiKey);
+  // As that release writes events.
+  await sql.query(
+    `insert into event (workspace_id, subject, number, type, data, created_at)
+     values ($1, 'SHP-000000000000', 1, 'shipment.created', '{}', now())`,
+    [id],
+  );
+  expect(positionsOf((await readFeed(apiKey)).data)).toEqual([1, 2]);
+});
+
+test("a stream sends an event that nobody has announced", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const stream = service.grpcClient(apiKey, EventService).watchEvents({});
+  const next = stream[Symbol.asyncIterator]();
+  await next.next();
+  const sql = await connectTo(service.databaseUrl);
+  await sql.query(
+    `insert into event (workspace_id, subject, number, type, data, created_at)
+     values ($1, 'SHP-000000000000', 1, 'shipment.created', '{}', now())`,
+    [id],
+  );
+  expect((await next.next()).value?.data).toMatchObject({ position: 1n });
+  await next.return?.(undefined);
+});
