@@ -1,5 +1,6 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { createMethodCalls } from "../support/method-calls.ts";
@@ -17,7 +18,7 @@ const METHODS = [...(await describedMethods("workspace")), ...(await describedMe
 
 const database = await createDatabase();
 const log = await startStatementLog(database.url);
-const service = await startReplica(log.url);
+const service = await startReplica(log.url, { eventRetentionDays: 30 });
 const sql = await connectTo(database.url);
 const receiver = await startReceiver((response) => response.writeHead(500).end(TEXT));
 const workspace = await service.addWorkspace();
@@ -27,7 +28,7 @@ const calls = createMethodCalls(service, { workspace, operator, mark: MARK, text
 
 const markedStatements = () => log.statements.filter((text) => text.toLowerCase().includes(MARK));
 
-test("no text of a caller or of a webhook's receiver stands in a statement", async () => {
+beforeAll(async () => {
   for (const method of METHODS) {
     const valid = await calls.validFields(method);
     const statuses = await call(method, valid);
@@ -41,7 +42,9 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
   await service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([{ status: 500 }]);
+});
 
+test("no text of a caller or of a webhook's receiver stands in a statement", async () => {
   expect(log.statements.length).toBeGreaterThan(50);
   expect(markedStatements()).toEqual([]);
   expect(await markedTables()).toEqual([
@@ -65,6 +68,73 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
 test("the log sees a text that stands in a statement", async () => {
   await service.app.em.execute(`select '${MARK}'`);
   expect(markedStatements()).toEqual([`select '${MARK}'`]);
+});
+
+/** Statements on the data of all workspaces or several, by how they begin, each with the reason. */
+const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[] = [
+  [
+    "select workspace_id::float8 as workspace, id as webhook, failing",
+    "what is due anywhere is leased",
+  ],
+  [
+    "select max(created_at)::text as until from ( select created_at from kept_answer",
+    "purged by age",
+  ],
+  [
+    "select max(ended_at)::text as until from ( select ended_at from webhook_delivery",
+    "purged by age",
+  ],
+  [
+    "select feed.workspace_id::float8 as id from feed cross join lateral ( select created_at from event",
+    "whose events to purge",
+  ],
+  ["select workspace_id::float8 as workspace, id as webhook, secrets", "all secrets are sealed"],
+  [
+    "select feed.workspace_id::float8 as id from feed left join booking_roll_up",
+    "whose bookings to count",
+  ],
+  ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
+  ["select (select count(*) from (select 1 from webhook_delivery", "the backlog, for metrics"],
+  [
+    "select (select count(*) from ( select 1 from webhook cross join lateral",
+    "the backlog, for GetHealth",
+  ],
+  [
+    "select workspace_id::float8 as workspace, position",
+    "one look for the streams of all workspaces",
+  ],
+  ["select date::text as date, currency, sum(bookings)", "the platform's overview"],
+  ["select workspace_id::float8 as workspace from booking_day", "the platform's overview"],
+  ["select workspace.id::float8 as workspace, workspace.name, currency", "the platform's overview"],
+  ["select workspace_id::float8, reference, pickup_lat", "a replay of the newest shipments"],
+  [
+    'select "p0".* from "payment_connection" as "p0" where "p0"."workspace_id" in ($1, $2',
+    "a list of workspaces",
+  ],
+];
+
+/** What names one workspace as a parameter: for a row, or as a condition. */
+const NAMES_WORKSPACE = [
+  /^insert into "?\w+"? \("?workspace_id"?, .*?\) (?:values \(|select )\$1\b/,
+  /\bworkspace_id"? (?:= \$\d|in \(\$\d\))/,
+  // By a key whose first column it is.
+  /\bworkspace_id", (?:"\w+"\.)?"\w+"\) (?:= \(\$\d|in \(\(\$\d, \$\d\)\))/,
+];
+
+test("every statement on workspaces' data names one workspace as a parameter, or is listed as the platform's", () => {
+  const tables = new RegExp(
+    `\\b(?:from|join|into|update) "?(?:${DISTRIBUTED_TABLES.join("|")})\\b`,
+  );
+  const statements = [...new Set(log.statements.map((text) => text.replace(/\s+/g, " ").trim()))];
+  const unnamed = statements.filter(
+    (text) => tables.test(text) && !NAMES_WORKSPACE.some((form) => form.test(text)),
+  );
+  const isListed = (text: string) => OF_THE_PLATFORM.some(([start]) => text.startsWith(start));
+  expect(unnamed.filter((text) => !isListed(text))).toEqual([]);
+  const unused = OF_THE_PLATFORM.filter(
+    ([start]) => !unnamed.some((text) => text.startsWith(start)),
+  );
+  expect(unused).toEqual([]);
 });
 
 /** For each field that is text or has text in it, the valid fields with the mark there. */
