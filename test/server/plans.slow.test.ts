@@ -50,8 +50,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "with looked_at as": "a feed is looked through for some types, a bounded part of it at a time",
   "from event as seen": "what took its position at about the same time is looked through",
   "from feed where position > 0": "a row for each workspace",
-  "select workspace.id::float8 as id from workspace cross join lateral":
-    "a look-up for each workspace",
+  "from feed cross join lateral": "a look-up for each workspace",
   "from webhook cross join lateral ( select created_at from webhook_delivery":
     "a look-up for each webhook",
   'from "webhook_delivery" as "w0" where':

@@ -30,17 +30,23 @@ export function createKeyUseRecorder(options: {
     waiting[table] = skipped.map(({ hash }) => hash);
   }
 
+  async function recordTables(): Promise<void> {
+    for (const table of KEY_TABLES) {
+      await recordTable(table).catch((error: unknown) => {
+        log.warn({ err: error, table }, "the last uses of keys could not be recorded");
+      });
+    }
+  }
+
+  let recording = Promise.resolve();
   return {
     /**
-     * Records what was used since the last time, and gives when to record again, in milliseconds. A
-     * failure is logged, and tried again then.
+     * Records what was used since the last time, after what is being recorded, and gives when to record
+     * again, in milliseconds. A failure is logged, and tried again then.
      */
     async record(): Promise<number> {
-      for (const table of KEY_TABLES) {
-        await recordTable(table).catch((error: unknown) => {
-          log.warn({ err: error, table }, "the last uses of keys could not be recorded");
-        });
-      }
+      recording = recording.then(recordTables);
+      await recording;
       return RECORD_MS;
     },
   };

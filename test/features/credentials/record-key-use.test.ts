@@ -99,3 +99,17 @@ test("uses that could not be recorded are logged, and recorded the next time", a
   await recorder.record();
   expect((await rowOf("api_key", apiKey)).last_used_at).toEqual(expect.any(Date));
 });
+
+test("whoever records last waits for what is being recorded", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const recorder = recorderOf(apiKey);
+  const ended: string[] = [];
+  await sql.query("begin");
+  await sql.query("lock table api_key");
+  const first = recorder.record().then(() => ended.push("first"));
+  const last = recorder.record().then(() => ended.push("last"));
+  await sql.query("rollback");
+  await Promise.all([first, last]);
+  expect(ended).toEqual(["first", "last"]);
+  expect((await rowOf("api_key", apiKey)).last_used_at).toEqual(expect.any(Date));
+});
