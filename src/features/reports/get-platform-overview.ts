@@ -58,7 +58,7 @@ export interface PlatformOverviewDeps {
 
 /**
  * Sums up what all workspaces booked, by day, and names those that booked most. What has changed is
- * counted first, as far as that takes two seconds.
+ * counted first, as far as that takes three seconds.
  *
  * @throws Refusal FIELD_INVALID for days that are none, or too many
  */

@@ -10,7 +10,9 @@ const LOOK_MS = 10_000;
 /** How many times as long as it took is waited at least, after a look and with each workspace. */
 const REST_FACTOR = 20;
 /** For how long a report waits for what is behind to be counted, in milliseconds. */
-const CATCH_UP_MS = 2_000;
+const CATCH_UP_MS = 3_000;
+/** For how long one transaction fills days in, in milliseconds. */
+const FILL_MS = 500;
 /** A report leaves to the background what rests for longer than this, in milliseconds, as it takes long. */
 const LONG_REST_MS = 60_000;
 /** How many events one transaction looks at. */
@@ -18,7 +20,7 @@ const MAX_EVENTS = 20_000;
 
 /** Workspaces with something to count that may be counted within `$1` milliseconds. */
 const BEHIND = `
-  select feed.workspace_id::float8 as id
+  select feed.workspace_id::float8 as id, rolled_up.workspace_id is null as "isNew"
   from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
   where rolled_up.workspace_id is null
     or (rolled_up.position < feed.position or rolled_up.fill_before is not null)
@@ -82,11 +84,12 @@ const COUNTED = `
 export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn">) {
   /** Counts what may be counted within some milliseconds, until it is over. */
   async function rollUp(withinMs: number, lock: string, isOver: () => boolean): Promise<void> {
-    const behind = await runStatement<{ id: number }>(em, BEHIND, [withinMs]);
+    const behind = await runStatement<Behind>(em, BEHIND, [withinMs]);
     let failed = 0;
-    for (const { id } of behind) {
+    for (const { id, isNew } of behind) {
       if (isOver()) return;
       try {
+        if (isNew) await runStatement(em, START, [id]);
         while ((await rollUpPart(em, id, lock)) && !isOver()) continue;
       } catch (error) {
         if (failed++ === 0) log.warn({ err: error, workspace: id }, "bookings were not counted");
@@ -106,7 +109,7 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
       return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
     },
     /**
-     * Counts what has changed by now, but for workspaces that take long, for two seconds at most. Others
+     * Counts what has changed by now, but for workspaces that take long, for three seconds at most. Others
      * who count the same are waited for.
      *
      * @throws the database's error
@@ -122,21 +125,25 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
 /** What counts bookings by day. */
 export type BookingRollUps = ReturnType<typeof createBookingRollUps>;
 
+interface Behind {
+  readonly id: number;
+  /** Whether nothing of it was ever counted. */
+  readonly isNew: boolean;
+}
+
 /**
- * Counts a part of what is behind in a workspace: a day of those that are to be filled in, or what some
- * events changed.
+ * Counts a part of what is behind in a workspace: fills in days, and when all are, counts what some events
+ * changed.
  *
  * @returns whether there may be more
  */
 function rollUpPart(em: EntityManager, workspace: number, lock: string): Promise<boolean> {
   return em.fork().transactional(async (tx) => {
-    await runStatement(tx, START, [workspace]);
     const [rolledUp] = await runStatement<RolledUp>(tx, lock, [workspace]);
     if (rolledUp === undefined) return false;
     const { position, fillBefore } = rolledUp;
-    if (fillBefore === null) return countChanged(tx, workspace, position);
-    await fillDay(tx, workspace, fillBefore);
-    return true;
+    if (fillBefore !== null && !(await fillDays(tx, workspace, fillBefore))) return true;
+    return countChanged(tx, workspace, position);
   });
 }
 
@@ -145,10 +152,32 @@ interface RolledUp {
   readonly fillBefore: string | null;
 }
 
-async function fillDay(tx: EntityManager, workspace: number, before: string): Promise<void> {
-  const [newest] = await runStatement<{ date: string }>(tx, NEWEST_UNFILLED, [workspace, before]);
-  if (newest !== undefined) await countDay(tx, workspace, newest.date);
-  await runStatement(tx, FILLED, [workspace, newest === undefined ? null : startOf(newest.date)]);
+/** Says whether all days are filled in now. */
+async function fillDays(tx: EntityManager, workspace: number, before: string): Promise<boolean> {
+  const startedMs = performance.now();
+  let fillBefore: string | null = before;
+  while (fillBefore !== null && performance.now() < startedMs + FILL_MS) {
+    const newest: Day | undefined = await findNewestDay(tx, workspace, fillBefore);
+    if (newest !== undefined) await countDay(tx, workspace, newest.date);
+    fillBefore = newest === undefined ? null : startOf(newest.date);
+  }
+  await runStatement(tx, FILLED, [workspace, fillBefore]);
+  return fillBefore === null;
+}
+
+interface Day {
+  /** As `2026-11-01`. */
+  readonly date: string;
+}
+
+/** The newest day before a time on which there were bookings. */
+async function findNewestDay(
+  tx: EntityManager,
+  workspace: number,
+  before: string,
+): Promise<Day | undefined> {
+  const [day] = await runStatement<Day>(tx, NEWEST_UNFILLED, [workspace, before]);
+  return day;
 }
 
 async function countChanged(

@@ -589,7 +589,7 @@ export declare const EventHealthSchema: GenMessage<EventHealth, {validType: Even
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Sums up what all workspaces booked, by day. What has changed is counted first, for up to two seconds; what is
+   * Sums up what all workspaces booked, by day. What has changed is counted first, for up to three seconds; what is
    * not counted by then may be missing for some tens of seconds. Where that takes long, an answer may be up to 30
    * seconds old.
    *
