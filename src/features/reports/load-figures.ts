@@ -1,3 +1,4 @@
+import { isDistributed } from "../../db/distributed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
@@ -77,7 +78,23 @@ const TABLE_ROWS = `
   from json_array_elements_text($1) as name
   join pg_class as class on class.oid = to_regclass(name)`;
 
+/** The same of a distributed database: each node counts its shards, which are tables with a number behind. */
+const SHARD_ROWS = `
+  select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
+  from json_array_elements_text($1) with ordinality as asked (name, place)
+  left join (
+    select counts.key, counts.value::float8 as rows
+    from run_command_on_all_nodes($$
+      select coalesce(json_object_agg(relname,
+        greatest(pg_stat_get_live_tuples(oid), reltuples, 0)), '{}')
+      from pg_class where relkind = 'r' and relname ~ '_[0-9]+$'
+    $$) as node cross join json_each_text(node.result::json) as counts
+    where node.success
+  ) as counted on counted.key ~ ('^' || name || '_[0-9]+$')
+  group by name, place order by place`;
+
 /** About how many rows the tables have that grow, found without reading them. */
 export async function loadTableRows(em: EntityManager): Promise<TableRows[]> {
-  return runStatement<TableRows>(em, TABLE_ROWS, [JSON.stringify(GROWING_TABLES)]);
+  const sql = (await isDistributed(em)) ? SHARD_ROWS : TABLE_ROWS;
+  return runStatement<TableRows>(em, sql, [JSON.stringify(GROWING_TABLES)]);
 }
