@@ -90,7 +90,7 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
   ["select workspace_id::float8 as workspace, id as webhook, secrets", "all secrets are sealed"],
   [
-    "select feed.workspace_id::float8 as id from feed left join booking_roll_up",
+    "select feed.workspace_id::float8 as id, rolled_up.workspace_id is null",
     "whose bookings to count",
   ],
   ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
