@@ -1,4 +1,5 @@
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
+import type { EntityManager } from "./orm.ts";
 import { createSemaphore } from "./semaphore.ts";
 
 /** How many keys one statement reads at most. */
@@ -7,21 +8,25 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
 
 /**
- * Lets reads in one workspace that are asked for at the same time share a statement. Keys are gathered
- * until the end of the tick, and then for as long as two statements of their workspace are in flight.
+ * Lets reads that are asked for at the same time share an exchange with the database. Keys are gathered
+ * until the end of the tick, and then for as long as two reads are in flight. Where the database is
+ * distributed by workspace, those of each workspace are read apart, so that the loss of a node concerns
+ * the workspaces that are there.
  *
- * @param read gives a result for each key, in order; all are of one workspace
- * @param observe called for each statement
- * @returns reads one key. Rejects when the statement that reads it fails, and with OverloadedError
- * when it is not sent within 2 seconds
+ * @param read gives a result for each key, in order
+ * @param observe called for each read
+ * @returns reads one key. Rejects when the read of it fails, and with OverloadedError when it is not
+ * sent within 2 seconds
  */
 export function batchReads<Key extends { readonly workspace: number }, Result>(
+  em: EntityManager,
   read: (keys: readonly Key[]) => Promise<readonly Result[]>,
   observe: ObserveGroup,
 ): (key: Key) => Promise<Result> {
   const add = createGroupQueue<Key, Result>({
+    em,
     maxMembers: MAX_KEYS,
-    ownerOf: ({ workspace }) => workspace,
+    workspaceOf: ({ workspace }) => workspace,
     serializeBy: () => undefined,
     observe,
     all: createSemaphore(MAX_IN_FLIGHT),

@@ -5,7 +5,6 @@ import {
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
-import { isDistributed } from "./distributed.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
@@ -76,19 +75,15 @@ export type CreateGroup = <Member, Result>(
  */
 export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups): CreateGroup {
   const transactions = createSemaphore(MAX_TRANSACTIONS);
-  let distributed: boolean | undefined;
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,
-      ownerOf: (member) => (distributed === true ? options.workspaceOf(member) : undefined),
+      em,
       observe: observeGroups(options.name),
       all: transactions,
       send: createGroupWriter(em, transactions, options),
     });
-    return async (member: Member): Promise<Result> => {
-      distributed ??= await isDistributed(em);
-      return add(member, options.deadlineMs(member));
-    };
+    return (member: Member): Promise<Result> => add(member, options.deadlineMs(member));
   };
 }
 

@@ -1,12 +1,14 @@
+import { isDistributed } from "./distributed.ts";
 import { onBehalfOfAll } from "./connection-shares.ts";
 import { OverloadedError } from "./database-error.ts";
+import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
 /** How long a member waits to be written at most, in milliseconds. */
 const MAX_WAIT_MS = 2_000;
 /** How often members that have waited too long are rejected, in milliseconds. */
 const SWEEP_MS = 250;
-/** How many groups of an owner are in flight at a time; more were slower, since each gathers fewer members. */
+/** How many groups of a lane are in flight at a time; more were slower, since each gathers fewer members. */
 const GROUPS_IN_FLIGHT = 2;
 /** After how long a slow group no longer holds up the next one, in milliseconds. */
 const SLOW_GROUP_MS = 100;
@@ -43,10 +45,11 @@ export type ObserveGroups = (name: string) => ObserveGroup;
 
 /** How members are gathered. */
 export interface QueueOptions<Member, Result> {
+  readonly em: EntityManager;
   /** How many members a group takes at most. */
   readonly maxMembers: number;
-  /** Whose a member is; a group is of one owner. Undefined for nobody's in particular. */
-  readonly ownerOf: (member: Member) => number | undefined;
+  /** A group is of one workspace where the database is distributed by workspace. */
+  readonly workspaceOf: (member: Member) => number;
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
@@ -58,7 +61,7 @@ export interface QueueOptions<Member, Result> {
 
 /**
  * Builds a queue whose members are sent in groups: those that arrive in one tick, and then those that
- * arrive while two groups of their owner are in flight.
+ * arrive while two groups are in flight.
  *
  * @returns adds a member, whose caller stops waiting at `deadlineMs` on the clock of
  * `performance.now()`. Resolves with its result; rejects with OverloadedError when it is not sent by
@@ -67,21 +70,28 @@ export interface QueueOptions<Member, Result> {
 export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
+  const { em, workspaceOf } = options;
+  /** By workspace, or the one that there is. */
   const lanes = new Map<number | undefined, Lane<Member, Result> & { members: number }>();
+  let distributed: boolean | undefined;
+  let asking: Promise<boolean> | undefined;
   return async (member, deadlineMs) => {
-    const owner = options.ownerOf(member);
-    const lane = lanes.getOrInsertComputed(owner, () => ({ ...createLane(options), members: 0 }));
+    distributed ??= await (asking ??= onBehalfOfAll(() => isDistributed(em)).finally(() => {
+      asking = undefined;
+    }));
+    const key = distributed ? workspaceOf(member) : undefined;
+    const lane = lanes.getOrInsertComputed(key, () => ({ ...createLane(options), members: 0 }));
     lane.members++;
     try {
       return await lane.add(member, deadlineMs);
     } finally {
-      if (--lane.members === 0) lanes.delete(owner);
+      if (--lane.members === 0) lanes.delete(key);
       else lane.drain();
     }
   };
 }
 
-/** The members of one owner. */
+/** Members of which groups are made. */
 interface Lane<Member, Result> {
   add(member: Member, deadlineMs: number): Promise<Result>;
   /** Sends what waits, at the end of the tick. */

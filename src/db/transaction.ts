@@ -52,8 +52,8 @@ export async function inPipeline<T>(
   em: EntityManager,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  const client = await connect(em);
-  const send = createSender(client);
+  const client = await connect(em).catch(throwRolledBack);
+  const send = createSender(em, client);
   const sent: Promise<unknown>[] = [];
   const settleAtCommit = (promise: Promise<unknown>) => {
     sent.push(promise);
@@ -61,47 +61,66 @@ export async function inPipeline<T>(
   };
   let committing: Promise<unknown> | undefined;
   try {
-    settleAtCommit(send(["begin", []]));
+    settleAtCommit(send("begin"));
     const result = await work({
       settleAtCommit,
       send<Row>(sql: string, values: readonly unknown[]) {
-        em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
-        const rows = send<Row>([sql, values]);
+        const rows = send<Row>(sql, values);
         settleAtCommit(rows);
         return rows;
       },
     });
-    committing = send(["commit", []]);
+    committing = send("commit");
     committing.catch(() => undefined);
-    await Promise.all(sent).catch(throwRolledBack);
+    await Promise.all(sent).catch(throwAsRefused);
     await committing;
     return result;
   } catch (error) {
-    await Promise.allSettled([...sent, committing]);
+    const outcomes = await Promise.allSettled([...sent, committing]);
     // On a connection that is lost this fails, and the error at hand says why.
     await client.query("rollback").catch(() => undefined);
-    throw committing === undefined ? new RolledBackError(error) : error;
+    if (committing !== undefined) throw error;
+    // PostgreSQL refuses each statement behind the first that failed, which alone says why.
+    const first = outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult;
+    return throwRolledBack(error instanceof pg.DatabaseError ? first.reason : error);
   } finally {
     client.release();
   }
 }
 
-/** PostgreSQL commits nothing behind a statement that it has refused. */
+/**
+ * Does work that reads, on a connection of its own and in no transaction.
+ *
+ * @param work is given what sends a statement, those of one tick together
+ */
+export async function inBatches<T>(
+  em: EntityManager,
+  work: (send: Transaction["send"]) => Promise<T>,
+): Promise<T> {
+  const client = await connect(em);
+  try {
+    return await work(createSender(em, client));
+  } finally {
+    client.release();
+  }
+}
+
 function throwRolledBack(error: unknown): never {
+  throw new RolledBackError(error);
+}
+
+/** PostgreSQL commits nothing behind a statement that it has refused. */
+function throwAsRefused(error: unknown): never {
   throw error instanceof pg.DatabaseError ? new RolledBackError(error) : error;
 }
 
 async function connect(em: EntityManager): Promise<DatabaseClient & PoolClient> {
-  try {
-    const pool = (await em.getConnection().getNativeClient()) as Pool;
-    return (await pool.connect()) as DatabaseClient & PoolClient;
-  } catch (error) {
-    throw new RolledBackError(error);
-  }
+  const pool = (await em.getConnection().getNativeClient()) as Pool;
+  return (await pool.connect()) as DatabaseClient & PoolClient;
 }
 
 /** Builds what sends statements on a connection, those of one tick together. */
-function createSender(client: DatabaseClient) {
+function createSender(em: EntityManager, client: DatabaseClient) {
   let waiting: { readonly statement: Statement; resolve(rows: Promise<unknown[]>): void }[] = [];
   function sendAll(): void {
     const batch = waiting;
@@ -109,10 +128,12 @@ function createSender(client: DatabaseClient) {
     const answers = client.sendTogether(batch.map(({ statement }) => statement));
     batch.forEach(({ resolve }, i) => resolve(answers[i]!));
   }
-  return <Row>(statement: Statement): Promise<Row[]> => {
+  return <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
+    em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
     if (waiting.length === 0) process.nextTick(sendAll);
-    return new Promise<unknown[]>((resolve) => waiting.push({ statement, resolve })) as Promise<
-      Row[]
-    >;
+    const rows = new Promise<unknown[]>((resolve) => {
+      waiting.push({ statement: [sql, values], resolve });
+    });
+    return rows as Promise<Row[]>;
   };
 }

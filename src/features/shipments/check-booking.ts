@@ -55,7 +55,7 @@ export async function loadBookingFacts(
 ): Promise<BookingFacts[]> {
   const [found, ids, [inForce]] = await Promise.all([
     loadByOwner(bookings, workspaceOf, (workspace, own) =>
-      tx.send<Omit<BookingFacts, "newCustomerId" | "tariffVersion">>(LOAD_FACTS, [
+      tx.send<Omit<BookingFacts, "newCustomerId" | "tariffVersion">>(factsOf(own), [
         workspace,
         wantedJson(own),
       ]),
@@ -86,6 +86,19 @@ const IN_FORCE = `select ${VERSION_IN_FORCE} as "tariffVersion"`;
 const NEW_CUSTOMER_IDS = `
   select nextval('customer_id_seq')::float8 as id from generate_series(1, $1::int)`;
 
+const customerWhere = (condition: string) => `
+    (select ${customerJson("customer")} from customer where workspace_id = $1 and ${condition})`;
+
+/** What bookings name, so that it is looked up. */
+interface Lookups {
+  readonly byReference: boolean;
+  readonly byId: boolean;
+}
+
+const TAKEN_BY = `(
+  select reference from shipment
+  where workspace_id = $1 and external_reference = "externalReference")`;
+
 /**
  * The values come as JSON because PostgreSQL estimates the rows of an array from its value, and so
  * plans anew each time, which takes longer than the rest. The look-ups are subqueries because each
@@ -93,21 +106,29 @@ const NEW_CUSTOMER_IDS = `
  * holds: with it PostgreSQL expects one row instead of 100, and a plan so cheap that planning anew
  * never seems worth while; without it, it did for a while after the tables had grown.
  */
-const LOAD_FACTS = `
+function factsSql({ byReference, byId }: Lookups): string {
+  const byName = customerWhere("customer.name = wanted.name and email_lower = wanted.email");
+  return `
   select exists (select from payment_connection where workspace_id = $1) as "providerConnected",
-    (select reference from shipment
-     where workspace_id = $1 and external_reference = "externalReference") as "takenBy",
-    coalesce(
-      (select ${customerJson("customer")} from customer
-       where workspace_id = $1 and id = "customerId"),
-      (select ${customerJson("customer")} from customer
-       where workspace_id = $1 and customer.name = wanted.name and email_lower = wanted.email)
-    ) as customer,
+    ${byReference ? TAKEN_BY : "null"} as "takenBy",
+    ${byId ? `coalesce(${customerWhere('id = "customerId"')}, ${byName})` : byName} as customer,
     ${SUBSCRIBERS} as subscribers
   from json_to_recordset($2) as wanted
     (place int, "externalReference" text, "customerId" bigint, name text, email text)
   where place between 0 and 1000
   order by place`;
+}
+
+/** Each look-up costs, also one that finds nothing, and most bookings need neither. */
+const FACTS = [false, true].map((byReference) =>
+  [false, true].map((byId) => factsSql({ byReference, byId })),
+);
+
+function factsOf(bookings: readonly Booking[]): string {
+  const byReference = bookings.some(({ request }) => request.externalReference !== undefined);
+  const byId = bookings.some(({ request }) => request.customerId !== undefined);
+  return FACTS[Number(byReference)]![Number(byId)]!;
+}
 
 /** A booking that has passed every check, with its price. */
 export interface AcceptedBooking extends Booking {

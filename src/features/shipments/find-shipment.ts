@@ -2,8 +2,7 @@ import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
 import { loadByOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { runStatement } from "../../db/statement.ts";
-import type { Transaction } from "../../db/transaction.ts";
+import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
@@ -22,9 +21,10 @@ export interface ShipmentKey {
  */
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
-/** Builds the look-up; shipments of a workspace that are asked for at the same time share a statement. */
+/** Builds the look-up; shipments that are asked for at the same time are read together. */
 export function createFindShipment(em: EntityManager, observeGroups: ObserveGroups): FindShipment {
   const find = batchReads(
+    em,
     (keys: readonly ShipmentKey[]) => loadShipments(em, keys),
     observeGroups("shipment_reads"),
   );
@@ -58,16 +58,21 @@ interface Found {
   readonly shipment: string;
 }
 
-/** In the order of the keys, all of one workspace; undefined for a shipment that there is not. */
-async function loadShipments(
+/** In the order of the keys; undefined for a shipment that there is not. */
+function loadShipments(
   em: EntityManager,
   keys: readonly ShipmentKey[],
 ): Promise<(ShipmentRow | undefined)[]> {
-  const values = [keys[0]!.workspace, askedJson(keys)];
-  const found = await runStatement<Found>(em, FIND, values);
-  const rows = new Map(found.map(({ place, shipment }) => [place, shipmentRow(shipment)]));
-  return keys.map((_, place) => rows.get(place));
+  return inBatches(em, (send) =>
+    loadByOwner(keys, workspaceOf, async (workspace, own) => {
+      const found = await send<Found>(FIND, [workspace, askedJson(own)]);
+      const rows = new Map(found.map(({ place, shipment }) => [place, shipmentRow(shipment)]));
+      return own.map((_, place) => rows.get(place));
+    }),
+  );
 }
+
+const workspaceOf = ({ workspace }: ShipmentKey) => workspace;
 
 /** Sorted, so that transactions that lock do not wait for each other in a circle. */
 function askedJson(keys: readonly ShipmentKey[]): string {
@@ -101,16 +106,12 @@ export function lockShipments(
   tx: Transaction,
   keys: readonly ShipmentKey[],
 ): Promise<(LockedShipment | undefined)[]> {
-  return loadByOwner(
-    keys,
-    ({ workspace }) => workspace,
-    async (workspace, own) => {
-      const lock = () => lockOwn(tx, workspace, own);
-      const locked = await lock();
-      // A customer that a shipment was linked to while its lock was waited for is not seen yet.
-      return locked.some((each) => each?.row.customer === null) ? lock() : locked;
-    },
-  );
+  return loadByOwner(keys, workspaceOf, async (workspace, own) => {
+    const lock = () => lockOwn(tx, workspace, own);
+    const locked = await lock();
+    // A customer that a shipment was linked to while its lock was waited for is not seen yet.
+    return locked.some((each) => each?.row.customer === null) ? lock() : locked;
+  });
 }
 
 async function lockOwn(tx: Transaction, workspace: number, keys: readonly ShipmentKey[]) {
