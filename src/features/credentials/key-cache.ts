@@ -58,12 +58,10 @@ export function createKeyCache<C extends Caller>(
   loadKey: (hash: string) => Promise<LoadedKey<C> | undefined>,
 ): KeyCache<C> {
   const clock = createDatabaseClock();
-  const usedAndEvicted = new Set<string>();
+  const uses = createUses();
   const cached = new LRUCache<string, CachedKey<C>>({
     max: MAX_KEYS,
-    dispose({ used, hash }) {
-      if (used && usedAndEvicted.size < MAX_KEYS) usedAndEvicted.add(hash);
-    },
+    dispose: ({ used, hash }) => (used ? uses.noteUncached(hash) : undefined),
   });
   const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
   const lookUps = new Map<string, Promise<CachedKey<C> | undefined>>();
@@ -74,7 +72,9 @@ export function createKeyCache<C extends Caller>(
     const loaded = await loadKey(hash);
     const key = loaded && toCached(hash, loaded);
     // A change during the look-up may be newer than what was loaded, which then is not cached.
-    if (changeCount !== countBefore) return key;
+    const hasChanged = changeCount !== countBefore;
+    if (hasChanged && key !== undefined) uses.noteUncached(hash);
+    if (hasChanged) return key;
     if (key === undefined) misses.set(secret, true);
     else cached.set(secret, key);
     return key;
@@ -115,19 +115,29 @@ export function createKeyCache<C extends Caller>(
       lookUps.clear();
       cached.clear();
     },
-    takeUsed: () => takeUsed(usedAndEvicted, cached.values()),
+    takeUsed: () => uses.take(cached.values()),
   };
 }
 
-/** Lists the keys that were used, and begins anew. */
-function takeUsed(usedAndEvicted: Set<string>, keys: Iterable<CachedKey<Caller>>): string[] {
-  const used = [...usedAndEvicted];
-  usedAndEvicted.clear();
-  for (const key of keys) {
-    if (key.used) used.push(key.hash);
-    key.used = false;
-  }
-  return used;
+/** Builds what remembers which keys were used. */
+function createUses() {
+  const uncached = new Set<string>();
+  return {
+    /** Notes the use of a key that is not cached, or no longer. */
+    noteUncached(hash: string): void {
+      if (uncached.size < MAX_KEYS) uncached.add(hash);
+    },
+    /** Lists the keys that were used, also of those that are cached, and begins anew. */
+    take(cached: Iterable<CachedKey<Caller>>): string[] {
+      const used = [...uncached];
+      uncached.clear();
+      for (const key of cached) {
+        if (key.used) used.push(key.hash);
+        key.used = false;
+      }
+      return used;
+    },
+  };
 }
 
 function evictChanged<C extends Caller>(

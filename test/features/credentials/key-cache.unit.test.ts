@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { hashKey } from "../../../src/domain/secret-key.ts";
+import { createKeyCache } from "../../../src/features/credentials/key-cache.ts";
+import type { Caller } from "../../../src/pipeline/call.ts";
+
+const SECRET = "shp_secret";
+
+test("the use of a key is told although a change during its look-up keeps it from being cached", async () => {
+  const caller = {} as Caller;
+  const cache = createKeyCache("api_key", async () => {
+    cache.forgetAll();
+    return { caller, changedAt: new Date() };
+  });
+  expect(await cache.find(SECRET)).toBe(caller);
+  expect(cache.recall(SECRET)).toBeUndefined();
+  expect(cache.takeUsed()).toEqual([hashKey(SECRET)]);
+  expect(cache.takeUsed()).toEqual([]);
+});
