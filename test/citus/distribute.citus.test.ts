@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { Migration } from "@mikro-orm/migrations";
 import type pg from "pg";
 import { expect, inject, test } from "vitest";
@@ -15,7 +17,7 @@ import {
 } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
-import { inDatabase, joinNodes, runSql } from "./cluster.ts";
+import { findPrograms, inDatabase, joinNodes, runSql } from "./cluster.ts";
 
 const [COORDINATOR, ...WORKERS] = inject("adminDatabaseUrls") as [string, ...string[]];
 
@@ -192,6 +194,25 @@ test("a key is looked up by the coordinator alone", async () => {
   expect(remote).toEqual([]);
   await client.query("select count(*) from shipment");
   expect(remote).not.toEqual([]);
+});
+
+test("a dump of a distributed database holds the data of all nodes, and what is restored is distributed again", async () => {
+  const database = await createDatabase();
+  const service = await startService({ database });
+  const { apiKey } = await service.addWorkspace();
+  await Promise.all([book(service, apiKey), book(service, (await service.addWorkspace()).apiKey)]);
+  await service.close();
+  const rows = await rowsOf(await connectTo(database.url));
+  const restored = await createUnmigratedDatabase();
+  const run = (program: string, args: readonly string[], input?: string) =>
+    execFileSync(join(findPrograms()!, program), args, { input, maxBuffer: 2 ** 28 }).toString();
+  const dump = run("pg_dump", ["--schema=public", database.url]);
+  run("psql", ["--quiet", restored.url], dump);
+  const client = await connectTo(restored.url);
+  expect(await rowsOf(client)).toEqual(rows);
+  await joinNodes([COORDINATOR, ...WORKERS], nameOf(restored.url));
+  await distribute(restored.url, 4, () => undefined);
+  expect(await rowsOf(client)).toEqual(rows);
 });
 
 /** What a later release may change. */

@@ -8,6 +8,7 @@ import {
   type TariffHealthSchema,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { isDistributed } from "../../db/distributed.ts";
 import { runStatement } from "../../db/statement.ts";
 import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { countBacklog, type WebhookBacklog } from "./load-figures.ts";
@@ -46,6 +47,11 @@ const DATABASE = `
     current_setting('server_version') as version,
     pg_database_size(current_database())::float8 as size`;
 
+/** Of a distributed database each node has a part. */
+const SIZE_OF_NODES = `
+  select sum(result::float8) as size
+  from run_command_on_all_nodes('select pg_database_size(current_database())') where success`;
+
 const MIGRATIONS = `
   select name, round(extract(epoch from executed_at) * 1000)::float8 as "appliedAtMs"
   from applied_migration order by id`;
@@ -66,13 +72,16 @@ async function loadDatabase(
   em: EntityManager,
 ): Promise<MessageInitShape<typeof DatabaseHealthSchema> & { checkedAtMs: number }> {
   const [database] = await runStatement<DatabaseRow>(em, DATABASE, []);
-  const { checkedAtMs, version, size } = database!;
+  const { checkedAtMs, version } = database!;
+  const [nodes = database!] = (await isDistributed(em))
+    ? await runStatement<Pick<DatabaseRow, "size">>(em, SIZE_OF_NODES, [])
+    : [];
   const migrations = await runStatement<MigrationRow>(em, MIGRATIONS, []);
   return {
     checkedAtMs,
     // Packages add their own: `15.18 (Debian 15.18-0+deb12u1)`.
     version: version.split(" ")[0]!,
-    sizeBytes: BigInt(size),
+    sizeBytes: BigInt(nodes.size),
     migrations: migrations.map(({ name, appliedAtMs }) => ({
       name,
       appliedAt: timestampFromMs(appliedAtMs),
