@@ -57,4 +57,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122173538-lean-constraints": async () =>
     (await import("./migrations/20261122173538-lean-constraints.ts"))
       .Migration20261122173538_lean_constraints,
+  "20261122181500-raise-feed": async () =>
+    (await import("./migrations/20261122181500-raise-feed.ts")).Migration20261122181500_raise_feed,
 };
