@@ -57,7 +57,10 @@ export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
       if (!stored.startsWith(MARK)) return stored;
       const [id, text] = stored.slice(MARK.length).split(":");
       const key = byId.get(id!);
-      return key && decrypt(Buffer.from(text ?? "", "base64url"), key, place);
+      const bytes = Buffer.from(text ?? "", "base64url");
+      // The last character may have bits that stand for nothing, which are zero.
+      if (key === undefined || bytes.toString("base64url") !== text) return undefined;
+      return decrypt(bytes, key, place);
     },
     isCurrent: (stored) =>
       first === undefined ? !stored.startsWith(MARK) : stored.startsWith(`${MARK}${first[0]}:`),
