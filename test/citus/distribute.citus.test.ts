@@ -162,6 +162,14 @@ test("a worker node is told from the coordinator", async () => {
   );
 });
 
+test("an extension that is too old is not used", async () => {
+  const { url } = await createJoinedDatabase();
+  await runSql(url, "update pg_extension set extversion = '12.1-1' where extname = 'citus'");
+  await expect(distribute(url, 4, () => undefined)).rejects.toThrow(
+    "cannot use the database: its extension citus is 12.1-1; update it to 13 or newer",
+  );
+});
+
 test("a database that the service uses is not distributed", async () => {
   const database = await createJoinedDatabase();
   const service = await startService({ database });
