@@ -13,6 +13,7 @@ const MAX_IN_FLIGHT = 6;
  * distributed by workspace, those of each workspace are read apart, so that the loss of a node concerns
  * the workspaces that are there.
  *
+ * @param em tells whether the database is distributed
  * @param read gives a result for each key, in order
  * @param observe called for each read
  * @returns reads one key. Rejects when the read of it fails, and with OverloadedError when it is not

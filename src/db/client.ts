@@ -47,16 +47,15 @@ const OLDEST_PLANS_MS = 60_000;
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
- * pg's client, with seven differences. Statements can be sent together. A statement that comes with values is prepared by name, and
- * then only its name is sent: parsing and planning a join takes PostgreSQL longer than running it.
- * `begin` counts as answered when it is sent, which saves each transaction a round trip. What is
- * sent in one tick goes out in one write. Plans are made anew from time to time, foreign keys' and triggers'
- * too. A connection is closed when `begin` has failed, since
- * the next statement would be a transaction of its own; when a query has timed out, since every
- * later query would wait behind that one; when a migration has made a prepared statement stale,
- * since pg would send it again and again; or when the server takes no writes any more. And a commit
- * whose wait for a synchronous standby was cancelled fails: PostgreSQL only warns of that, and then
- * confirms what a failover would lose.
+ * pg's client, with seven differences. Statements can be sent together. One that comes with values, or in
+ * a batch, is prepared by name, and then only its name is sent: parsing and planning a join takes PostgreSQL
+ * longer than running it. `begin` counts as answered when it is sent, which saves each transaction a round
+ * trip. What is sent in one tick goes out in one write. Plans are made anew from time to time, foreign keys'
+ * and triggers' too. A connection is closed when `begin` has failed, since the next statement would be a
+ * transaction of its own; when a query has timed out, since every later query would wait behind that one;
+ * when a migration has made a prepared statement stale, since pg would send it again and again; or when the
+ * server takes no writes any more. And a commit whose wait for a synchronous standby was cancelled fails:
+ * PostgreSQL only warns of that, and then confirms what a failover would lose.
  */
 export class DatabaseClient extends pg.Client {
   readonly #createdMs = performance.now();
@@ -90,7 +89,8 @@ export class DatabaseClient extends pg.Client {
   sendTogether(statements: readonly Statement[]): readonly Promise<unknown[]>[] {
     const types = { getTypeParser: this.getTypeParser.bind(this) };
     const batch = new StatementBatch(statements, nameOfBatched, types, (error) => {
-      if (error && (batch.failedFirst || makesUseless(error))) this.discard();
+      const isBegin = statements[0]![0] === BEGIN && batch.failedFirst;
+      if (error && (isBegin || makesUseless(error))) this.discard();
     });
     (this.query as (batch: Submittable) => unknown)(batch);
     return batch.answers;

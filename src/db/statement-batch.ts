@@ -55,8 +55,10 @@ export class StatementBatch implements pg.Submittable {
 
   submit(connection: pg.Connection): null {
     const to = (this.#connection = connection as unknown as ParsingConnection);
+    const parsed = new Set<string>();
     for (const { sql, values, name = "" } of this.#statements) {
-      if (name === "" || to.parsedStatements[name] === undefined) {
+      if (name === "" || (to.parsedStatements[name] === undefined && !parsed.has(name))) {
+        parsed.add(name);
         // It may have been parsed in a batch that failed. To close what there is not is no error.
         if (name !== "") to.close({ type: "S", name });
         to.parse({ name, text: sql });
@@ -77,8 +79,10 @@ export class StatementBatch implements pg.Submittable {
     this.#result.addRow(this.#result.parseRow(fields));
   }
 
-  handleCommandComplete(): void {
-    const { sql, name, resolve } = this.#statements[this.#answered]!;
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    const { sql, name, resolve, reject } = this.#statements[this.#answered]!;
+    // In a transaction that has failed PostgreSQL rolls back, and does not call that an error.
+    if (sql === "commit" && text !== "COMMIT") reject(new Error(`commit was answered by ${text}`));
     if (name !== undefined) this.#connection!.parsedStatements[name] = sql;
     resolve(this.#result.rows);
     this.#result = this.#newResult();

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { allowSlow, SLOW_TIMEOUT_MS } from "./client.ts";
 import type { EntityManager } from "./orm.ts";
 import { toStatement } from "./parameterized-driver.ts";
-import type { Transaction } from "./transaction.ts";
+import { release, type Transaction } from "./transaction.ts";
 
 /**
  * Runs SQL written by hand: in a transaction, which may be that of `em`, else on any connection, and
@@ -86,7 +86,7 @@ export async function runForEach<Row>(
     if (ended.every(({ status }) => status === "rejected")) await runs[0];
     return ended.map((run) => (run.status === "fulfilled" ? run.value.rows : undefined));
   } finally {
-    client.release();
+    release(client);
   }
 }
 

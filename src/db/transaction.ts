@@ -18,6 +18,8 @@ export interface Transaction {
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Has the commit wait for what nobody else waits for, and fail with it. */
   settleAtCommit(sent: Promise<unknown>): void;
+  /** Sends a statement right before the commit, such as one that others wait for from then on. */
+  sendLast(sql: string, values: readonly unknown[]): void;
 }
 
 /** A transaction that failed before its commit, and so certainly wrote nothing. */
@@ -55,6 +57,7 @@ export async function inPipeline<T>(
   const client = await connect(em).catch(throwRolledBack);
   const send = createSender(em, client);
   const sent: Promise<unknown>[] = [];
+  const last: Statement[] = [];
   const settleAtCommit = (promise: Promise<unknown>) => {
     sent.push(promise);
     promise.catch(() => undefined);
@@ -64,12 +67,14 @@ export async function inPipeline<T>(
     settleAtCommit(send("begin"));
     const result = await work({
       settleAtCommit,
+      sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
         settleAtCommit(rows);
         return rows;
       },
     });
+    for (const [sql, values] of last) settleAtCommit(send(sql, values));
     committing = send("commit");
     committing.catch(() => undefined);
     await Promise.all(sent).catch(throwAsRefused);
@@ -81,10 +86,11 @@ export async function inPipeline<T>(
     await client.query("rollback").catch(() => undefined);
     if (committing !== undefined) throw error;
     // PostgreSQL refuses each statement behind the first that failed, which alone says why.
-    const first = outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult;
-    return throwRolledBack(error instanceof pg.DatabaseError ? first.reason : error);
+    const first = outcomes.find((outcome) => outcome.status === "rejected");
+    const isOfDatabase = error instanceof pg.DatabaseError;
+    return throwRolledBack(isOfDatabase && first !== undefined ? first.reason : error);
   } finally {
-    client.release();
+    release(client);
   }
 }
 
@@ -101,7 +107,7 @@ export async function inBatches<T>(
   try {
     return await work(createSender(em, client));
   } finally {
-    client.release();
+    release(client);
   }
 }
 
@@ -117,6 +123,11 @@ function throwAsRefused(error: unknown): never {
 async function connect(em: EntityManager): Promise<DatabaseClient & PoolClient> {
   const pool = (await em.getConnection().getNativeClient()) as Pool;
   return (await pool.connect()) as DatabaseClient & PoolClient;
+}
+
+/** A connection that was just destroyed does not look so to the pool yet. */
+export function release(client: PoolClient): void {
+  client.release(client.connection.stream.destroyed);
 }
 
 /** Builds what sends statements on a connection, those of one tick together. */

@@ -178,8 +178,10 @@ async function readStoredResponses(
   );
   const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
   if (expired.length > 0) {
-    const sql = `delete from ${table} where ${owner} = $1 and key = any ($2)`;
-    await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key)]);
+    // By age again: another call may have stored its response under the key meanwhile.
+    const sql = `delete from ${table}
+      where ${owner} = $1 and key = any ($2) and created_at < now() - $3::interval`;
+    await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key), RETENTION]);
   }
   const stored = new Map(valid.map((row) => [row.key, row]));
   return keys.map((key) => stored.get(key));

@@ -1,7 +1,6 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { columnsOf, insertionOf, rowsJson } from "../../db/columns.ts";
-import { runInOrder } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import type { ShipmentState } from "../../domain/shipment/shipment-state.ts";
@@ -79,7 +78,10 @@ export function insertEventsOf(
   subscribers: readonly Subscriber[] | null,
 ): void {
   const events = changed.flatMap((each) => each.events);
-  if (events.length > 0) void runInOrder(tx, eventStatements(workspace, events, subscribers));
+  if (events.length === 0) return;
+  for (const [sql, values] of eventStatements(workspace, events, subscribers)) {
+    tx.sendLast(sql, values);
+  }
 }
 
 /** A shipment as a change leaves it, and what happened to it. */

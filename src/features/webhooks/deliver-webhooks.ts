@@ -6,7 +6,12 @@ import type { EventAnnouncer } from "../events/event-announcer.ts";
 import { createWaiter } from "../events/waiter.ts";
 import { createDispatcher, type DispatchDeps } from "./dispatch-deliveries.ts";
 import { createLeasedWebhooks, type LeasedWebhooks } from "./lease-webhooks.ts";
-import { loadDueDeliveries, type DueResult, type OpenSecrets } from "./load-due-deliveries.ts";
+import {
+  loadDueDeliveries,
+  type DueResult,
+  type OpenSecrets,
+  type Unloaded,
+} from "./load-due-deliveries.ts";
 import { createOutcomeRecorder, type RecordDeps } from "./record-outcomes.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
@@ -31,6 +36,8 @@ export interface Deliveries {
 const POLL_MS = 500;
 /** How many times as long as a poll took is waited at least: with some ten thousand webhooks it takes long. */
 const REST_FACTOR = 50;
+/** How long that is at most, in milliseconds. */
+const MAX_REST_MS = 5_000;
 /** How many webhooks are loaded together at most. */
 const MAX_LOADED = 100;
 /** How long attempts in flight may take to finish at shutdown, in milliseconds. */
@@ -47,7 +54,7 @@ const LOG_MS = 60_000;
  *             announced, or     loaded into      within window
  *             polled (0.5 s)    its queue        and limit             2xx
  *   event --> due ------------> leased --------> sending --------------------> delivered
- *     trigger ^ ^               |  lease-webhooks   |  in-flight-limits
+ *             ^ ^               |  lease-webhooks   |  in-flight-limits
  *             | |  lease ended  |  load-due-        |  dispatch-deliveries
  *             | '---------------'  deliveries       |  send-webhook
  *             |                    webhook-queue    | anything else, or no response in 15 s
@@ -96,7 +103,8 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   async function take(workspaces: readonly number[] | undefined): Promise<number> {
     const startedMs = performance.now();
     const count = await leased.take(workspaces);
-    if (workspaces === undefined) announced.rest((performance.now() - startedMs) * REST_FACTOR);
+    const restMs = (performance.now() - startedMs) * REST_FACTOR;
+    if (workspaces === undefined) announced.rest(Math.min(restMs, MAX_REST_MS));
     return count;
   }
 
@@ -160,8 +168,8 @@ function createAnnouncedWorkspaces() {
 
 /**
  * Loads what is due for all queues that want more, and hands each queue to `send`. Forgets those of
- * webhooks that have been deleted, that alone cannot be reached, and whose secrets cannot be opened: when
- * their leases have ended, this process or one that can looks again.
+ * webhooks that have been deleted, and whose secrets cannot be opened: when their leases have ended, this
+ * process or one that can looks again. Those that alone cannot be reached still want more.
  *
  * @throws when the database fails; the queues then still want more
  */
@@ -175,15 +183,18 @@ async function fillQueues(
   for (let i = 0; i < wanting.length; i += MAX_LOADED) {
     const queues = wanting.slice(i, i + MAX_LOADED);
     const queries = queues.map((queue) => queue.beginLoad());
-    let results: readonly (DueResult | undefined)[] = [];
+    let results: readonly (DueResult | Unloaded)[] = [];
     try {
       results = await loadDueDeliveries(em, queries, open);
     } finally {
-      for (const [j, queue] of queues.entries()) queue.endLoad(queries[j]!, results[j]);
+      for (const [j, queue] of queues.entries()) {
+        const result = results[j];
+        queue.endLoad(queries[j]!, typeof result === "object" ? result : undefined);
+      }
     }
     for (const [j, queue] of queues.entries()) {
-      if (results[j] === undefined) leased.forget(queue);
-      else send(queue);
+      if (results[j] === "gone") leased.forget(queue);
+      else if (results[j] !== "unreachable") send(queue);
     }
   }
 }

@@ -93,22 +93,25 @@ interface FoundWebhook extends WebhookKey {
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
   /**
-   * Runs a statement for the webhooks of each workspace, and gives those that it returns. When the
+   * Runs a statement for the webhooks of each workspace, and gives those that it returns, and those of
+   * workspaces for which it failed. When the
    * database crashes and a lease is lost with it, some is sent twice, as it is anyway then.
    */
   async function ofEachWorkspace(
     sql: string,
     webhooks: readonly WebhookKey[],
     values: readonly unknown[],
-  ): Promise<WebhookKey[]> {
-    const runs = byOwner(webhooks, ({ workspace }) => workspace).map(([workspace, own]) => [
+  ): Promise<{ returned: WebhookKey[]; failed: WebhookKey[] }> {
+    const owned = byOwner(webhooks, ({ workspace }) => workspace);
+    const runs = owned.map(([workspace, own]) => [
       workspace,
       own.map(({ webhook }) => webhook),
       worker,
       ...values,
     ]);
     const rows = await runForEach<WebhookKey>(em, sql, runs, { durable: false });
-    return rows.flatMap((own) => own ?? []);
+    const failed = owned.flatMap(([, own], i) => (rows[i] === undefined ? own : []));
+    return { returned: rows.flatMap((own) => own ?? []), failed };
   }
   return {
     /**
@@ -127,12 +130,18 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
           : await runStatement<FoundWebhook>(em, DUE_OF_WORKSPACES, [workspaces]);
       const failing = found.filter((webhook) => webhook.failing).slice(0, quota.failing);
       const healthy = found.filter((webhook) => !webhook.failing).slice(0, quota.healthy);
-      return ofEachWorkspace(TAKE, [...failing, ...healthy], [found[0]?.foundAt, LEASE_MS]);
+      const values = [found[0]?.foundAt, LEASE_MS];
+      return (await ofEachWorkspace(TAKE, [...failing, ...healthy], values)).returned;
     },
-    /** Renews leases. Gives the webhooks that this process still has leased. */
-    renew: (webhooks: readonly WebhookKey[]) => ofEachWorkspace(SET_END, webhooks, [LEASE_MS]),
+    /** Renews leases. Gives the webhooks that this process still has leased, and those not asked about. */
+    async renew(webhooks: readonly WebhookKey[]) {
+      const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, [LEASE_MS]);
+      return { held: returned, unknown: failed };
+    },
     /** Ends leases, so that another process may take them at once. */
-    release: (webhooks: readonly WebhookKey[]) => ofEachWorkspace(SET_END, webhooks, [0]),
+    async release(webhooks: readonly WebhookKey[]): Promise<void> {
+      await ofEachWorkspace(SET_END, webhooks, [0]);
+    },
   };
 }
 
@@ -161,11 +170,13 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
 
   async function renew(busy: readonly WebhookQueue[]): Promise<void> {
     const leasedUntilMs = certainEndMs();
-    const renewed = new Set((await leases.renew(busy.map(({ key }) => key))).map(nameOf));
+    const { held, unknown } = await leases.renew(busy.map(({ key }) => key));
+    const [heldNames, unknownNames] = [new Set(held.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
-      if (renewed.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
-      // Another process took it after its end, or it was deleted.
-      else forget(queue);
+      if (heldNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
+      // Another process took it after its end, or it was deleted. Where that cannot be told, the lease ends
+      // by itself, and what is in flight stays known.
+      else if (!unknownNames.has(nameOf(queue.key))) forget(queue);
     }
   }
 

@@ -82,30 +82,36 @@ export type OpenSecrets = (
 ) => readonly WebhookSecret[] | undefined;
 
 /**
+ * Why nothing was loaded: the webhook has been deleted or its secrets cannot be opened, or its workspace
+ * alone cannot be reached.
+ */
+export type Unloaded = "gone" | "unreachable";
+
+/**
  * Loads what is due of webhooks.
  *
- * @returns a result for each query; undefined for a webhook that has been deleted, whose secrets cannot
- *   be opened, or whose workspace alone cannot be reached
+ * @returns a result for each query
  */
 export async function loadDueDeliveries(
   em: EntityManager,
   queries: readonly DueQuery[],
   open: OpenSecrets,
-): Promise<(DueResult | undefined)[]> {
+): Promise<(DueResult | Unloaded)[]> {
   const asked = queries.map((query, place) => ({ place, ...query }));
-  const values = byOwner(asked, ({ workspace }) => workspace).map(([workspace, own]) => [
-    workspace,
-    JSON.stringify(own),
-  ]);
+  const owned = byOwner(asked, ({ workspace }) => workspace);
+  const values = owned.map(([workspace, own]) => [workspace, JSON.stringify(own)]);
   const rows = await runForEach<Row>(em, LOAD, values);
+  const unreachable = new Set(owned.flatMap(([, own], i) => (rows[i] === undefined ? own : [])));
   const byPlace = Map.groupBy(
     rows.flatMap((own) => own ?? []),
     ({ place }) => place,
   );
   return queries.map((query, place) => {
     const found = byPlace.get(place);
+    if (unreachable.has(asked[place]!)) return "unreachable";
     const target = found && toTarget(query, found[0]!, open);
-    return target && { target, deliveries: found.flatMap((row) => toDelivery(query, row) ?? []) };
+    if (found === undefined || target === undefined) return "gone";
+    return { target, deliveries: found.flatMap((row) => toDelivery(query, row) ?? []) };
   });
 }
 

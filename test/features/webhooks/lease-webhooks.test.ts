@@ -54,11 +54,11 @@ test("a lease that nobody renews ends, and one that another process has taken ca
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = await addDue("wh_1");
   expect(await one.take([1], QUOTA)).toEqual([due]);
-  expect(await one.renew([due])).toEqual([due]);
+  expect(await one.renew([due])).toEqual({ held: [due], unknown: [] });
   while ((await two.take([1], QUOTA)).length === 0) await sleep(100);
-  expect(await one.renew([due])).toEqual([]);
+  expect(await one.renew([due])).toEqual({ held: [], unknown: [] });
   await one.release([due]);
-  expect(await two.renew([due])).toEqual([due]);
+  expect(await two.renew([due])).toEqual({ held: [due], unknown: [] });
 });
 
 test("only webhooks of the named workspaces are leased", async () => {
