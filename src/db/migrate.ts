@@ -17,11 +17,15 @@ const LOCK_WAIT_MS = 120_000;
  * Applies the migrations that a database has not had yet, one process at a time: replicas that
  * start together wait for each other.
  *
+ * @param onApplied called with the name of each when it is applied, also when a later one then fails
  * @returns the names of the migrations applied now, in order
  * @throws ConnectionFault when the database cannot be reached, is too old, or forbids it
  * @throws when a migration fails; what had been applied before stays
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  onApplied?: (name: string) => void,
+): Promise<string[]> {
   const lock = createClient(databaseUrl, {
     connectionTimeoutMillis: 5_000,
     query_timeout: LOCK_WAIT_MS,
@@ -42,7 +46,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     const distributed = await isDistributedBy(async (sql, values) => {
       return (await lock.query(sql, [...values])).rows;
     });
-    return await applyMigrations(databaseUrl, { distributed });
+    return await applyMigrations(databaseUrl, { distributed, onApplied });
   } catch (error) {
     throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
   } finally {
@@ -87,11 +91,13 @@ export async function migrateWhenReachable(
   { onWaiting, withinMs = Infinity, signal }: WaitOptions,
 ): Promise<string[]> {
   const deadlineMs = performance.now() + withinMs;
+  const applied: string[] = [];
   let said = { reason: "", atMs: 0 };
   for (;;) {
     signal?.throwIfAborted();
     try {
-      return await migrate(databaseUrl);
+      await migrate(databaseUrl, (name) => void applied.push(name));
+      return applied;
     } catch (error) {
       const atMs = performance.now();
       if (!(error instanceof Error) || !mayPass(error) || atMs >= deadlineMs) throw error;

@@ -54,9 +54,9 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261122171600-require-feed-positions": async () =>
     (await import("./migrations/20261122171600-require-feed-positions.ts"))
       .Migration20261122171600_require_feed_positions,
-  "20261122173538-lean-constraints": async () =>
-    (await import("./migrations/20261122173538-lean-constraints.ts"))
-      .Migration20261122173538_lean_constraints,
+  "20261122173538-lean-checks": async () =>
+    (await import("./migrations/20261122173538-lean-checks.ts"))
+      .Migration20261122173538_lean_checks,
   "20261122181500-raise-feed": async () =>
     (await import("./migrations/20261122181500-raise-feed.ts")).Migration20261122181500_raise_feed,
 };

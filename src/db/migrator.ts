@@ -32,6 +32,8 @@ export interface ApplyOptions {
   readonly distributed?: boolean;
   /** Default those of this release. */
   readonly migrations?: typeof MIGRATIONS;
+  /** Called with the name of each when it is applied, also when a later one then fails. */
+  readonly onApplied?: ((name: string) => void) | undefined;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface ApplyOptions {
  */
 export async function applyMigrations(
   databaseUrl: string,
-  { last, distributed = false, migrations = MIGRATIONS }: ApplyOptions = {},
+  { last, distributed = false, migrations = MIGRATIONS, onApplied }: ApplyOptions = {},
 ): Promise<string[]> {
   const migrationsList = await Promise.all(
     Object.entries(migrations).map(async ([name, load]) => {
@@ -55,6 +57,7 @@ export async function applyMigrations(
     migrator: { extensions: [Migrator], migrations: { ...SETTINGS, migrationsList } },
   });
   try {
+    orm.migrator.on("migrated", ({ name }) => onApplied?.(name));
     const applied = await orm.migrator.up(last === undefined ? {} : { to: last });
     return applied.map((migration) => migration.name);
   } finally {

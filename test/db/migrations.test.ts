@@ -377,7 +377,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["api_key_hash_form", "api_key", { hash: "shp_0123456789abcdefghijABCDEFGHIJ012345" }],
   ["api_key_scope", "api_key", { hash: "i".repeat(43), id: "key_2", scope: "all" }],
   ["shipment_pkey", "shipment", {}],
-  ["shipment_workspace_id_customer_id_foreign", "shipment", { workspace_id: 2 }],
+  ["shipment_workspace_id_foreign", "shipment", { workspace_id: 2 }],
   ["shipment_workspace_id_customer_id_foreign", "shipment", other({ customer_id: 2 })],
   ["shipment_tariff_version_foreign", "shipment", other({ tariff_version: 2 })],
   ["shipment_reference_form", "shipment", { reference: "SHP-0123456789AI" }],
@@ -392,6 +392,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["shipment_cancelled_when_cancelled", "shipment", other({ cancel_note: "why" })],
   ["shipment_external_reference", "shipment", { reference: "SHP-0123456789AC" }],
   ["payment_pkey", "payment", {}],
+  ["payment_workspace_id_foreign", "payment", { workspace_id: 2 }],
   [
     "payment_workspace_id_shipment_reference_foreign",
     "payment",
@@ -419,6 +420,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["webhook_disabled_reason", "webhook", { id: "wh_2", disabled_reason: "boredom" }],
   ["webhook_types_given", "webhook", { id: "wh_2", types: [] }],
   ["webhook_delivery_pkey", "webhook_delivery", {}],
+  ["webhook_delivery_workspace_id_foreign", "webhook_delivery", { workspace_id: 2 }],
   [
     "webhook_delivery_workspace_id_webhook_id_foreign",
     "webhook_delivery",
@@ -431,6 +433,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ],
   ["webhook_delivery_pending_or_ended", "webhook_delivery", { id: 2, ended_at: NOW }],
   ["webhook_attempt_pkey", "webhook_attempt", {}],
+  ["webhook_attempt_workspace_id_foreign", "webhook_attempt", { workspace_id: 2 }],
   ["webhook_attempt_workspace_id_delivery_id_foreign", "webhook_attempt", { delivery_id: 2 }],
   ["webhook_lease_pkey", "webhook_lease", {}],
   ["webhook_lease_workspace_id_foreign", "webhook_lease", { workspace_id: 2 }],

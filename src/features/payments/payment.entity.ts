@@ -9,7 +9,7 @@ export const Payment = defineEntity({
   tableName: "payment",
   primaryKeys: ["workspace", "shipment"],
   properties: {
-    workspace: () => p.manyToOne(Workspace).mapToPk().primary().createForeignKeyConstraint(false),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     shipment: () =>
       p
         .manyToOne(Shipment)

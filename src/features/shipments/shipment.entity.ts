@@ -55,8 +55,7 @@ export const Shipment = defineEntity({
   tableName: "shipment",
   primaryKeys: ["workspace", "reference"],
   properties: {
-    // The customer's key holds it to a workspace that there is.
-    workspace: () => p.manyToOne(Workspace).mapToPk().primary().createForeignKeyConstraint(false),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     reference: p.text().primary(),
     status: p.text().$type<ShipmentStatus>(),
     paymentStatus: p.text().$type<PaymentStatus>(),

@@ -8,7 +8,7 @@ export const WebhookAttempt = defineEntity({
   tableName: "webhook_attempt",
   primaryKeys: ["workspace", "delivery", "number"],
   properties: {
-    workspace: () => p.manyToOne(Workspace).mapToPk().primary().createForeignKeyConstraint(false),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     delivery: () =>
       p
         .manyToOne(WebhookDelivery)

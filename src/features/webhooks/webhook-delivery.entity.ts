@@ -14,7 +14,7 @@ export const WebhookDelivery = defineEntity({
   tableName: "webhook_delivery",
   primaryKeys: ["workspace", "id"],
   properties: {
-    workspace: () => p.manyToOne(Workspace).mapToPk().primary().createForeignKeyConstraint(false),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     id: p.bigint("number").primary().autoincrement(),
     webhook: () =>
       p
