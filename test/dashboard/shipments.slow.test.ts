@@ -131,7 +131,9 @@ describeDashboard("shipments", (dashboard) => {
       // Nor is it lost with a button that is of no use any more.
       const next = page.getByRole("button", { name: "Next" });
       for (const count of [50, MANY + 1 - 100]) {
+        const before = await topmost();
         await next.press("Enter");
+        await expect.poll(topmost).not.toBe(before);
         await expect.poll(() => rows(page).count()).toBe(count);
       }
       expect(await focused()).toBe("Next →");

@@ -116,9 +116,16 @@ describe.each([
   }, 300_000);
 });
 
+/** How statements begin that a distributed database alone is asked, which has other plans. */
+const OF_ALL_NODES = ["select sum(result::float8) as size from run_command", "select name as"];
+
 test("every statement of the source was looked at", () => {
   const statements = [...seen].map((it) => it.replaceAll(/\$\d+/g, "?"));
-  const unseen = SOURCE.filter(([, sql]) => !statements.some((it) => it.includes(sql)));
+  const unseen = SOURCE.filter(
+    ([, sql]) =>
+      !OF_ALL_NODES.some((begin) => sql.startsWith(begin)) &&
+      !statements.some((it) => it.includes(sql)),
+  );
   expect(unseen).toEqual([]);
 });
 
