@@ -74,8 +74,9 @@ async function listQuery(path: string): Promise<SentQuery> {
   const queries = await queriesOf(service.app.em, async () => {
     expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
   });
+  // Days are counted in the background meanwhile.
   const [query, ...more] = queries.filter(({ sql: text }) =>
-    /from "?(shipment|customer)"?/.test(text),
+    /as shipment\b|from "?customer"?/.test(text),
   );
   expect(more).toEqual([]);
   return query!;
