@@ -25,7 +25,7 @@ const FLOORS: readonly Floor[] = [
   {
     because: "The document is made before there is generated code: of that, import types.",
     rooms: {
-      openapi: `gen package.json json/decode-scalar.ts pipeline/{call,common-reasons}.ts
+      openapi: `gen package.json json/decode-scalar.ts pipeline/{call,common-reasons,file-field}.ts
         pipeline/credentials/{read-key,session-cookie}.ts pipeline/refusals/refusal-status.ts
         domain/{limits,refusal}.ts`,
     },
@@ -34,11 +34,11 @@ const FLOORS: readonly Floor[] = [
     because: "The server wires everything below it; only commands and the demo stand above it.",
     rooms: {
       commands: `gen package.json config/* demo/* server/* features/** db/* embedded-postgres/*
-        telemetry/tracing.ts domain/* pipeline/{call,local-call}.ts
+        telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts
         pipeline/request/validate-request.ts`,
       demo: "gen config/* server/* features/** db/orm.ts pipeline/local-call.ts",
       server: `gen package.json config/* transport/*/* features/** pipeline/* pipeline/*/* json/*
-        oidc/* telemetry/* db/* domain/*`,
+        oidc/* smtp/* telemetry/* db/* domain/*`,
     },
   },
   {
@@ -73,10 +73,17 @@ const FLOORS: readonly Floor[] = [
     because: "Features import each other one way only, and of the pipeline only what a call is.",
     all: "gen pipeline/{call,page,rpc-response}.ts db/* domain/* domain/*/*",
     rooms: {
-      "features/payments": "features/{shipments,idempotency,workspaces}/*",
-      "features/shipments": `features/tariffs/versions/*
-        features/{customers,events,idempotency,workspaces}/*`,
+      "features/payments":
+        "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
+      "features/payments/stripe": "features/payments/* features/workspaces/*",
+      "features/shipments": `features/tariffs/versions/* features/quotes/*
+        features/{audit,customers,events,idempotency,workspaces}/*`,
+      "features/addresses": "features/shipments/shipment-filters.ts",
+      "features/test-mode": "features/{payments,shipments,workspaces}/*",
+      "features/quotes": "features/tariffs/versions/* features/workspaces/*",
       "features/reports": `features/shipments/shipment.entity.ts
+        features/api-keys/api-keys.ts features/people/mail-backlog.ts
+        features/operators/operator.entity.ts features/operators/operator-key.entity.ts
         features/tariffs/versions/load-version.ts features/workspaces/*`,
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
       "features/customers": "features/{idempotency,workspaces}/*",
@@ -89,7 +96,7 @@ const FLOORS: readonly Floor[] = [
       "features/workspace-admin": `features/{api-keys,people,credentials,idempotency,audit}/*
         features/events/feed.entity.ts features/workspaces/*`,
       "features/operators": "features/{people,credentials,idempotency,audit}/*",
-      "features/people": "features/{idempotency,audit,workspaces}/*",
+      "features/people": "features/{idempotency,audit,workspaces}/* features/events/waiter.ts",
       "features/api-keys": "features/{credentials,idempotency,audit,workspaces}/*",
       "features/idempotency": "features/{audit,workspaces}/*",
       "features/credentials": "",
@@ -102,7 +109,8 @@ const FLOORS: readonly Floor[] = [
     bans: DATABASE,
     all: "gen domain/* pipeline/*",
     rooms: {
-      "pipeline/stages": "pipeline/{bounds,credentials,refusals,request}/*",
+      "pipeline/stages":
+        "pipeline/{bounds,credentials,refusals,request}/* domain/webhook/webhook-schedule.ts",
       "pipeline/credentials": "pipeline/bounds/*",
       "pipeline/refusals": "pipeline/bounds/*",
       "pipeline/request": "",
@@ -111,9 +119,10 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "JSON and the client of identity providers know nothing else of ours.",
+    because:
+      "JSON and the clients of identity providers and mail servers know nothing else of ours.",
     bans: DATABASE,
-    rooms: { json: "gen domain/*", oidc: "domain/refusal.ts" },
+    rooms: { json: "gen domain/*", oidc: "domain/refusal.ts", smtp: "domain/load-once.ts" },
   },
   {
     because: "The database knows nothing else of ours; entities are handed to it.",
@@ -123,7 +132,8 @@ const FLOORS: readonly Floor[] = [
     because: "The domain is pure rules: no I/O, ORM or wire formats.",
     bans: OUTSIDE,
     rooms: {
-      "domain/pricing": "domain/* domain/coverage/*",
+      "domain/pricing": "domain/* domain/{coverage,schedule}/*",
+      "domain/schedule": "domain/*",
       "domain/coverage": "domain/*",
       "domain/shipment": "domain/*",
       "domain/webhook": "domain/*",
@@ -147,10 +157,13 @@ const FLOORS: readonly Floor[] = [
     bans: NODE,
     all: "gen dashboard/{api,routes,ui}/*",
     rooms: {
+      "dashboard/attention": "dashboard/workspaces/*",
       "dashboard/customers": "dashboard/shipments/*",
+      "dashboard/search": "dashboard/shipments/*",
+      "dashboard/print": "dashboard/shipments/*",
       "dashboard/shipments": "dashboard/{map,webhooks,workspaces}/*",
       "dashboard/reports": "dashboard/workspaces/*",
-      "dashboard/workspaces": "dashboard/{keys,audit}/*",
+      "dashboard/workspaces": "dashboard/{keys,audit,people}/*",
       "dashboard/operators": "dashboard/{keys,audit}/*",
       "dashboard/tariffs": "dashboard/map/*",
       "dashboard/webhooks": "",

@@ -7,6 +7,9 @@ const SLOW = "test/**/*.slow.test.ts";
 /** What `npm run test:citus` alone runs. */
 const CITUS = "test/**/*.citus.test.ts";
 
+/** How often a test that waits for others is tried again when it fails; what needs nobody is never. */
+export const retry = Number(process.env["TEST_RETRIES"] ?? 0);
+
 export default defineConfig({
   test: {
     projects: [
@@ -16,6 +19,7 @@ export default defineConfig({
       {
         test: {
           name: "service",
+          retry,
           include: ["test/**/*.test.ts"],
           exclude: [UNIT, SLOW, CITUS],
           globalSetup: "test/support/global-setup.ts",
@@ -23,7 +27,7 @@ export default defineConfig({
       },
       // Browsers, images, other releases, guides as shell: whatever takes long by nature.
       {
-        test: { name: "slow", include: [SLOW], globalSetup: "test/support/global-setup.ts" },
+        test: { name: "slow", retry, include: [SLOW], globalSetup: "test/support/global-setup.ts" },
       },
     ],
     // A worker loads modules once for all of its files.

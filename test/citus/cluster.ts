@@ -132,6 +132,32 @@ export async function joinNodes(nodes: readonly string[], database: string): Pro
   );
 }
 
+/**
+ * Drops a database of each node, whoever is connected.
+ *
+ * On a cluster nobody may connect any more before it goes: else the maintenance daemons of Citus, which
+ * connect to it on every node and start anew when they are ended, keep it in use for minutes. One that
+ * was about to connect still does, and ends with the next attempt.
+ */
+export async function dropDatabase(nodes: readonly string[], database: string): Promise<void> {
+  const onEach = (run: (node: string) => Promise<unknown>) => Promise.all(nodes.map(run));
+  if (nodes.length > 1)
+    await onEach((node) => runSql(node, `alter database ${database} allow_connections false`));
+  await onEach((node) => dropAt(node, database));
+}
+
+async function dropAt(node: string, database: string): Promise<void> {
+  for (let left = 5; ; left -= 1) {
+    try {
+      await runSql(node, `drop database ${database} with (force)`);
+      return;
+    } catch (error) {
+      const isInUse = error instanceof pg.DatabaseError && error.code === "55006";
+      if (!isInUse || left === 0) throw error;
+    }
+  }
+}
+
 /** The URL of a database on the server of another. */
 export function inDatabase(node: string, database: string): string {
   const url = new URL(node);
@@ -139,12 +165,17 @@ export function inDatabase(node: string, database: string): string {
   return url.href;
 }
 
-/** Runs statements on a connection of their own. */
-export async function runSql(url: string, ...statements: readonly string[]): Promise<void> {
+/** Runs statements on a connection of their own, and gives the rows of the last. */
+export async function runSql(
+  url: string,
+  ...statements: readonly string[]
+): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    for (const sql of statements) await client.query(sql);
+    let rows: Record<string, unknown>[] = [];
+    for (const sql of statements) ({ rows } = await client.query(sql));
+    return rows;
   } finally {
     await client.end();
   }

@@ -136,7 +136,7 @@ test.each<[missing: string, sentence: string, prepare: (url: string) => Promise<
   [
     "the coordinator's address",
     "the coordinator has no address that the other nodes know; run select citus_set_coordinator_host('<host>', <port>) there",
-    (url) => runSql(url, "create extension citus"),
+    (url) => runSql(url, "create extension citus").then(() => undefined),
   ],
   [
     "worker nodes",

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
-import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { distribute } from "../../src/db/distribute.ts";
-import { inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
+import { dropDatabase, inDatabase, joinNodes, runSql } from "../citus/cluster.ts";
 import { buildOutdated } from "./build-outdated.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
@@ -37,7 +36,7 @@ export default async function setUp(project: TestProject): Promise<Undo> {
   const template = `shipments_test_${randomBytes(6).toString("hex")}`;
   const tearDown = async () => {
     try {
-      for (const url of adminUrls) await dropDatabases(url, template);
+      await dropDatabases(adminUrls, template);
     } finally {
       await leaveServer();
     }
@@ -88,22 +87,10 @@ async function makeTemplate(adminUrls: readonly string[], template: string): Pro
   }
 }
 
-async function dropDatabases(adminUrl: string, template: string): Promise<void> {
-  await asAdmin(adminUrl, async (admin) => {
-    const { rows } = await admin.query(
-      "select datname from pg_database where starts_with(datname, $1)",
-      [template],
-    );
-    for (const { datname } of rows) await admin.query(`drop database ${datname} with (force)`);
-  });
-}
-
-async function asAdmin<T>(adminUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client(adminUrl);
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.end();
-  }
+async function dropDatabases(adminUrls: readonly string[], template: string): Promise<void> {
+  const databases = await runSql(
+    adminUrls[0]!,
+    `select datname from pg_database where starts_with(datname, '${template}')`,
+  );
+  for (const { datname } of databases) await dropDatabase(adminUrls, datname as string);
 }
