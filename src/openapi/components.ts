@@ -31,6 +31,9 @@ export const HEADERS: Json = {
   "Idempotency-Replayed": text("`true` when this is the stored response of an earlier call.", {
     const: "true",
   }),
+  Simulated: text(
+    "The faults that the call meets, as `Simulate` asks; `ignored` with a live key. Absent without that.",
+  ),
   "Ignored-Fields": text(
     "The fields of the body that there are not, by their paths: the first 20. Absent when there are none.",
   ),
@@ -42,6 +45,10 @@ export const HEADERS: Json = {
   ETag: text("Names the document as it is now; send it as `If-None-Match` next time."),
   "Cache-Control": text("How the document may be kept."),
 };
+
+/** One of the faults that `Simulate` can ask for, as a regular expression. */
+const FAULT =
+  "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
 
 /** The headers that steer a call. */
 export const PARAMETERS = {
@@ -56,6 +63,13 @@ export const PARAMETERS = {
     "Connect-Timeout-Ms",
     "How long the caller will wait, in milliseconds; after that the answer is 504.",
     { pattern: "^[0-9]{1,10}$" },
+  ),
+  Simulate: header(
+    "Simulate",
+    "In test mode, faults that the call is to meet, by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
+    {
+      pattern: `^${FAULT}( *, *${FAULT})*$`,
+    },
   ),
   "Idempotency-Key": header(
     "Idempotency-Key",
@@ -115,6 +129,12 @@ export const REFUSAL: Json = {
       description: "The reason of the first problem, for programs.",
     },
     request_id: { type: "string", description: "The `X-Request-Id` of the answer." },
+    metadata: {
+      type: "object",
+      description:
+        "Facts for programs that go with the code, such as the new `total` or `next_available`; absent where there are none.",
+      additionalProperties: { type: "string" },
+    },
   },
 };
 

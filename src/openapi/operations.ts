@@ -1,7 +1,8 @@
-import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
+import type { DescField, DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
 import { audienceOf } from "../pipeline/common-reasons.ts";
+import { FILE_TYPES, fileFieldOf } from "../pipeline/file-field.ts";
 import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
 import { dataDescription, descriptionOf, type Json, type Options } from "./options.ts";
@@ -49,7 +50,7 @@ function describe(
   const { input } = method;
   const { description = "" } = descriptionOf(method);
   const isReadOnly = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-  const isDocument = documentField(method) !== undefined;
+  const isDocument = method.methodKind === "unary" && fileFieldOf(method.output) !== undefined;
   const audience = audienceOf(method);
   const takesJson = body === "*" && input.fields.length > bound.length;
   const isRepeatable = !isReadOnly && audience !== "person";
@@ -70,6 +71,7 @@ function describe(
       ...input.fields.filter(isParameter).map(parameter),
       ...parameterRefs("X-Request-Id", "Connect-Timeout-Ms"),
       ...(isRepeatable ? parameterRefs("Idempotency-Key") : []),
+      ...(audience === "workspace" ? parameterRefs("Simulate") : []),
       ...(takesJson ? parameterRefs("Prefer") : []),
       ...(isDocument ? parameterRefs("If-None-Match") : []),
     ],
@@ -80,6 +82,7 @@ function describe(
         schemas,
         [
           ...(isRepeatable ? ["Idempotency-Replayed"] : []),
+          ...(audience === "workspace" ? ["Simulated"] : []),
           ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
         ],
       ),
@@ -159,19 +162,19 @@ function requestBody(
   return { requestBody: { required, content: { "application/json": { schema, example } } } };
 }
 
-/** The GeoJSON document that a method responds with by HTTP; undefined when it responds by JSON. */
-function documentField({ output }: DescMethod): DescField | undefined {
-  return output.fields.find((it) => it.scalar === ScalarType.BYTES && it.name === "geojson");
-}
-
 function successResponse(method: DescMethod, schemas: Schemas, more: readonly string[]): Json {
   const common = ["X-Request-Id", "RateLimit-Policy", "RateLimit"];
-  const document = documentField(method);
-  if (document !== undefined) {
+  const file = fileFieldOf(method.output);
+  if (file !== undefined) {
+    const isStream = method.methodKind === "server_streaming";
     return {
-      description: "The document.",
-      headers: headers(...common, "ETag", "Cache-Control"),
-      content: { "application/geo+json": { schema: documentSchema(document) } },
+      description: isStream ? "The file." : "The document.",
+      headers: headers(...common, ...(isStream ? more : ["ETag", "Cache-Control"])),
+      content: {
+        [FILE_TYPES[file.name]!]: {
+          schema: isStream ? { type: "string", ...descriptionOf(file) } : documentSchema(file),
+        },
+      },
     };
   }
   return {

@@ -59,11 +59,15 @@ const EXAMPLES: {
     says(`${name} needs a key of the scope full; that of yours is read_only.`),
   RATE_LIMITED: ({ audience, limitClass }) =>
     says(`The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`),
-  ETAG_STALE: ({ audience }) => {
-    const subject = audience === "operator" ? "draft" : "shipment";
-    const text = `etag is not the ${subject}'s any more: it was changed meanwhile. Read it again.`;
+  ETAG_STALE: ({ method: { name } }) => {
+    const [subject = "draft"] = /Shipment$|Customer$/.exec(name) ?? [];
+    const text = `etag is not the ${subject.toLowerCase()}'s any more: it was changed meanwhile. Read it again.`;
     return about("etag", text);
   },
+  CUSTOMER_NOT_MERGEABLE: about(
+    "from",
+    "The customer to merge has more than 10,000 shipments; merge it the other way round.",
+  ),
   BODY_UNREADABLE: about("body", "The body is not valid JSON."),
   SHIPMENT_STATE: about(
     "shipment",
@@ -74,9 +78,31 @@ const EXAMPLES: {
     "external_reference belongs to the shipment SHP-4T8ZK2M0QWXE already.",
   ),
   PAYMENT_MISMATCH: about("amount", "amount must be the shipment's total, which is 12.69."),
+  PAYMENT_PROVIDER_NOT_CONFIGURED: about(
+    "payment_provider",
+    "The platform has no account at Stripe.",
+  ),
+  PAYMENT_PROVIDER_REFUSED: about(
+    "payment_provider",
+    "The payment provider refuses: Invalid API Key provided.",
+  ),
+  CHECKOUT_AMOUNT: about("total", "total must be at least 0.5 USD to be paid at a checkout."),
   PRICE_CHANGED: about(
     "expected_total",
     "expected_total is 12 USD, but the booking would cost 12.69 USD.",
+  ),
+  QUOTE_USED: about("quote_id", "quote_id was booked already, as the shipment SHP-4T8ZK2M0QWXE."),
+  QUOTE_EXPIRED: about(
+    "quote_id",
+    "The quote expired at 2026-11-22T12:15:00.000Z; by now the shipment would cost 12.69 USD. Ask for a new quote.",
+  ),
+  QUOTE_VOID: about(
+    "quote_id",
+    "The prices have changed, and quotes of before are not honoured; by now the shipment would cost 12.69 USD. Ask for a new quote.",
+  ),
+  QUOTE_MISMATCH: about(
+    "weight_kg",
+    "weight_kg is 3, but 2.5 in the quote; leave it out, or ask for another quote.",
   ),
   ROUTE_NOT_COVERED: about(
     "coverage",
@@ -85,6 +111,23 @@ const EXAMPLES: {
   WEIGHT_NOT_SERVED: about(
     "weight_kg",
     "No pricing tier covers 80 kg; weights above 0 kg and up to 50 kg are served.",
+  ),
+  WINDOW_INVALID: about("pickup_window", "pickup_window must last at least 10 minutes."),
+  OUTSIDE_HOURS: about(
+    "pickup_window",
+    "pickup_window must be within the hours of its zone, whose time zone is Europe/Berlin; the next that can be booked is 2026-12-01T07:00:00.000Z to 2026-12-01T08:00:00.000Z.",
+  ),
+  CUT_OFF_PASSED: about(
+    "pickup_window",
+    "pickup_window had to be booked by 2026-11-30T16:00:00.000Z; the next that can be booked is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
+  ),
+  TOO_SOON: about(
+    "pickup_window",
+    "pickup_window must not start before 60 minutes from now; the next that can be booked is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
+  ),
+  TOO_FAR_AHEAD: about(
+    "pickup_window",
+    "pickup_window must start at most 30 days from today; the next that can be booked is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
   ),
   API_KEY_LIMIT: about(
     "api_key",
@@ -95,6 +138,10 @@ const EXAMPLES: {
     "This is the last key of full scope that works; create another first.",
   ),
   WORKSPACE_NOT_FOUND: says("There is no workspace 4711."),
+  WORKSPACE_IS_TEST: about(
+    "workspace",
+    "Workspace 4712 is the test twin of 4711, which it follows: name that one.",
+  ),
   TARIFF_VERSION_NOT_FOUND: says("There is no tariff version 99."),
   TARIFF_FAULTY: about(
     "base_fee",

@@ -13,6 +13,9 @@ const ROUTE = {
 export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
   "shipments.v1.QuoteShipmentRequest": ROUTE,
   "shipments.v1.BatchQuoteShipmentsRequest": { routes: [ROUTE, { ...ROUTE, weight_kg: 10 }] },
+  "shipments.v1.CreateQuoteRequest": { ...ROUTE, valid_for_seconds: 900 },
+  "shipments.v1.FindZonesRequest": { points: [{ lat: 40.758, lng: -73.9855 }] },
+  "shipments.v1.BatchCreateQuotesRequest": { routes: [ROUTE, { ...ROUTE, weight_kg: 10 }] },
   "shipments.v1.CreateShipmentRequest": {
     customer_name: "Ada Lovelace",
     customer_email: "ada@example.org",
@@ -21,9 +24,34 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
     ...ROUTE,
   },
   "shipments.v1.UpdateShipmentRequest": { dropoff_address: "97 Prospect Park West, Brooklyn" },
-  "shipments.v1.UpdateCustomerRequest": { id_number: "AB 12" },
+  "shipments.v1.UpdateCustomerRequest": { phone: "+1 212 555 0100", notes: "Rings twice" },
+  "shipments.v1.MergeCustomersRequest": { from: 12 },
   "shipments.v1.CancelShipmentRequest": { reason: "customer_request" },
+  "shipments.v1.TakeTestStepRequest": { step: "pay" },
+  "shipments.v1.MoveTestClockRequest": { time: "2026-12-01T09:00:00Z" },
   "shipments.v1.RecordPaymentRequest": { amount: 12.69, currency: "USD" },
+  "shipments.v1.BatchAdvanceShipmentsRequest": { shipments: ["SHP-4T8ZK2M0QWXE"] },
+  "shipments.v1.BatchCancelShipmentsRequest": {
+    shipments: ["SHP-4T8ZK2M0QWXE"],
+    reason: "customer_request",
+  },
+  "shipments.v1.BatchRecordPaymentsRequest": {
+    payments: [{ shipment: "SHP-4T8ZK2M0QWXE", amount: 12.69, currency: "USD" }],
+  },
+  "shipments.v1.BeginPaymentConnectionRequest": {
+    payment_provider: "stripe",
+    return_url: "https://shop.example.org/payments/done",
+    refresh_url: "https://shop.example.org/payments/again",
+  },
+  "shipments.v1.SetPaymentKeyRequest": {
+    payment_provider: "stripe",
+    restricted_key: "rk_live_AbCdEfGh",
+    webhook_secret: "whsec_AbCdEfGh",
+  },
+  "shipments.v1.CreateCheckoutRequest": {
+    success_url: "https://shop.example.org/paid",
+    cancel_url: "https://shop.example.org/cart",
+  },
   "shipments.v1.CreateWebhookRequest": {
     url: "https://shop.example.org/hooks",
     types: ["shipment.created", "shipment.delivered"],
@@ -31,12 +59,18 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
   "shipments.v1.UpdateWebhookRequest": { enabled: true },
   "shipments.v1.RedeliverEventRequest": { event: "evt_SHP-4T8ZK2M0QWXE_2" },
   "shipments.v1.RotateWebhookSecretRequest": { overlap_seconds: 3_600 },
+  "shipments.v1.UpdateWorkspaceRequest": { time_zone: "Europe/Berlin" },
   "shipments.v1.CreateApiKeyRequest": { name: "Web shop" },
   "shipments.v1.UpdateApiKeyRequest": { name: "Web shop, reports", scope: "read_only" },
   "shipments.v1.RotateApiKeyRequest": { overlap_seconds: 3_600 },
   "shipments.v1.InviteMemberRequest": { email: "grace@example.org", role: "member" },
   "shipments.v1.UpdateMemberRequest": { role: "admin" },
   "shipments.account.v1.UpdateAccountRequest": { name: "Grace Hopper" },
+  "shipments.account.v1.SaveFilterRequest": {
+    name: "To pay, of today",
+    query: "status=1&days=today",
+  },
+  "shipments.account.v1.RenameSavedFilterRequest": { name: "Not paid yet" },
   "shipments.admin.v1.CreateOperatorRequest": {
     name: "Grace Hopper",
     kind: "person",
@@ -47,6 +81,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
   "shipments.admin.v1.CreateOperatorKeyRequest": { name: "Deployments" },
   "shipments.admin.v1.RotateOperatorKeyRequest": { overlap_seconds: 3_600 },
   "shipments.admin.v1.CreateWorkspaceRequest": { name: "Web shop", payment_provider: "manual" },
+  "shipments.admin.v1.UpdateWorkspaceTimeZoneRequest": { time_zone: "America/New_York" },
   "shipments.admin.v1.RenameWorkspaceRequest": { name: "Web shop, New York" },
   "shipments.admin.v1.ConnectPaymentProviderRequest": { payment_provider: "manual" },
   "shipments.admin.v1.CreateWorkspaceApiKeyRequest": { name: "Web shop" },

@@ -81,7 +81,8 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     if (!forms.has(name)) {
       forms.set(name, form);
       const isNeeded = (it: DescField) =>
-        form === "response" || isRequired(rulesOf(it, options, registry));
+        form === "response" ||
+        (isRequired(rulesOf(it, options, registry)) && !hasStandIn(it, options));
       const required = fields.filter(isNeeded).map((it) => it.name);
       components[name] = {
         type: "object",
@@ -99,6 +100,11 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     message,
     components,
   };
+}
+
+/** Whether another field may be given in the place of this one. */
+function hasStandIn(field: DescField, options: Options): boolean {
+  return options(field, "shipments.v1.required_unless") !== undefined;
 }
 
 /** Whether the fields of a message may be blank, and so of no format, to be cleared. */

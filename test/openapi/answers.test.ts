@@ -7,13 +7,25 @@ import {
 } from "../support/api-description.ts";
 import { signIn, signInByPath } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
+import { startGeocoder } from "../support/geocoder.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { createRestrictedDatabase } from "../support/restricted-database.ts";
-import { startService, startUnprepared } from "../support/service.ts";
+import { startUnprepared } from "../support/service.ts";
+import {
+  PAGE_URLS,
+  RETURN_URLS,
+  sessionOf,
+  startStripeService,
+} from "../support/stripe-service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
 // As the user of least rights that the guide to the production database describes.
-const service = await startService({ database: await createRestrictedDatabase() });
+const geocoder = await startGeocoder("pelias");
+const payments = await startStripeService({
+  database: await createRestrictedDatabase(),
+  ...geocoder.settings,
+});
+const { service, stripe } = payments;
 const workspace = await service.addWorkspace();
 const operatorKey = (await service.addOperator()).key;
 
@@ -37,9 +49,12 @@ const book = async (fields: object = {}) =>
 test("quotes are as the OpenAPI document says, also those of routes that are not served", async () => {
   await call("shipments/quote", { body: COVERED_ROUTE });
   await call("shipments/quote", { body: { ...COVERED_ROUTE, pickup_lat: 0 } });
+  await call("quotes", { body: COVERED_ROUTE });
+  await call("quotes", { body: { ...COVERED_ROUTE, pickup_lat: 0 } });
   const faulty = { ...COVERED_ROUTE, weight_kg: "heavy" };
   const body = { routes: [COVERED_ROUTE, faulty] };
   await call("shipments/quote/batch", { body, mayBreakRules: true });
+  await call("quotes/batch", { body, mayBreakRules: true });
 });
 
 test("a quote, a booking and its payment can be made with the OpenAPI document's own examples", async () => {
@@ -59,6 +74,8 @@ test("the answers on shipments and their customers are as the OpenAPI document s
   await call(`shipments/${reference}`);
   const body = { etag, dropoff_address: "1 Main St", metadata: { floor: "4" } };
   await call(`shipments/${reference}`, { method: "PATCH", body });
+  const slots = Object.entries(COVERED_ROUTE).map(([name, value]) => `${name}=${value}`);
+  await call(`pickup_slots?${slots.join("&")}`);
   const headers = { "idempotency-key": "pay-1" };
   for (const _ of ["first", "again"]) {
     await call(`shipments/${reference}/payments`, { body: PAYMENT, headers });
@@ -68,20 +85,53 @@ test("the answers on shipments and their customers are as the OpenAPI document s
   await call(`shipments/${paid}/cancel`, { body: { reason: "other", note: "Moved" } });
   await call(`shipments/${paid}/refunds`, { body: {} });
   await call(`shipments/${reference}/advance`, { body: {} });
+  await call("search?text=ada&limit=3");
+  await call("shipment_counts");
+  const both = { shipments: [reference, NO_REFERENCE] };
+  await call("shipments/advance/batch", { body: both });
+  await call("shipments/cancel/batch", { body: { ...both, reason: "other" } });
+  const payments = [{ shipment: reference, ...PAYMENT }];
+  await call("shipments/payments/batch", { body: { payments } });
+  await call("shipments/export?status=in_transit");
   await call("shipments?status=in_transit&page_size=1&created_after=2020-01-01T00:00:00Z");
   await call(`customers/${customer.id}/shipments?payment_status=paid`);
   await call(`customers/${customer.id}`);
-  const change = { method: "PATCH", body: { email: "grace@example.org", id_number: "" } };
+  const text = { email: "grace@example.org", id_number: "", phone: "555", notes: "Rings twice" };
+  const at = { address: "1 Main St", lat: 40.7, lng: -73.9 };
+  const change = { method: "PATCH", body: { ...text, default_pickup: at } };
   await call(`customers/${customer.id}`, change);
   await call("customers?page_size=1");
+  await call("customers?page_size=1&figures=true");
+  const other = await book({ customer_email: "other@example.org" });
+  await call(`customers/${customer.id}/merge`, { body: { from: other.customer.id } });
   await call(`shipments/${reference}/events`);
   await call("events?types=shipment.created&types=shipment.paid");
 });
 
+test("the answers on addresses are as the OpenAPI document says", async () => {
+  const { customer } = await book();
+  await call("addresses?query=new%20york&lat=40.7&lng=-74&limit=3");
+  await call("addresses?query=nowhere");
+  await call("addresses/reverse?lat=40.73&lng=-73.986");
+  await call("addresses/reverse?lat=0&lng=0");
+  await call(`customers/${customer.id}/addresses?limit=2`);
+});
+
 test("the answers on a workspace are as the OpenAPI document says", async () => {
   await call("workspace");
+  await call("workspace", { method: "PATCH", body: { time_zone: "Asia/Tokyo" } });
   await call("usage");
+  const { apiKey } = workspace.twin;
+  const simulation = { scenario: "deliver", step_seconds: 60 };
+  const { reference } = (await call("shipments", { apiKey, body: { ...BOOKING, simulation } }))
+    .data;
+  await call(`test/shipments/${reference}/steps`, { apiKey, body: { step: "pay" } });
+  await call("test/clock", { apiKey, body: {} });
+  await call("test/clock", { apiKey });
+  await call("test/clock", { apiKey, method: "DELETE" });
+  await call("test/data", { apiKey, method: "DELETE" });
   await call("overview?from_date=2026-01-01&to_date=2026-01-03");
+  await call("attention");
   const made = (await call("api_keys", { body: { name: "Shop" } })).data;
   await call("api_keys");
   await call(`api_keys/${made.id}`, { method: "PATCH", body: { scope: "read_only" } });
@@ -93,6 +143,33 @@ test("the answers on a workspace are as the OpenAPI document says", async () => 
   await call("members");
   await call(`members/${person}`, { method: "PATCH", body: { role: "member" } });
   await call(`members/${person}`, { method: "DELETE" });
+});
+
+test("the answers on payments at a provider are as the OpenAPI document says", async () => {
+  const { apiKey, account } = await payments.connect();
+  const by = { apiKey };
+  const { reference } = (await call("shipments", { ...by, body: BOOKING })).data;
+  await call(`shipments/${reference}/checkout`, { ...by, body: PAGE_URLS });
+  stripe.pay(sessionOf(stripe, account, reference));
+  stripe.refundsBecome(account, "failed");
+  await call(`shipments/${reference}/payments`, { ...by, body: PAYMENT });
+  await call(`shipments/${reference}/cancel`, { ...by, body: {} });
+  await eventually("the refund to fail", async () => {
+    const { data } = await call(`shipments/${reference}`, by);
+    return data.payment_details.refund_error !== null;
+  });
+  await call(`shipments/${reference}/refunds/retry`, { ...by, body: {} });
+  const other = await service.addWorkspace({ paymentProvider: undefined });
+  const byOther = { apiKey: other.apiKey };
+  await call("payment_connection", byOther);
+  const begin = { payment_provider: "stripe", ...RETURN_URLS };
+  await call("payment_connection", { ...byOther, body: begin });
+  await call("payment_connection", byOther);
+  await call("payment_connection/check", { ...byOther, body: {} });
+  const key = stripe.addKey(stripe.addAccount());
+  const body = { payment_provider: "stripe", restricted_key: key, webhook_secret: "whsec_own" };
+  await call("payment_connection/key", { ...byOther, method: "PUT", body });
+  await call("payment_connection", { ...byOther, method: "DELETE" });
 });
 
 test("the answers on webhooks, and what they are sent, are as the OpenAPI document says", async () => {
@@ -139,6 +216,11 @@ test("the coverage is as the OpenAPI document says, also for a caller who has it
   const etag = first.headers.get("etag")!;
   const again = { apiKey, headers: { ...headers, "if-none-match": etag } };
   expect((await checked.call(service, path, again)).status).toBe(304);
+  const points = [
+    { lat: COVERED_ROUTE.pickup_lat, lng: COVERED_ROUTE.pickup_lng },
+    { lat: 0, lng: 0 },
+  ];
+  await call("coverage/zones", { body: { points } });
 });
 
 test("the answers on tariffs are as the OpenAPI document says", async () => {
@@ -155,6 +237,7 @@ test("the answers on tariffs are as the OpenAPI document says", async () => {
   await admin(`tariff_drafts/${draft}`);
   await admin(`tariff_drafts/${draft}`, { method: "PATCH", body: { name: "Summer" } });
   await admin(`tariff_drafts/${draft}/zones`);
+  await admin(`tariff_drafts/${draft}/schedules`);
   await again(`tariff_drafts/${draft}/zones`);
   await admin(`tariff_drafts/${draft}/check`, { body: {} });
   await book();
@@ -166,6 +249,7 @@ test("the answers on tariffs are as the OpenAPI document says", async () => {
   await admin("tariff_versions?page_size=1");
   await admin("tariff_versions/2");
   await admin("tariff_versions/2/zones");
+  await admin("tariff_versions/2/schedules");
   await again("tariff_versions/2/zones");
   await admin("tariff_comparison?from_version=1&to_version=2");
   await admin("tariff_versions/1/roll_back", { body: { replaces: 2 } });
@@ -186,6 +270,7 @@ test("the answers on the platform are as the OpenAPI document says", async () =>
   await admin(`${at}/payment_provider`, { method: "PUT", body: { payment_provider: "manual" } });
   await admin(`${at}/payment_provider`, { method: "DELETE" });
   await admin(`${at}/limits`, { method: "PATCH", body: { quote: { rate: 5 } } });
+  await admin(`${at}/time_zone`, { method: "PUT", body: { time_zone: "Europe/Berlin" } });
   const { data: key } = await admin(`${at}/api_keys`, { body: { name: "Till" } });
   await admin(`${at}/api_keys/${key.id}`, { method: "PATCH", body: { name: "Kiosk" } });
   await admin(`${at}/api_keys/${key.id}/revoke`, { body: {} });
@@ -196,6 +281,7 @@ test("the answers on the platform are as the OpenAPI document says", async () =>
   await admin(`${at}/resume`, { body: {} });
   await admin("audit_entries?page_size=100");
   await admin("health");
+  await admin("attention");
   await admin("overview");
 });
 
@@ -226,6 +312,13 @@ test("the answers to a person who has signed in are as the OpenAPI document says
   const sessions = (await checked.call(person, "/account/v1/sessions")).body.data;
   const other = sessions.find(({ current }: { current: boolean }) => !current);
   await checked.call(person, `/account/v1/sessions/${other.id}`, { method: "DELETE" });
+  const filters = `/account/v1/workspaces/${workspace.id}/saved_filters`;
+  const filter = { name: "To pay", query: "status=1" };
+  const saved = await checked.call(person, filters, { body: filter });
+  const one = `${filters}/${saved.body.data.id}`;
+  await checked.call(person, one, { method: "PATCH", body: { name: "Not paid" } });
+  await checked.call(person, filters);
+  await checked.call(person, one, { method: "DELETE" });
 });
 
 test("refusals are as the OpenAPI document says", async () => {

@@ -8,6 +8,7 @@ import {
   BOOKING,
   BOOKING_PRICE,
   NO_REFERENCE,
+  WITHOUT_WINDOWS,
 } from "../support/bookings.ts";
 import { runProgram } from "../support/run-program.ts";
 import { startService } from "../support/service.ts";
@@ -16,12 +17,18 @@ const REPOSITORY = join(import.meta.dirname, "../..");
 
 /** What an integrator would write with the client. */
 const PROGRAM = `
-import { Api, type CreateShipmentRequest, type Refusal, type Shipment } from "./api.ts";
+import {
+  Api,
+  type CreateShipmentRequest,
+  type QuoteShipmentRequest,
+  type Refusal,
+  type Shipment,
+} from "./api.ts";
 
 const { BASE_URL, API_KEY, BOOKING, NO_REFERENCE } = process.env as Record<string, string>;
 const baseApiParams = { headers: { authorization: \`Bearer \${API_KEY}\` } };
 const { v1 } = new Api({ baseUrl: BASE_URL!, baseApiParams });
-const booking: CreateShipmentRequest = JSON.parse(BOOKING!);
+const booking: CreateShipmentRequest & QuoteShipmentRequest = JSON.parse(BOOKING!);
 
 const quote = await v1.quoteShipment(booking);
 const key = { headers: { ...baseApiParams.headers, "idempotency-key": "order-4711" } };
@@ -165,7 +172,13 @@ test("the generated client quotes, books once, gets, lists and cancels, and read
   expect(ended).toMatchObject({ code: 0, stderr: "" });
   const tooLight = "weight_kg must be greater than or equal to 0.01.";
   expect(JSON.parse(ended.stdout)).toEqual({
-    quote: { covered: true, ...BOOKING_PRICE, message: null, failure_type: null },
+    quote: {
+      covered: true,
+      ...BOOKING_PRICE,
+      ...WITHOUT_WINDOWS,
+      message: null,
+      failure_type: null,
+    },
     booked: [201, { data: BOOKED_SHIPMENT }],
     again: ["true", true],
     found: BOOKING.customer_email,

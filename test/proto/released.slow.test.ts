@@ -63,7 +63,7 @@ test("a change that breaks clients of the last release is refused", async () => 
 
 test("a new field and another comment break no client", async () => {
   const last = "  string email = 3;\n";
-  const more = `${last}  // Another.\n  string phone = 99;\n`;
+  const more = `${last}  // Another.\n  string fax = 99;\n`;
   expect(await breakingAfter("customer.proto", last, more)).toEqual({ code: 0, said: "" });
 });
 

@@ -119,7 +119,7 @@ export declare type CreateApiKeyResponse = Message<"shipments.v1.CreateApiKeyRes
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -136,7 +136,7 @@ export declare type CreateApiKeyResponseValid = Message<"shipments.v1.CreateApiK
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -291,7 +291,7 @@ export declare type RotateApiKeyResponse = Message<"shipments.v1.RotateApiKeyRes
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -310,7 +310,7 @@ export declare type RotateApiKeyResponseValid = Message<"shipments.v1.RotateApiK
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; in test mode `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */

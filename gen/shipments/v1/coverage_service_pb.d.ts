@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { QuoteZone } from "./quote_pb.js";
 
 /**
  * Describes the file shipments/v1/coverage_service.proto.
@@ -67,6 +68,137 @@ export declare type GetCoverageResponseValid = GetCoverageResponse;
 export declare const GetCoverageResponseSchema: GenMessage<GetCoverageResponse, {validType: GetCoverageResponseValid}>;
 
 /**
+ * Up to 100 points whose zones are asked for.
+ *
+ * @generated from message shipments.v1.FindZonesRequest
+ */
+export declare type FindZonesRequest = Message<"shipments.v1.FindZonesRequest"> & {
+  /**
+   * The points.
+   *
+   * @generated from field: repeated shipments.v1.CoveragePoint points = 1;
+   */
+  points: CoveragePoint[];
+};
+
+/**
+ * Up to 100 points whose zones are asked for.
+ *
+ * @generated from message shipments.v1.FindZonesRequest
+ */
+export declare type FindZonesRequestValid = Message<"shipments.v1.FindZonesRequest"> & {
+  /**
+   * The points.
+   *
+   * @generated from field: repeated shipments.v1.CoveragePoint points = 1;
+   */
+  points: CoveragePointValid[];
+};
+
+/**
+ * Describes the message shipments.v1.FindZonesRequest.
+ * Use `create(FindZonesRequestSchema)` to create a new message.
+ */
+export declare const FindZonesRequestSchema: GenMessage<FindZonesRequest, {validType: FindZonesRequestValid}>;
+
+/**
+ * A point on the Earth.
+ *
+ * @generated from message shipments.v1.CoveragePoint
+ */
+export declare type CoveragePoint = Message<"shipments.v1.CoveragePoint"> & {
+  /**
+   * Latitude in degrees.
+   *
+   * @generated from field: optional double lat = 1;
+   */
+  lat?: number | undefined;
+
+  /**
+   * Longitude in degrees.
+   *
+   * @generated from field: optional double lng = 2;
+   */
+  lng?: number | undefined;
+};
+
+/**
+ * A point on the Earth.
+ *
+ * @generated from message shipments.v1.CoveragePoint
+ */
+export declare type CoveragePointValid = Message<"shipments.v1.CoveragePoint"> & {
+  /**
+   * Latitude in degrees.
+   *
+   * @generated from field: optional double lat = 1;
+   */
+  lat: number;
+
+  /**
+   * Longitude in degrees.
+   *
+   * @generated from field: optional double lng = 2;
+   */
+  lng: number;
+};
+
+/**
+ * Describes the message shipments.v1.CoveragePoint.
+ * Use `create(CoveragePointSchema)` to create a new message.
+ */
+export declare const CoveragePointSchema: GenMessage<CoveragePoint, {validType: CoveragePointValid}>;
+
+/**
+ * @generated from message shipments.v1.FindZonesResponse
+ */
+export declare type FindZonesResponse = Message<"shipments.v1.FindZonesResponse"> & {
+  /**
+   * What is at each point, in the order of the points.
+   *
+   * @generated from field: repeated shipments.v1.ZoneAtPoint data = 1;
+   */
+  data: ZoneAtPoint[];
+
+  /**
+   * The version of the tariff whose zones these are.
+   *
+   * @generated from field: int32 tariff_version = 2;
+   */
+  tariffVersion: number;
+};
+
+export declare type FindZonesResponseValid = FindZonesResponse;
+
+/**
+ * Describes the message shipments.v1.FindZonesResponse.
+ * Use `create(FindZonesResponseSchema)` to create a new message.
+ */
+export declare const FindZonesResponseSchema: GenMessage<FindZonesResponse, {validType: FindZonesResponseValid}>;
+
+/**
+ * What is at a point.
+ *
+ * @generated from message shipments.v1.ZoneAtPoint
+ */
+export declare type ZoneAtPoint = Message<"shipments.v1.ZoneAtPoint"> & {
+  /**
+   * Of several zones that overlap, the first in the tariff; unset where deliveries are not served.
+   *
+   * @generated from field: shipments.v1.QuoteZone zone = 1;
+   */
+  zone?: QuoteZone | undefined;
+};
+
+export declare type ZoneAtPointValid = ZoneAtPoint;
+
+/**
+ * Describes the message shipments.v1.ZoneAtPoint.
+ * Use `create(ZoneAtPointSchema)` to create a new message.
+ */
+export declare const ZoneAtPointSchema: GenMessage<ZoneAtPoint, {validType: ZoneAtPointValid}>;
+
+/**
  * Shows where deliveries are served.
  *
  * @generated from service shipments.v1.CoverageService
@@ -82,6 +214,16 @@ export declare const CoverageService: GenService<{
     methodKind: "unary";
     input: typeof GetCoverageRequestSchema;
     output: typeof GetCoverageResponseSchema;
+  },
+  /**
+   * Says in which zones of the tariff in force points lie, by their true outlines.
+   *
+   * @generated from rpc shipments.v1.CoverageService.FindZones
+   */
+  findZones: {
+    methodKind: "unary";
+    input: typeof FindZonesRequestSchema;
+    output: typeof FindZonesResponseSchema;
   },
 }>;
 

@@ -5,12 +5,13 @@
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
+import { file_shipments_v1_quote } from "./quote_pb.js";
 
 /**
  * Describes the file shipments/v1/coverage_service.proto.
  */
 export const file_shipments_v1_coverage_service = /*@__PURE__*/
-  fileDesc("CiNzaGlwbWVudHMvdjEvY292ZXJhZ2Vfc2VydmljZS5wcm90bxIMc2hpcG1lbnRzLnYxIlkKEkdldENvdmVyYWdlUmVxdWVzdBIzCgt0b2xlcmFuY2VfbRgBIAEoAUIZukgWEhRAARkAAAAAAGr4QCkAAAAAAAAAAEgAiAEBQg4KDF90b2xlcmFuY2VfbSJTChNHZXRDb3ZlcmFnZVJlc3BvbnNlEg8KB2dlb2pzb24YASABKAwSFgoOdGFyaWZmX3ZlcnNpb24YAiABKAUSEwoLdG9sZXJhbmNlX20YAyABKAEyfgoPQ292ZXJhZ2VTZXJ2aWNlEmsKC0dldENvdmVyYWdlEiAuc2hpcG1lbnRzLnYxLkdldENvdmVyYWdlUmVxdWVzdBohLnNoaXBtZW50cy52MS5HZXRDb3ZlcmFnZVJlc3BvbnNlIheQAgGC0+STAg4SDC92MS9jb3ZlcmFnZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations]);
+  fileDesc("CiNzaGlwbWVudHMvdjEvY292ZXJhZ2Vfc2VydmljZS5wcm90bxIMc2hpcG1lbnRzLnYxIlkKEkdldENvdmVyYWdlUmVxdWVzdBIzCgt0b2xlcmFuY2VfbRgBIAEoAUIZukgWEhRAARkAAAAAAGr4QCkAAAAAAAAAAEgAiAEBQg4KDF90b2xlcmFuY2VfbSJTChNHZXRDb3ZlcmFnZVJlc3BvbnNlEg8KB2dlb2pzb24YASABKAwSFgoOdGFyaWZmX3ZlcnNpb24YAiABKAUSEwoLdG9sZXJhbmNlX20YAyABKAEiSwoQRmluZFpvbmVzUmVxdWVzdBI3CgZwb2ludHMYASADKAsyGy5zaGlwbWVudHMudjEuQ292ZXJhZ2VQb2ludEIKukgHkgEECAEQZCJ/Cg1Db3ZlcmFnZVBvaW50Ei4KA2xhdBgBIAEoAUIcukgZyAEBEhRAARkAAAAAAIBWQCkAAAAAAIBWwEgAiAEBEi4KA2xuZxgCIAEoAUIcukgZyAEBEhRAARkAAAAAAIBmQCkAAAAAAIBmwEgBiAEBQgYKBF9sYXRCBgoEX2xuZyJUChFGaW5kWm9uZXNSZXNwb25zZRInCgRkYXRhGAEgAygLMhkuc2hpcG1lbnRzLnYxLlpvbmVBdFBvaW50EhYKDnRhcmlmZl92ZXJzaW9uGAIgASgFIjQKC1pvbmVBdFBvaW50EiUKBHpvbmUYASABKAsyFy5zaGlwbWVudHMudjEuUXVvdGVab25lMu4BCg9Db3ZlcmFnZVNlcnZpY2USawoLR2V0Q292ZXJhZ2USIC5zaGlwbWVudHMudjEuR2V0Q292ZXJhZ2VSZXF1ZXN0GiEuc2hpcG1lbnRzLnYxLkdldENvdmVyYWdlUmVzcG9uc2UiF5ACAYLT5JMCDhIML3YxL2NvdmVyYWdlEm4KCUZpbmRab25lcxIeLnNoaXBtZW50cy52MS5GaW5kWm9uZXNSZXF1ZXN0Gh8uc2hpcG1lbnRzLnYxLkZpbmRab25lc1Jlc3BvbnNlIiCQAgGC0+STAhc6ASoiEi92MS9jb3ZlcmFnZS96b25lc2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_shipments_v1_quote]);
 
 /**
  * Describes the message shipments.v1.GetCoverageRequest.
@@ -25,6 +26,34 @@ export const GetCoverageRequestSchema = /*@__PURE__*/
  */
 export const GetCoverageResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_coverage_service, 1);
+
+/**
+ * Describes the message shipments.v1.FindZonesRequest.
+ * Use `create(FindZonesRequestSchema)` to create a new message.
+ */
+export const FindZonesRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_coverage_service, 2);
+
+/**
+ * Describes the message shipments.v1.CoveragePoint.
+ * Use `create(CoveragePointSchema)` to create a new message.
+ */
+export const CoveragePointSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_coverage_service, 3);
+
+/**
+ * Describes the message shipments.v1.FindZonesResponse.
+ * Use `create(FindZonesResponseSchema)` to create a new message.
+ */
+export const FindZonesResponseSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_coverage_service, 4);
+
+/**
+ * Describes the message shipments.v1.ZoneAtPoint.
+ * Use `create(ZoneAtPointSchema)` to create a new message.
+ */
+export const ZoneAtPointSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_coverage_service, 5);
 
 /**
  * Shows where deliveries are served.

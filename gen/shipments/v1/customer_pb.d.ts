@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Revenue } from "./report_pb.js";
 
 /**
  * Describes the file shipments/v1/customer.proto.
@@ -11,7 +13,8 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_customer: GenFile;
 
 /**
- * A person a workspace ships for.
+ * A person a workspace ships for. A shipment, and so its events and webhooks, shows of its customer the id, the name,
+ * the email and the id number alone: all else is unset there.
  *
  * @generated from message shipments.v1.Customer
  */
@@ -43,6 +46,48 @@ export declare type Customer = Message<"shipments.v1.Customer"> & {
    * @generated from field: optional string id_number = 4;
    */
   idNumber?: string | undefined;
+
+  /**
+   * How to reach them, as it was given.
+   *
+   * @generated from field: optional string phone = 5;
+   */
+  phone?: string | undefined;
+
+  /**
+   * What the workspace's own people should know, in lines; no shipment, event or webhook shows it.
+   *
+   * @generated from field: optional string notes = 6;
+   */
+  notes?: string | undefined;
+
+  /**
+   * Where their shipments are usually picked up.
+   *
+   * @generated from field: shipments.v1.CustomerAddress default_pickup = 7;
+   */
+  defaultPickup?: CustomerAddress | undefined;
+
+  /**
+   * Where their shipments are usually delivered.
+   *
+   * @generated from field: shipments.v1.CustomerAddress default_dropoff = 8;
+   */
+  defaultDropoff?: CustomerAddress | undefined;
+
+  /**
+   * What was booked for them; in a list only where that asks for it.
+   *
+   * @generated from field: shipments.v1.CustomerFigures figures = 9;
+   */
+  figures?: CustomerFigures | undefined;
+
+  /**
+   * Changes with every change of what is above, but for the figures.
+   *
+   * @generated from field: optional string etag = 10;
+   */
+  etag?: string | undefined;
 };
 
 export declare type CustomerValid = Customer;
@@ -52,4 +97,76 @@ export declare type CustomerValid = Customer;
  * Use `create(CustomerSchema)` to create a new message.
  */
 export declare const CustomerSchema: GenMessage<Customer, {validType: CustomerValid}>;
+
+/**
+ * An address that is kept with a customer.
+ *
+ * @generated from message shipments.v1.CustomerAddress
+ */
+export declare type CustomerAddress = Message<"shipments.v1.CustomerAddress"> & {
+  /**
+   * For people.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * Latitude of its point, in degrees; unset, as the longitude, when only the text was given.
+   *
+   * @generated from field: optional double lat = 2;
+   */
+  lat?: number | undefined;
+
+  /**
+   * Longitude of its point, in degrees.
+   *
+   * @generated from field: optional double lng = 3;
+   */
+  lng?: number | undefined;
+};
+
+export declare type CustomerAddressValid = CustomerAddress;
+
+/**
+ * Describes the message shipments.v1.CustomerAddress.
+ * Use `create(CustomerAddressSchema)` to create a new message.
+ */
+export declare const CustomerAddressSchema: GenMessage<CustomerAddress, {validType: CustomerAddressValid}>;
+
+/**
+ * What was booked for a customer up to now.
+ *
+ * @generated from message shipments.v1.CustomerFigures
+ */
+export declare type CustomerFigures = Message<"shipments.v1.CustomerFigures"> & {
+  /**
+   * How many shipments there are, those that were cancelled too.
+   *
+   * @generated from field: int64 shipments = 1;
+   */
+  shipments: bigint;
+
+  /**
+   * When the last of them was booked; unset when there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp last_booked_at = 2;
+   */
+  lastBookedAt?: Timestamp | undefined;
+
+  /**
+   * What they bring in each currency, by code, as in reports; empty when there is nothing but what was cancelled.
+   *
+   * @generated from field: repeated shipments.v1.Revenue revenue = 3;
+   */
+  revenue: Revenue[];
+};
+
+export declare type CustomerFiguresValid = CustomerFigures;
+
+/**
+ * Describes the message shipments.v1.CustomerFigures.
+ * Use `create(CustomerFiguresSchema)` to create a new message.
+ */
+export declare const CustomerFiguresSchema: GenMessage<CustomerFigures, {validType: CustomerFiguresValid}>;
 

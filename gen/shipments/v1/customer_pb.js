@@ -3,12 +3,14 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_shipments_v1_report } from "./report_pb.js";
 
 /**
  * Describes the file shipments/v1/customer.proto.
  */
 export const file_shipments_v1_customer = /*@__PURE__*/
-  fileDesc("ChtzaGlwbWVudHMvdjEvY3VzdG9tZXIucHJvdG8SDHNoaXBtZW50cy52MSJZCghDdXN0b21lchIKCgJpZBgBIAEoAxIMCgRuYW1lGAIgASgJEg0KBWVtYWlsGAMgASgJEhYKCWlkX251bWJlchgEIAEoCUgAiAEBQgwKCl9pZF9udW1iZXJiBnByb3RvMw");
+  fileDesc("ChtzaGlwbWVudHMvdjEvY3VzdG9tZXIucHJvdG8SDHNoaXBtZW50cy52MSLQAgoIQ3VzdG9tZXISCgoCaWQYASABKAMSDAoEbmFtZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIWCglpZF9udW1iZXIYBCABKAlIAIgBARISCgVwaG9uZRgFIAEoCUgBiAEBEhIKBW5vdGVzGAYgASgJSAKIAQESNQoOZGVmYXVsdF9waWNrdXAYByABKAsyHS5zaGlwbWVudHMudjEuQ3VzdG9tZXJBZGRyZXNzEjYKD2RlZmF1bHRfZHJvcG9mZhgIIAEoCzIdLnNoaXBtZW50cy52MS5DdXN0b21lckFkZHJlc3MSLgoHZmlndXJlcxgJIAEoCzIdLnNoaXBtZW50cy52MS5DdXN0b21lckZpZ3VyZXMSEQoEZXRhZxgKIAEoCUgDiAEBQgwKCl9pZF9udW1iZXJCCAoGX3Bob25lQggKBl9ub3Rlc0IHCgVfZXRhZyJWCg9DdXN0b21lckFkZHJlc3MSDwoHYWRkcmVzcxgBIAEoCRIQCgNsYXQYAiABKAFIAIgBARIQCgNsbmcYAyABKAFIAYgBAUIGCgRfbGF0QgYKBF9sbmcigAEKD0N1c3RvbWVyRmlndXJlcxIRCglzaGlwbWVudHMYASABKAMSMgoObGFzdF9ib29rZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKB3JldmVudWUYAyADKAsyFS5zaGlwbWVudHMudjEuUmV2ZW51ZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_shipments_v1_report]);
 
 /**
  * Describes the message shipments.v1.Customer.
@@ -16,4 +18,18 @@ export const file_shipments_v1_customer = /*@__PURE__*/
  */
 export const CustomerSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_customer, 0);
+
+/**
+ * Describes the message shipments.v1.CustomerAddress.
+ * Use `create(CustomerAddressSchema)` to create a new message.
+ */
+export const CustomerAddressSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_customer, 1);
+
+/**
+ * Describes the message shipments.v1.CustomerFigures.
+ * Use `create(CustomerFiguresSchema)` to create a new message.
+ */
+export const CustomerFiguresSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_customer, 2);
 

@@ -16,7 +16,7 @@ export declare const file_shipments_v1_customer_service: GenFile;
  */
 export declare type GetCustomerRequest = Message<"shipments.v1.GetCustomerRequest"> & {
   /**
-   * The customer's id.
+   * The customer's id; that of one that was merged gives the one it was merged into.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -28,7 +28,7 @@ export declare type GetCustomerRequest = Message<"shipments.v1.GetCustomerReques
  */
 export declare type GetCustomerRequestValid = Message<"shipments.v1.GetCustomerRequest"> & {
   /**
-   * The customer's id.
+   * The customer's id; that of one that was merged gives the one it was merged into.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -91,6 +91,13 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
    * @generated from field: optional string name = 4;
    */
   name?: string | undefined;
+
+  /**
+   * Whether to give the figures of each customer too, which takes longer the more was booked for them.
+   *
+   * @generated from field: optional bool figures = 5;
+   */
+  figures?: boolean | undefined;
 };
 
 export declare type ListCustomersRequestValid = ListCustomersRequest;
@@ -157,6 +164,48 @@ export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomer
    * @generated from field: optional string id_number = 4;
    */
   idNumber?: string | undefined;
+
+  /**
+   * How to reach them, in any form, in one line of at most 40 characters; empty to have none.
+   *
+   * @generated from field: optional string phone = 5;
+   */
+  phone?: string | undefined;
+
+  /**
+   * For the workspace's own people, in lines, at most 2,000 characters; empty to have none.
+   *
+   * @generated from field: optional string notes = 6;
+   */
+  notes?: string | undefined;
+
+  /**
+   * Where their shipments are usually picked up.
+   *
+   * @generated from field: shipments.v1.CustomerAddressChange default_pickup = 7;
+   */
+  defaultPickup?: CustomerAddressChange | undefined;
+
+  /**
+   * Where their shipments are usually delivered.
+   *
+   * @generated from field: shipments.v1.CustomerAddressChange default_dropoff = 8;
+   */
+  defaultDropoff?: CustomerAddressChange | undefined;
+
+  /**
+   * What to empty.
+   *
+   * @generated from field: repeated string clear = 9;
+   */
+  clear: string[];
+
+  /**
+   * The etag that the change is based on; when the customer has another by now, nothing is changed.
+   *
+   * @generated from field: optional string etag = 10;
+   */
+  etag?: string | undefined;
 };
 
 /**
@@ -190,6 +239,48 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
    * @generated from field: optional string id_number = 4;
    */
   idNumber?: string | undefined;
+
+  /**
+   * How to reach them, in any form, in one line of at most 40 characters; empty to have none.
+   *
+   * @generated from field: optional string phone = 5;
+   */
+  phone?: string | undefined;
+
+  /**
+   * For the workspace's own people, in lines, at most 2,000 characters; empty to have none.
+   *
+   * @generated from field: optional string notes = 6;
+   */
+  notes?: string | undefined;
+
+  /**
+   * Where their shipments are usually picked up.
+   *
+   * @generated from field: shipments.v1.CustomerAddressChange default_pickup = 7;
+   */
+  defaultPickup?: CustomerAddressChangeValid | undefined;
+
+  /**
+   * Where their shipments are usually delivered.
+   *
+   * @generated from field: shipments.v1.CustomerAddressChange default_dropoff = 8;
+   */
+  defaultDropoff?: CustomerAddressChangeValid | undefined;
+
+  /**
+   * What to empty.
+   *
+   * @generated from field: repeated string clear = 9;
+   */
+  clear: string[];
+
+  /**
+   * The etag that the change is based on; when the customer has another by now, nothing is changed.
+   *
+   * @generated from field: optional string etag = 10;
+   */
+  etag?: string | undefined;
 };
 
 /**
@@ -197,6 +288,68 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
  * Use `create(UpdateCustomerRequestSchema)` to create a new message.
  */
 export declare const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest, {validType: UpdateCustomerRequestValid}>;
+
+/**
+ * An address to keep with a customer, in the place of the one before.
+ *
+ * @generated from message shipments.v1.CustomerAddressChange
+ */
+export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddressChange"> & {
+  /**
+   * For people; 1 to 500 characters.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * Latitude of its point, in degrees, -90 to 90; given with the longitude or not at all.
+   *
+   * @generated from field: optional double lat = 2;
+   */
+  lat?: number | undefined;
+
+  /**
+   * Longitude of its point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double lng = 3;
+   */
+  lng?: number | undefined;
+};
+
+/**
+ * An address to keep with a customer, in the place of the one before.
+ *
+ * @generated from message shipments.v1.CustomerAddressChange
+ */
+export declare type CustomerAddressChangeValid = Message<"shipments.v1.CustomerAddressChange"> & {
+  /**
+   * For people; 1 to 500 characters.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * Latitude of its point, in degrees, -90 to 90; given with the longitude or not at all.
+   *
+   * @generated from field: optional double lat = 2;
+   */
+  lat?: number | undefined;
+
+  /**
+   * Longitude of its point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double lng = 3;
+   */
+  lng?: number | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.CustomerAddressChange.
+ * Use `create(CustomerAddressChangeSchema)` to create a new message.
+ */
+export declare const CustomerAddressChangeSchema: GenMessage<CustomerAddressChange, {validType: CustomerAddressChangeValid}>;
 
 /**
  * @generated from message shipments.v1.UpdateCustomerResponse
@@ -215,6 +368,70 @@ export declare type UpdateCustomerResponseValid = UpdateCustomerResponse;
  * Use `create(UpdateCustomerResponseSchema)` to create a new message.
  */
 export declare const UpdateCustomerResponseSchema: GenMessage<UpdateCustomerResponse, {validType: UpdateCustomerResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.MergeCustomersRequest
+ */
+export declare type MergeCustomersRequest = Message<"shipments.v1.MergeCustomersRequest"> & {
+  /**
+   * The id of the customer that stays.
+   *
+   * @generated from field: optional int64 customer = 1;
+   */
+  customer?: bigint | undefined;
+
+  /**
+   * The id of the customer that is merged into it, and is no more afterwards.
+   *
+   * @generated from field: optional int64 from = 2;
+   */
+  from?: bigint | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.MergeCustomersRequest
+ */
+export declare type MergeCustomersRequestValid = Message<"shipments.v1.MergeCustomersRequest"> & {
+  /**
+   * The id of the customer that stays.
+   *
+   * @generated from field: optional int64 customer = 1;
+   */
+  customer: bigint;
+
+  /**
+   * The id of the customer that is merged into it, and is no more afterwards.
+   *
+   * @generated from field: optional int64 from = 2;
+   */
+  from: bigint;
+};
+
+/**
+ * Describes the message shipments.v1.MergeCustomersRequest.
+ * Use `create(MergeCustomersRequestSchema)` to create a new message.
+ */
+export declare const MergeCustomersRequestSchema: GenMessage<MergeCustomersRequest, {validType: MergeCustomersRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.MergeCustomersResponse
+ */
+export declare type MergeCustomersResponse = Message<"shipments.v1.MergeCustomersResponse"> & {
+  /**
+   * The customer that stays, with the figures of both.
+   *
+   * @generated from field: shipments.v1.Customer data = 1;
+   */
+  data?: Customer | undefined;
+};
+
+export declare type MergeCustomersResponseValid = MergeCustomersResponse;
+
+/**
+ * Describes the message shipments.v1.MergeCustomersResponse.
+ * Use `create(MergeCustomersResponseSchema)` to create a new message.
+ */
+export declare const MergeCustomersResponseSchema: GenMessage<MergeCustomersResponse, {validType: MergeCustomersResponseValid}>;
 
 /**
  * Finds and changes the customers of the workspace whose API key the call carries. Booking makes them.
@@ -243,7 +460,8 @@ export declare const CustomerService: GenService<{
     output: typeof ListCustomersResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest. The customer's shipments, past ones too, show it from then on.
+   * Changes what is given and leaves the rest. The customer's shipments, past ones too, show it from then on. When
+   * nothing differs, nothing is written and the etag stays.
    *
    * @generated from rpc shipments.v1.CustomerService.UpdateCustomer
    */
@@ -251,6 +469,19 @@ export declare const CustomerService: GenService<{
     methodKind: "unary";
     input: typeof UpdateCustomerRequestSchema;
     output: typeof UpdateCustomerResponseSchema;
+  },
+  /**
+   * Merges another customer into this one, all at once and for good: its shipments become this one's, and what this one
+   * has no phone, id number or default address for it takes over; notes are joined. The other one's id, and its name
+   * and email in bookings, stand for this one from then on. Up to 10,000 shipments are moved. Merging it again changes
+   * nothing.
+   *
+   * @generated from rpc shipments.v1.CustomerService.MergeCustomers
+   */
+  mergeCustomers: {
+    methodKind: "unary";
+    input: typeof MergeCustomersRequestSchema;
+    output: typeof MergeCustomersResponseSchema;
   },
 }>;
 

@@ -83,6 +83,13 @@ export declare type Event = Message<"shipments.v1.Event"> & {
    * @generated from field: int64 position = 9;
    */
   position: bigint;
+
+  /**
+   * Whether it happened in test mode.
+   *
+   * @generated from field: bool test = 10;
+   */
+  test: boolean;
 };
 
 /**
@@ -155,6 +162,13 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
    * @generated from field: int64 position = 9;
    */
   position: bigint;
+
+  /**
+   * Whether it happened in test mode.
+   *
+   * @generated from field: bool test = 10;
+   */
+  test: boolean;
 };
 
 /**

@@ -138,6 +138,14 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
+
+  /**
+   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
+   * has sent 3 to them within 15 minutes or 200 within a day.
+   *
+   * @generated from field: bool mailed = 3;
+   */
+  mailed: boolean;
 };
 
 /**
@@ -155,6 +163,14 @@ export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemb
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
+
+  /**
+   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
+   * has sent 3 to them within 15 minutes or 200 within a day.
+   *
+   * @generated from field: bool mailed = 3;
+   */
+  mailed: boolean;
 };
 
 /**
@@ -278,7 +294,8 @@ export declare type RemoveMemberResponseValid = RemoveMemberResponse;
 export declare const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse, {validType: RemoveMemberResponseValid}>;
 
 /**
- * Manages the people who may act for the workspace that the call is for.
+ * Manages the people who may act for the workspace that the call is for, in live mode and in test mode alike; its calls
+ * are for live mode.
  *
  * @generated from service shipments.v1.MemberService
  */

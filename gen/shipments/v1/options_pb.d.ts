@@ -50,6 +50,37 @@ export enum LimitClass {
 export declare const LimitClassSchema: GenEnum<LimitClass>;
 
 /**
+ * Whether calls are for real.
+ *
+ * @generated from enum shipments.v1.Mode
+ */
+export enum Mode {
+  /**
+   * @generated from enum value: MODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Calls with keys that begin with `shp_` alone.
+   *
+   * @generated from enum value: MODE_LIVE = 1;
+   */
+  LIVE = 1,
+
+  /**
+   * Calls in the workspace's test twin, as with keys that begin with `shp_test_`.
+   *
+   * @generated from enum value: MODE_TEST = 2;
+   */
+  TEST = 2,
+}
+
+/**
+ * Describes the enum shipments.v1.Mode.
+ */
+export declare const ModeSchema: GenEnum<Mode>;
+
+/**
  * The HTTP status of a successful answer on the method's google.api.http path; 200 when not set.
  *
  * @generated from extension: optional int32 success_status = 50201;
@@ -87,9 +118,24 @@ export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole
 export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
 
 /**
+ * The mode in which the method works; in both when not set.
+ *
+ * @generated from extension: optional shipments.v1.Mode mode = 50207;
+ */
+export declare const mode: GenExtension<MethodOptions, Mode>;
+
+/**
  * Whether the field holds a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
  */
 export declare const secret: GenExtension<FieldOptions, boolean>;
+
+/**
+ * The field of the same message that stands in for this one: where it is given, this one may be left out although
+ * it is required.
+ *
+ * @generated from extension: optional string required_unless = 50207;
+ */
+export declare const required_unless: GenExtension<FieldOptions, string>;
 

@@ -10,7 +10,7 @@ import { file_shipments_v1_member } from "./member_pb.js";
  * Describes the file shipments/v1/options.proto.
  */
 export const file_shipments_v1_options = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczo6CgZzZWNyZXQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGJ6IAyABKAhSBnNlY3JldIgBAWIGcHJvdG8z", [file_google_protobuf_descriptor, file_shipments_v1_member]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADKjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczpLCgRtb2RlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYn4gDIAEoDjISLnNoaXBtZW50cy52MS5Nb2RlUgRtb2RliAEBOjoKBnNlY3JldBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYnogDIAEoCFIGc2VjcmV0iAEBOksKD3JlcXVpcmVkX3VubGVzcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYn4gDIAEoCVIOcmVxdWlyZWRVbmxlc3OIAQFiBnByb3RvMw", [file_google_protobuf_descriptor, file_shipments_v1_member]);
 
 /**
  * Describes the enum shipments.v1.LimitClass.
@@ -25,6 +25,20 @@ export const LimitClassSchema = /*@__PURE__*/
  */
 export const LimitClass = /*@__PURE__*/
   tsEnum(LimitClassSchema);
+
+/**
+ * Describes the enum shipments.v1.Mode.
+ */
+export const ModeSchema = /*@__PURE__*/
+  enumDesc(file_shipments_v1_options, 1);
+
+/**
+ * Whether calls are for real.
+ *
+ * @generated from enum shipments.v1.Mode
+ */
+export const Mode = /*@__PURE__*/
+  tsEnum(ModeSchema);
 
 /**
  * The HTTP status of a successful answer on the method's google.api.http path; 200 when not set.
@@ -69,10 +83,27 @@ export const refusal_reasons = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 4);
 
 /**
+ * The mode in which the method works; in both when not set.
+ *
+ * @generated from extension: optional shipments.v1.Mode mode = 50207;
+ */
+export const mode = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 5);
+
+/**
  * Whether the field holds a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
  */
 export const secret = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 5);
+  extDesc(file_shipments_v1_options, 6);
+
+/**
+ * The field of the same message that stands in for this one: where it is given, this one may be left out although
+ * it is required.
+ *
+ * @generated from extension: optional string required_unless = 50207;
+ */
+export const required_unless = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 7);
 

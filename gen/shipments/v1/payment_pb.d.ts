@@ -18,7 +18,7 @@ export declare const file_shipments_v1_payment: GenFile;
  */
 export declare type Payment = Message<"shipments.v1.Payment"> & {
   /**
-   * Through whom it was paid: `manual`.
+   * Through whom it was paid: `manual` or `stripe`.
    *
    * @generated from field: string provider = 1;
    */
@@ -60,7 +60,7 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
  */
 export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   /**
-   * Through whom it was paid: `manual`.
+   * Through whom it was paid: `manual` or `stripe`.
    *
    * @generated from field: string provider = 1;
    */

@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { AcceptedWindow, AcceptedWindowValid, TimeWindow, TimeWindowValid } from "./window_pb.js";
 
 /**
  * Describes the file shipments/v1/quote.proto.
@@ -11,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_quote: GenFile;
 
 /**
- * A route and a weight to price. Every field is required.
+ * A route and a weight to price. Every field but the windows is required.
  *
  * @generated from message shipments.v1.QuoteShipmentRequest
  */
@@ -50,10 +51,24 @@ export declare type QuoteShipmentRequest = Message<"shipments.v1.QuoteShipmentRe
    * @generated from field: optional double weight_kg = 5;
    */
   weightKg?: number | undefined;
+
+  /**
+   * When it is picked up; as soon as possible when not given.
+   *
+   * @generated from field: shipments.v1.TimeWindow pickup_window = 6;
+   */
+  pickupWindow?: TimeWindow | undefined;
+
+  /**
+   * When it is delivered; neither starts nor ends before pickup_window does.
+   *
+   * @generated from field: shipments.v1.TimeWindow dropoff_window = 7;
+   */
+  dropoffWindow?: TimeWindow | undefined;
 };
 
 /**
- * A route and a weight to price. Every field is required.
+ * A route and a weight to price. Every field but the windows is required.
  *
  * @generated from message shipments.v1.QuoteShipmentRequest
  */
@@ -92,6 +107,20 @@ export declare type QuoteShipmentRequestValid = Message<"shipments.v1.QuoteShipm
    * @generated from field: optional double weight_kg = 5;
    */
   weightKg: number;
+
+  /**
+   * When it is picked up; as soon as possible when not given.
+   *
+   * @generated from field: shipments.v1.TimeWindow pickup_window = 6;
+   */
+  pickupWindow?: TimeWindowValid | undefined;
+
+  /**
+   * When it is delivered; neither starts nor ends before pickup_window does.
+   *
+   * @generated from field: shipments.v1.TimeWindow dropoff_window = 7;
+   */
+  dropoffWindow?: TimeWindowValid | undefined;
 };
 
 /**
@@ -164,7 +193,7 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee: what would be charged. 0 when not covered.
+   * The greater of subtotal and base_fee, and window_fee: what would be charged. 0 when not covered.
    *
    * @generated from field: double total = 9;
    */
@@ -176,9 +205,127 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
    * @generated from field: string currency = 10;
    */
   currency: string;
+
+  /**
+   * What the windows cost; 0 when not covered.
+   *
+   * @generated from field: double window_fee = 11;
+   */
+  windowFee: number;
+
+  /**
+   * The pickup window that was asked for; unset when none was, or not covered.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow pickup_window = 12;
+   */
+  pickupWindow?: AcceptedWindow | undefined;
+
+  /**
+   * The dropoff window that was asked for; unset when none was, or not covered.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 13;
+   */
+  dropoffWindow?: AcceptedWindow | undefined;
 };
 
-export declare type QuoteShipmentResponseValid = QuoteShipmentResponse;
+/**
+ * What a route costs, or why it cannot be served. Amounts are in major units of `currency`, exact to its minor
+ * unit.
+ *
+ * @generated from message shipments.v1.QuoteShipmentResponse
+ */
+export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShipmentResponse"> & {
+  /**
+   * Whether both points lie in a coverage zone and a pricing tier takes the weight.
+   *
+   * @generated from field: bool covered = 1;
+   */
+  covered: boolean;
+
+  /**
+   * What is in the way, for people; unset when covered.
+   *
+   * @generated from field: optional string message = 2;
+   */
+  message?: string | undefined;
+
+  /**
+   * What is in the way, for programs; unset when covered.
+   *
+   * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
+   */
+  failureType?: QuoteFailureType | undefined;
+
+  /**
+   * Great-circle distance in kilometres, to three decimals; 0 when not covered.
+   *
+   * @generated from field: double distance_km = 4;
+   */
+  distanceKm: number;
+
+  /**
+   * 0 when not covered.
+   *
+   * @generated from field: double distance_fee = 5;
+   */
+  distanceFee: number;
+
+  /**
+   * 0 when not covered.
+   *
+   * @generated from field: double weight_fee = 6;
+   */
+  weightFee: number;
+
+  /**
+   * The least a shipment costs; given even when not covered.
+   *
+   * @generated from field: double base_fee = 7;
+   */
+  baseFee: number;
+
+  /**
+   * distance_fee + weight_fee; 0 when not covered.
+   *
+   * @generated from field: double subtotal = 8;
+   */
+  subtotal: number;
+
+  /**
+   * The greater of subtotal and base_fee, and window_fee: what would be charged. 0 when not covered.
+   *
+   * @generated from field: double total = 9;
+   */
+  total: number;
+
+  /**
+   * ISO 4217 code of every amount here.
+   *
+   * @generated from field: string currency = 10;
+   */
+  currency: string;
+
+  /**
+   * What the windows cost; 0 when not covered.
+   *
+   * @generated from field: double window_fee = 11;
+   */
+  windowFee: number;
+
+  /**
+   * The pickup window that was asked for; unset when none was, or not covered.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow pickup_window = 12;
+   */
+  pickupWindow?: AcceptedWindowValid | undefined;
+
+  /**
+   * The dropoff window that was asked for; unset when none was, or not covered.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 13;
+   */
+  dropoffWindow?: AcceptedWindowValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.QuoteShipmentResponse.
@@ -220,7 +367,17 @@ export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuo
   results: BatchQuoteResult[];
 };
 
-export declare type BatchQuoteShipmentsResponseValid = BatchQuoteShipmentsResponse;
+/**
+ * @generated from message shipments.v1.BatchQuoteShipmentsResponse
+ */
+export declare type BatchQuoteShipmentsResponseValid = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
+  /**
+   * One for each route, in the order asked.
+   *
+   * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
+   */
+  results: BatchQuoteResultValid[];
+};
 
 /**
  * Describes the message shipments.v1.BatchQuoteShipmentsResponse.
@@ -249,7 +406,26 @@ export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> 
   error?: BatchQuoteError | undefined;
 };
 
-export declare type BatchQuoteResultValid = BatchQuoteResult;
+/**
+ * What became of one route: a quote, or what is wrong with the request for it.
+ *
+ * @generated from message shipments.v1.BatchQuoteResult
+ */
+export declare type BatchQuoteResultValid = Message<"shipments.v1.BatchQuoteResult"> & {
+  /**
+   * The route's quote; unset when the route has an error.
+   *
+   * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
+   */
+  quote?: QuoteShipmentResponseValid | undefined;
+
+  /**
+   * What is wrong with the route; unset when it has a quote.
+   *
+   * @generated from field: shipments.v1.BatchQuoteError error = 2;
+   */
+  error?: BatchQuoteErrorValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.BatchQuoteResult.
@@ -276,6 +452,13 @@ export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & 
    * @generated from field: repeated shipments.v1.BatchQuoteFieldError errors = 2;
    */
   errors: BatchQuoteFieldError[];
+
+  /**
+   * Facts for programs, such as `cut_off_at` and `next_available` of a window; those of an error's `metadata`.
+   *
+   * @generated from field: map<string, string> metadata = 3;
+   */
+  metadata: { [key: string]: string };
 };
 
 export declare type BatchQuoteErrorValid = BatchQuoteError;
@@ -314,6 +497,114 @@ export declare type BatchQuoteFieldErrorValid = BatchQuoteFieldError;
 export declare const BatchQuoteFieldErrorSchema: GenMessage<BatchQuoteFieldError, {validType: BatchQuoteFieldErrorValid}>;
 
 /**
+ * A part of a price. There may be several of a kind, and none of what costs nothing.
+ *
+ * @generated from message shipments.v1.QuoteBreakdownLine
+ */
+export declare type QuoteBreakdownLine = Message<"shipments.v1.QuoteBreakdownLine"> & {
+  /**
+   * What is charged for.
+   *
+   * @generated from field: shipments.v1.QuoteLineKind kind = 1;
+   */
+  kind: QuoteLineKind;
+
+  /**
+   * How much of it; kilometres to three decimals, while the amount goes by the exact distance.
+   *
+   * @generated from field: double quantity = 2;
+   */
+  quantity: number;
+
+  /**
+   * What the quantity counts.
+   *
+   * @generated from field: shipments.v1.QuoteLineUnit unit = 3;
+   */
+  unit: QuoteLineUnit;
+
+  /**
+   * What one unit costs, in major units of the currency; rates may be finer than its minor unit.
+   *
+   * @generated from field: double rate = 4;
+   */
+  rate: number;
+
+  /**
+   * quantity × rate, rounded half up to the currency's minor unit.
+   *
+   * @generated from field: double amount = 5;
+   */
+  amount: number;
+};
+
+export declare type QuoteBreakdownLineValid = QuoteBreakdownLine;
+
+/**
+ * Describes the message shipments.v1.QuoteBreakdownLine.
+ * Use `create(QuoteBreakdownLineSchema)` to create a new message.
+ */
+export declare const QuoteBreakdownLineSchema: GenMessage<QuoteBreakdownLine, {validType: QuoteBreakdownLineValid}>;
+
+/**
+ * A coverage zone.
+ *
+ * @generated from message shipments.v1.QuoteZone
+ */
+export declare type QuoteZone = Message<"shipments.v1.QuoteZone"> & {
+  /**
+   * As in the coverage document.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * For people.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+export declare type QuoteZoneValid = QuoteZone;
+
+/**
+ * Describes the message shipments.v1.QuoteZone.
+ * Use `create(QuoteZoneSchema)` to create a new message.
+ */
+export declare const QuoteZoneSchema: GenMessage<QuoteZone, {validType: QuoteZoneValid}>;
+
+/**
+ * The zones that the ends of a route lie in; of several that overlap, the first in the tariff.
+ *
+ * @generated from message shipments.v1.QuoteZones
+ */
+export declare type QuoteZones = Message<"shipments.v1.QuoteZones"> & {
+  /**
+   * Unset when the point lies in none.
+   *
+   * @generated from field: shipments.v1.QuoteZone pickup = 1;
+   */
+  pickup?: QuoteZone | undefined;
+
+  /**
+   * Unset when the point lies in none.
+   *
+   * @generated from field: shipments.v1.QuoteZone dropoff = 2;
+   */
+  dropoff?: QuoteZone | undefined;
+};
+
+export declare type QuoteZonesValid = QuoteZones;
+
+/**
+ * Describes the message shipments.v1.QuoteZones.
+ * Use `create(QuoteZonesSchema)` to create a new message.
+ */
+export declare const QuoteZonesSchema: GenMessage<QuoteZones, {validType: QuoteZonesValid}>;
+
+/**
  * Why a route cannot be served.
  *
  * @generated from enum shipments.v1.QuoteFailureType
@@ -337,10 +628,107 @@ export enum QuoteFailureType {
    * @generated from enum value: QUOTE_FAILURE_TYPE_WEIGHT = 2;
    */
   WEIGHT = 2,
+
+  /**
+   * A window cannot be booked. In replays of a tariff alone: a quote for such a window is refused.
+   *
+   * @generated from enum value: QUOTE_FAILURE_TYPE_WINDOW = 3;
+   */
+  WINDOW = 3,
 }
 
 /**
  * Describes the enum shipments.v1.QuoteFailureType.
  */
 export declare const QuoteFailureTypeSchema: GenEnum<QuoteFailureType>;
+
+/**
+ * What a line of a breakdown charges for.
+ *
+ * @generated from enum shipments.v1.QuoteLineKind
+ */
+export enum QuoteLineKind {
+  /**
+   * @generated from enum value: QUOTE_LINE_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The way from pickup to dropoff.
+   *
+   * @generated from enum value: QUOTE_LINE_KIND_DISTANCE = 1;
+   */
+  DISTANCE = 1,
+
+  /**
+   * The weight: by the kilogram, and a flat fee of its pricing tier.
+   *
+   * @generated from enum value: QUOTE_LINE_KIND_WEIGHT = 2;
+   */
+  WEIGHT = 2,
+
+  /**
+   * What is missing to the least a shipment costs.
+   *
+   * @generated from enum value: QUOTE_LINE_KIND_MINIMUM = 3;
+   */
+  MINIMUM = 3,
+
+  /**
+   * A pickup or dropoff at a chosen time.
+   *
+   * @generated from enum value: QUOTE_LINE_KIND_WINDOW = 4;
+   */
+  WINDOW = 4,
+}
+
+/**
+ * Describes the enum shipments.v1.QuoteLineKind.
+ */
+export declare const QuoteLineKindSchema: GenEnum<QuoteLineKind>;
+
+/**
+ * What the quantity of a line counts.
+ *
+ * @generated from enum shipments.v1.QuoteLineUnit
+ */
+export enum QuoteLineUnit {
+  /**
+   * @generated from enum value: QUOTE_LINE_UNIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Kilometres.
+   *
+   * @generated from enum value: QUOTE_LINE_UNIT_KM = 1;
+   */
+  KM = 1,
+
+  /**
+   * Kilograms.
+   *
+   * @generated from enum value: QUOTE_LINE_UNIT_KG = 2;
+   */
+  KG = 2,
+
+  /**
+   * The shipment as a whole.
+   *
+   * @generated from enum value: QUOTE_LINE_UNIT_SHIPMENT = 3;
+   */
+  SHIPMENT = 3,
+
+  /**
+   * Time windows.
+   *
+   * @generated from enum value: QUOTE_LINE_UNIT_WINDOW = 4;
+   */
+  WINDOW = 4,
+}
+
+/**
+ * Describes the enum shipments.v1.QuoteLineUnit.
+ */
+export declare const QuoteLineUnitSchema: GenEnum<QuoteLineUnit>;
 

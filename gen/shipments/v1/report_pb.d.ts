@@ -11,8 +11,9 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_report: GenFile;
 
 /**
- * What was booked on each of some days, all of them days in UTC. A shipment is counted on the day on which it was
- * booked, whatever becomes of it later: its payment and its cancellation change the figures of that day.
+ * What was booked on each of some days. They are days of the workspace's time zone, so that one may have 23 or 25 hours;
+ * for the platform, days in UTC. A shipment is counted on the day on which it was booked, whatever becomes of it later:
+ * its payment and its cancellation change the figures of that day.
  *
  * @generated from message shipments.v1.Overview
  */
@@ -44,11 +45,19 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
    * @generated from field: shipments.v1.OverviewTotals totals = 4;
    */
   totals?: OverviewTotals | undefined;
+
+  /**
+   * The IANA name of the time zone whose days these are, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 5;
+   */
+  timeZone: string;
 };
 
 /**
- * What was booked on each of some days, all of them days in UTC. A shipment is counted on the day on which it was
- * booked, whatever becomes of it later: its payment and its cancellation change the figures of that day.
+ * What was booked on each of some days. They are days of the workspace's time zone, so that one may have 23 or 25 hours;
+ * for the platform, days in UTC. A shipment is counted on the day on which it was booked, whatever becomes of it later:
+ * its payment and its cancellation change the figures of that day.
  *
  * @generated from message shipments.v1.Overview
  */
@@ -80,6 +89,13 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
    * @generated from field: shipments.v1.OverviewTotals totals = 4;
    */
   totals: OverviewTotalsValid;
+
+  /**
+   * The IANA name of the time zone whose days these are, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 5;
+   */
+  timeZone: string;
 };
 
 /**
@@ -174,13 +190,21 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   quotes?: bigint | undefined;
 
   /**
-   * Bookings at a quoted price for each quote: 0.25 when every fourth was booked. A booking counts that named its price
-   * by `expected_total`, which tells that it was quoted before. Never above 1: unset where more was booked than quoted,
-   * since one quote then served several bookings; unset without quotes too.
+   * Bookings that had a quote, for each quote: 0.25 when every fourth was booked. It is `quoted_bookings` by `quotes`.
+   * Never above 1: unset where more was booked than quoted, since one quote then served several bookings; unset without
+   * quotes too.
    *
    * @generated from field: optional double quote_to_booking = 5;
    */
   quoteToBooking?: number | undefined;
+
+  /**
+   * How many of the bookings had a quote: they named its id, or its price by `expected_total`. Any other booking may have
+   * been quoted too, but nobody can tell.
+   *
+   * @generated from field: int64 quoted_bookings = 6;
+   */
+  quotedBookings: bigint;
 };
 
 export declare type OverviewTotalsValid = OverviewTotals;

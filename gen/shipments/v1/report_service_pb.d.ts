@@ -212,14 +212,14 @@ export declare const UsageHourSchema: GenMessage<UsageHour, {validType: UsageHou
  */
 export declare type GetOverviewRequest = Message<"shipments.v1.GetOverviewRequest"> & {
   /**
-   * The first day in UTC, as `2026-11-01`; 29 days before `to_date` when not given.
+   * The first day, as `2026-11-01`; 29 days before `to_date` when not given.
    *
    * @generated from field: optional string from_date = 1;
    */
   fromDate?: string | undefined;
 
   /**
-   * The last day in UTC, at most 91 days after the first; today when not given.
+   * The last day, at most 91 days after the first; today in the workspace's time zone when not given.
    *
    * @generated from field: optional string to_date = 2;
    */
@@ -278,7 +278,7 @@ export declare const ReportService: GenService<{
     output: typeof GetUsageResponseSchema;
   },
   /**
-   * Sums up what was booked, by day. Where that takes long, an answer may be up to 30 seconds old.
+   * Sums up what was booked, by day of the workspace's time zone. Where that takes long, an answer may be up to 30 seconds old.
    *
    * @generated from rpc shipments.v1.ReportService.GetOverview
    */

@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import type { Message } from "@bufbuild/protobuf";
 import type { Customer, CustomerValid } from "./customer_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { AcceptedWindow, AcceptedWindowValid } from "./window_pb.js";
+import type { QuoteBreakdownLine, QuoteBreakdownLineValid } from "./quote_pb.js";
 
 /**
  * Describes the file shipments/v1/shipment.proto.
@@ -131,7 +133,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee: what is charged.
+   * The greater of subtotal and base_fee, and window_fee: what is charged.
    *
    * @generated from field: double total = 17;
    */
@@ -145,7 +147,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   currency: string;
 
   /**
-   * Whom it is shipped for.
+   * Whom it is shipped for, by id, name, email and id number.
    *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
@@ -206,6 +208,55 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: string etag = 27;
    */
   etag: string;
+
+  /**
+   * Whether it was booked in test mode: nothing is delivered, and no money moves.
+   *
+   * @generated from field: bool test = 28;
+   */
+  test: boolean;
+
+  /**
+   * The quote that it was booked by; unset when by none.
+   *
+   * @generated from field: optional string quote_id = 29;
+   */
+  quoteId?: string | undefined;
+
+  /**
+   * What the windows cost.
+   *
+   * @generated from field: double window_fee = 30;
+   */
+  windowFee: number;
+
+  /**
+   * When it is picked up; unset for as soon as possible.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow pickup_window = 31;
+   */
+  pickupWindow?: AcceptedWindow | undefined;
+
+  /**
+   * When it is delivered; unset when that was left open.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 32;
+   */
+  dropoffWindow?: AcceptedWindow | undefined;
+
+  /**
+   * What the total is made of: the amounts of the lines add up to it exactly.
+   *
+   * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 33;
+   */
+  breakdown: QuoteBreakdownLine[];
+
+  /**
+   * What the payment provider says of the payment; unset while it has said nothing, as always with `manual`.
+   *
+   * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
+   */
+  paymentDetails?: PaymentDetails | undefined;
 };
 
 /**
@@ -327,7 +378,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   subtotal: number;
 
   /**
-   * The greater of subtotal and base_fee: what is charged.
+   * The greater of subtotal and base_fee, and window_fee: what is charged.
    *
    * @generated from field: double total = 17;
    */
@@ -341,7 +392,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   currency: string;
 
   /**
-   * Whom it is shipped for.
+   * Whom it is shipped for, by id, name, email and id number.
    *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
@@ -402,6 +453,55 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
    * @generated from field: string etag = 27;
    */
   etag: string;
+
+  /**
+   * Whether it was booked in test mode: nothing is delivered, and no money moves.
+   *
+   * @generated from field: bool test = 28;
+   */
+  test: boolean;
+
+  /**
+   * The quote that it was booked by; unset when by none.
+   *
+   * @generated from field: optional string quote_id = 29;
+   */
+  quoteId?: string | undefined;
+
+  /**
+   * What the windows cost.
+   *
+   * @generated from field: double window_fee = 30;
+   */
+  windowFee: number;
+
+  /**
+   * When it is picked up; unset for as soon as possible.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow pickup_window = 31;
+   */
+  pickupWindow?: AcceptedWindowValid | undefined;
+
+  /**
+   * When it is delivered; unset when that was left open.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 32;
+   */
+  dropoffWindow?: AcceptedWindowValid | undefined;
+
+  /**
+   * What the total is made of: the amounts of the lines add up to it exactly.
+   *
+   * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 33;
+   */
+  breakdown: QuoteBreakdownLineValid[];
+
+  /**
+   * What the payment provider says of the payment; unset while it has said nothing, as always with `manual`.
+   *
+   * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
+   */
+  paymentDetails?: PaymentDetailsValid | undefined;
 };
 
 /**
@@ -409,6 +509,70 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
  * Use `create(ShipmentSchema)` to create a new message.
  */
 export declare const ShipmentSchema: GenMessage<Shipment, {validType: ShipmentValid}>;
+
+/**
+ * What a payment provider says of a shipment's payment, as it was last read there.
+ *
+ * @generated from message shipments.v1.PaymentDetails
+ */
+export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
+  /**
+   * The page at which it can be paid; unset while there is none.
+   *
+   * @generated from field: optional string checkout_url = 1;
+   */
+  checkoutUrl?: string | undefined;
+
+  /**
+   * Until when it can be paid there.
+   *
+   * @generated from field: google.protobuf.Timestamp checkout_expires_at = 2;
+   */
+  checkoutExpiresAt?: Timestamp | undefined;
+
+  /**
+   * Whether the customer has paid and the money is on its way; price and route are fixed meanwhile.
+   *
+   * @generated from field: bool processing = 3;
+   */
+  processing: boolean;
+
+  /**
+   * Why it was not paid; unset when nothing went wrong.
+   *
+   * @generated from field: optional string error = 4;
+   */
+  error?: string | undefined;
+
+  /**
+   * Why the refund that is due was not made, for RetryRefund; unset when nothing went wrong.
+   *
+   * @generated from field: optional string refund_error = 5;
+   */
+  refundError?: string | undefined;
+
+  /**
+   * How much went back, in major units of the shipment's currency.
+   *
+   * @generated from field: double refunded_amount = 6;
+   */
+  refundedAmount: number;
+
+  /**
+   * How a dispute of the payment stands; unset when there was none.
+   *
+   * @generated from field: optional shipments.v1.DisputeStatus dispute = 7;
+   */
+  dispute?: DisputeStatus | undefined;
+};
+
+export declare type PaymentDetailsValid = PaymentDetails;
+
+/**
+ * Describes the message shipments.v1.PaymentDetails.
+ * Use `create(PaymentDetailsSchema)` to create a new message.
+ */
+export declare const PaymentDetailsSchema: GenMessage<PaymentDetails, {validType: PaymentDetailsValid}>;
 
 /**
  * Where a shipment is on its way.
@@ -558,4 +722,42 @@ export enum CancelReason {
  * Describes the enum shipments.v1.CancelReason.
  */
 export declare const CancelReasonSchema: GenEnum<CancelReason>;
+
+/**
+ * How a dispute stands: whoever paid has asked their bank for the money back.
+ *
+ * @generated from enum shipments.v1.DisputeStatus
+ */
+export enum DisputeStatus {
+  /**
+   * @generated from enum value: DISPUTE_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Not decided; nothing is refunded meanwhile.
+   *
+   * @generated from enum value: DISPUTE_STATUS_OPEN = 1;
+   */
+  OPEN = 1,
+
+  /**
+   * The money stays.
+   *
+   * @generated from enum value: DISPUTE_STATUS_WON = 2;
+   */
+  WON = 2,
+
+  /**
+   * The money went back.
+   *
+   * @generated from enum value: DISPUTE_STATUS_LOST = 3;
+   */
+  LOST = 3,
+}
+
+/**
+ * Describes the enum shipments.v1.DisputeStatus.
+ */
+export declare const DisputeStatusSchema: GenEnum<DisputeStatus>;
 

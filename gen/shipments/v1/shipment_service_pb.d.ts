@@ -4,15 +4,238 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { PickupSlot, PickupSlotValid, TimeWindow, TimeWindowValid } from "./window_pb.js";
+import type { Simulation, SimulationValid } from "./simulation_pb.js";
 import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid } from "./shipment_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ShipmentCounts, ShipmentCountsValid } from "./shipment_count_pb.js";
+import type { Customer, CustomerValid } from "./customer_pb.js";
 import type { Payment, PaymentValid } from "./payment_pb.js";
 import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
+import type { BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema } from "./batch_pb.js";
 
 /**
  * Describes the file shipments/v1/shipment_service.proto.
  */
 export declare const file_shipments_v1_shipment_service: GenFile;
+
+/**
+ * A route to find slots for, and the dates to look at.
+ *
+ * @generated from message shipments.v1.ListPickupSlotsRequest
+ */
+export declare type ListPickupSlotsRequest = Message<"shipments.v1.ListPickupSlotsRequest"> & {
+  /**
+   * Latitude of the pickup point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double pickup_lat = 1;
+   */
+  pickupLat?: number | undefined;
+
+  /**
+   * Longitude of the pickup point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double pickup_lng = 2;
+   */
+  pickupLng?: number | undefined;
+
+  /**
+   * Latitude of the dropoff point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double dropoff_lat = 3;
+   */
+  dropoffLat?: number | undefined;
+
+  /**
+   * Longitude of the dropoff point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double dropoff_lng = 4;
+   */
+  dropoffLng?: number | undefined;
+
+  /**
+   * Weight of the package, in kilograms, at least 0.01.
+   *
+   * @generated from field: optional double weight_kg = 5;
+   */
+  weightKg?: number | undefined;
+
+  /**
+   * The first date, by the clock of the pickup's zone, such as `2026-12-01`; today when not given.
+   *
+   * @generated from field: optional string from_date = 6;
+   */
+  fromDate?: string | undefined;
+
+  /**
+   * How many dates, 1 to 14; 7 when not given.
+   *
+   * @generated from field: optional int32 days = 7;
+   */
+  days?: number | undefined;
+};
+
+/**
+ * A route to find slots for, and the dates to look at.
+ *
+ * @generated from message shipments.v1.ListPickupSlotsRequest
+ */
+export declare type ListPickupSlotsRequestValid = Message<"shipments.v1.ListPickupSlotsRequest"> & {
+  /**
+   * Latitude of the pickup point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double pickup_lat = 1;
+   */
+  pickupLat: number;
+
+  /**
+   * Longitude of the pickup point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double pickup_lng = 2;
+   */
+  pickupLng: number;
+
+  /**
+   * Latitude of the dropoff point, in degrees, -90 to 90.
+   *
+   * @generated from field: optional double dropoff_lat = 3;
+   */
+  dropoffLat: number;
+
+  /**
+   * Longitude of the dropoff point, in degrees, -180 to 180.
+   *
+   * @generated from field: optional double dropoff_lng = 4;
+   */
+  dropoffLng: number;
+
+  /**
+   * Weight of the package, in kilograms, at least 0.01.
+   *
+   * @generated from field: optional double weight_kg = 5;
+   */
+  weightKg: number;
+
+  /**
+   * The first date, by the clock of the pickup's zone, such as `2026-12-01`; today when not given.
+   *
+   * @generated from field: optional string from_date = 6;
+   */
+  fromDate?: string | undefined;
+
+  /**
+   * How many dates, 1 to 14; 7 when not given.
+   *
+   * @generated from field: optional int32 days = 7;
+   */
+  days?: number | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.ListPickupSlotsRequest.
+ * Use `create(ListPickupSlotsRequestSchema)` to create a new message.
+ */
+export declare const ListPickupSlotsRequestSchema: GenMessage<ListPickupSlotsRequest, {validType: ListPickupSlotsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListPickupSlotsResponse
+ */
+export declare type ListPickupSlotsResponse = Message<"shipments.v1.ListPickupSlotsResponse"> & {
+  /**
+   * In the order of time, those that cannot be booked too; empty when the zone has no schedule.
+   *
+   * @generated from field: repeated shipments.v1.PickupSlot data = 1;
+   */
+  data: PickupSlot[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * The IANA time zone of the pickup's zone; unset when it has no schedule, and then offers no windows.
+   *
+   * @generated from field: optional string time_zone = 3;
+   */
+  timeZone?: string | undefined;
+
+  /**
+   * How long slots are; unset when any window within the hours can be booked.
+   *
+   * @generated from field: optional int32 slot_minutes = 4;
+   */
+  slotMinutes?: number | undefined;
+
+  /**
+   * Whether the pickup can be booked without a window.
+   *
+   * @generated from field: bool as_soon_as_possible = 5;
+   */
+  asSoonAsPossible: boolean;
+
+  /**
+   * ISO 4217 code of the prices.
+   *
+   * @generated from field: string currency = 6;
+   */
+  currency: string;
+};
+
+/**
+ * @generated from message shipments.v1.ListPickupSlotsResponse
+ */
+export declare type ListPickupSlotsResponseValid = Message<"shipments.v1.ListPickupSlotsResponse"> & {
+  /**
+   * In the order of time, those that cannot be booked too; empty when the zone has no schedule.
+   *
+   * @generated from field: repeated shipments.v1.PickupSlot data = 1;
+   */
+  data: PickupSlotValid[];
+
+  /**
+   * Always empty: they all fit one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * The IANA time zone of the pickup's zone; unset when it has no schedule, and then offers no windows.
+   *
+   * @generated from field: optional string time_zone = 3;
+   */
+  timeZone?: string | undefined;
+
+  /**
+   * How long slots are; unset when any window within the hours can be booked.
+   *
+   * @generated from field: optional int32 slot_minutes = 4;
+   */
+  slotMinutes?: number | undefined;
+
+  /**
+   * Whether the pickup can be booked without a window.
+   *
+   * @generated from field: bool as_soon_as_possible = 5;
+   */
+  asSoonAsPossible: boolean;
+
+  /**
+   * ISO 4217 code of the prices.
+   *
+   * @generated from field: string currency = 6;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message shipments.v1.ListPickupSlotsResponse.
+ * Use `create(ListPickupSlotsResponseSchema)` to create a new message.
+ */
+export declare const ListPickupSlotsResponseSchema: GenMessage<ListPickupSlotsResponse, {validType: ListPickupSlotsResponseValid}>;
 
 /**
  * @generated from message shipments.v1.CreateShipmentRequest
@@ -54,14 +277,14 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   pickupAddress: string;
 
   /**
-   * Latitude of the pickup point, in degrees, -90 to 90.
+   * Latitude of the pickup point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double pickup_lat = 6;
    */
   pickupLat?: number | undefined;
 
   /**
-   * Longitude of the pickup point, in degrees, -180 to 180.
+   * Longitude of the pickup point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double pickup_lng = 7;
    */
@@ -75,21 +298,21 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   dropoffAddress: string;
 
   /**
-   * Latitude of the dropoff point, in degrees, -90 to 90.
+   * Latitude of the dropoff point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double dropoff_lat = 9;
    */
   dropoffLat?: number | undefined;
 
   /**
-   * Longitude of the dropoff point, in degrees, -180 to 180.
+   * Longitude of the dropoff point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double dropoff_lng = 10;
    */
   dropoffLng?: number | undefined;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double weight_kg = 11;
    */
@@ -123,6 +346,35 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
    * @generated from field: optional string expected_currency = 15;
    */
   expectedCurrency?: string | undefined;
+
+  /**
+   * Books at the price of this quote, once; at most 255 characters.
+   *
+   * @generated from field: optional string quote_id = 16;
+   */
+  quoteId?: string | undefined;
+
+  /**
+   * When it is picked up; as soon as possible when not given.
+   *
+   * @generated from field: shipments.v1.TimeWindow pickup_window = 17;
+   */
+  pickupWindow?: TimeWindow | undefined;
+
+  /**
+   * When it is delivered; neither starts nor ends before pickup_window does.
+   *
+   * @generated from field: shipments.v1.TimeWindow dropoff_window = 18;
+   */
+  dropoffWindow?: TimeWindow | undefined;
+
+  /**
+   * In test mode alone: what becomes of the shipment by itself. Nothing when not given. Up to 1,000 are under way
+   * at a time.
+   *
+   * @generated from field: shipments.v1.Simulation simulation = 19;
+   */
+  simulation?: Simulation | undefined;
 };
 
 /**
@@ -165,14 +417,14 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   pickupAddress: string;
 
   /**
-   * Latitude of the pickup point, in degrees, -90 to 90.
+   * Latitude of the pickup point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double pickup_lat = 6;
    */
   pickupLat: number;
 
   /**
-   * Longitude of the pickup point, in degrees, -180 to 180.
+   * Longitude of the pickup point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double pickup_lng = 7;
    */
@@ -186,21 +438,21 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   dropoffAddress: string;
 
   /**
-   * Latitude of the dropoff point, in degrees, -90 to 90.
+   * Latitude of the dropoff point, in degrees, -90 to 90; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double dropoff_lat = 9;
    */
   dropoffLat: number;
 
   /**
-   * Longitude of the dropoff point, in degrees, -180 to 180.
+   * Longitude of the dropoff point, in degrees, -180 to 180; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double dropoff_lng = 10;
    */
   dropoffLng: number;
 
   /**
-   * Weight of the package, in kilograms, at least 0.01.
+   * Weight of the package, in kilograms, at least 0.01; with a quote_id that of the quote, and may be left out.
    *
    * @generated from field: optional double weight_kg = 11;
    */
@@ -234,6 +486,35 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
    * @generated from field: optional string expected_currency = 15;
    */
   expectedCurrency?: string | undefined;
+
+  /**
+   * Books at the price of this quote, once; at most 255 characters.
+   *
+   * @generated from field: optional string quote_id = 16;
+   */
+  quoteId?: string | undefined;
+
+  /**
+   * When it is picked up; as soon as possible when not given.
+   *
+   * @generated from field: shipments.v1.TimeWindow pickup_window = 17;
+   */
+  pickupWindow?: TimeWindowValid | undefined;
+
+  /**
+   * When it is delivered; neither starts nor ends before pickup_window does.
+   *
+   * @generated from field: shipments.v1.TimeWindow dropoff_window = 18;
+   */
+  dropoffWindow?: TimeWindowValid | undefined;
+
+  /**
+   * In test mode alone: what becomes of the shipment by itself. Nothing when not given. Up to 1,000 are under way
+   * at a time.
+   *
+   * @generated from field: shipments.v1.Simulation simulation = 19;
+   */
+  simulation?: SimulationValid | undefined;
 };
 
 /**
@@ -385,6 +666,25 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
    * @generated from field: optional string page_token = 8;
    */
   pageToken?: string | undefined;
+
+  /**
+   * `created_at desc`, the default, and `created_at` go with all filters. `total` is the number of minor units, and
+   * `pickup_window` when it begins, as soon as possible first. These two list what something is still due of, one queue
+   * at a time: with `status` PENDING, AWAITING_PICKUP or IN_TRANSIT, or `payment_status` REFUND_PENDING, and no other
+   * filter.
+   *
+   * @generated from field: optional string order_by = 9;
+   */
+  orderBy?: string | undefined;
+
+  /**
+   * Only shipments that need somebody's hand, as their `payment_details` tell: one that is to be paid and whose payment
+   * failed, one whose refund is due and failed, and one whose payment is disputed. Without `status` and
+   * `payment_status`.
+   *
+   * @generated from field: bool failed = 10;
+   */
+  failed: boolean;
 };
 
 export declare type ListShipmentsRequestValid = ListShipmentsRequest;
@@ -434,6 +734,271 @@ export declare type ListShipmentsResponseValid = Message<"shipments.v1.ListShipm
  * Use `create(ListShipmentsResponseSchema)` to create a new message.
  */
 export declare const ListShipmentsResponseSchema: GenMessage<ListShipmentsResponse, {validType: ListShipmentsResponseValid}>;
+
+/**
+ * Which shipments to export; filters add up.
+ *
+ * @generated from message shipments.v1.ExportShipmentsRequest
+ */
+export declare type ExportShipmentsRequest = Message<"shipments.v1.ExportShipmentsRequest"> & {
+  /**
+   * Only shipments that have come so far.
+   *
+   * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
+   */
+  status?: ShipmentStatus | undefined;
+
+  /**
+   * Only shipments that are paid, or not, like this.
+   *
+   * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
+   */
+  paymentStatus?: PaymentStatus | undefined;
+
+  /**
+   * Only shipments of this customer.
+   *
+   * @generated from field: optional int64 customer_id = 3;
+   */
+  customerId?: bigint | undefined;
+
+  /**
+   * Only the shipment with this reference of the caller's own.
+   *
+   * @generated from field: optional string external_reference = 4;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * Booked later than this.
+   *
+   * @generated from field: google.protobuf.Timestamp created_after = 5;
+   */
+  createdAfter?: Timestamp | undefined;
+
+  /**
+   * Booked earlier than this.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 6;
+   */
+  createdBefore?: Timestamp | undefined;
+
+  /**
+   * Only shipments that need somebody's hand; without `status` and `payment_status`.
+   *
+   * @generated from field: bool failed = 7;
+   */
+  failed: boolean;
+};
+
+export declare type ExportShipmentsRequestValid = ExportShipmentsRequest;
+
+/**
+ * Describes the message shipments.v1.ExportShipmentsRequest.
+ * Use `create(ExportShipmentsRequestSchema)` to create a new message.
+ */
+export declare const ExportShipmentsRequestSchema: GenMessage<ExportShipmentsRequest, {validType: ExportShipmentsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ExportShipmentsResponse
+ */
+export declare type ExportShipmentsResponse = Message<"shipments.v1.ExportShipmentsResponse"> & {
+  /**
+   * The file (RFC 4180), piece by piece: UTF-8 with a byte order mark. The first line names the columns, more of which
+   * may be added at the end. An apostrophe stands before what a spreadsheet would take for a formula: at the beginning
+   * of text, and behind semicolons, tabs and line breaks in it.
+   *
+   * @generated from field: bytes csv = 1;
+   */
+  csv: Uint8Array;
+};
+
+export declare type ExportShipmentsResponseValid = ExportShipmentsResponse;
+
+/**
+ * Describes the message shipments.v1.ExportShipmentsResponse.
+ * Use `create(ExportShipmentsResponseSchema)` to create a new message.
+ */
+export declare const ExportShipmentsResponseSchema: GenMessage<ExportShipmentsResponse, {validType: ExportShipmentsResponseValid}>;
+
+/**
+ * The filters are those of ListShipments. The queues are counted without `status`, `payment_status` and `failed`, and
+ * with all others.
+ *
+ * @generated from message shipments.v1.CountShipmentsRequest
+ */
+export declare type CountShipmentsRequest = Message<"shipments.v1.CountShipmentsRequest"> & {
+  /**
+   * Only shipments that have come so far.
+   *
+   * @generated from field: optional shipments.v1.ShipmentStatus status = 1;
+   */
+  status?: ShipmentStatus | undefined;
+
+  /**
+   * Only shipments that are paid, or not, like this.
+   *
+   * @generated from field: optional shipments.v1.PaymentStatus payment_status = 2;
+   */
+  paymentStatus?: PaymentStatus | undefined;
+
+  /**
+   * Only shipments of this customer.
+   *
+   * @generated from field: optional int64 customer_id = 3;
+   */
+  customerId?: bigint | undefined;
+
+  /**
+   * Only the shipment with this reference of the caller's own.
+   *
+   * @generated from field: optional string external_reference = 4;
+   */
+  externalReference?: string | undefined;
+
+  /**
+   * Booked later than this.
+   *
+   * @generated from field: google.protobuf.Timestamp created_after = 5;
+   */
+  createdAfter?: Timestamp | undefined;
+
+  /**
+   * Booked earlier than this.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 6;
+   */
+  createdBefore?: Timestamp | undefined;
+
+  /**
+   * Only shipments that need somebody's hand; without `status` and `payment_status`.
+   *
+   * @generated from field: bool failed = 7;
+   */
+  failed: boolean;
+};
+
+export declare type CountShipmentsRequestValid = CountShipmentsRequest;
+
+/**
+ * Describes the message shipments.v1.CountShipmentsRequest.
+ * Use `create(CountShipmentsRequestSchema)` to create a new message.
+ */
+export declare const CountShipmentsRequestSchema: GenMessage<CountShipmentsRequest, {validType: CountShipmentsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.CountShipmentsResponse
+ */
+export declare type CountShipmentsResponse = Message<"shipments.v1.CountShipmentsResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ShipmentCounts data = 1;
+   */
+  data?: ShipmentCounts | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.CountShipmentsResponse
+ */
+export declare type CountShipmentsResponseValid = Message<"shipments.v1.CountShipmentsResponse"> & {
+  /**
+   * @generated from field: shipments.v1.ShipmentCounts data = 1;
+   */
+  data?: ShipmentCountsValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.CountShipmentsResponse.
+ * Use `create(CountShipmentsResponseSchema)` to create a new message.
+ */
+export declare const CountShipmentsResponseSchema: GenMessage<CountShipmentsResponse, {validType: CountShipmentsResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.SearchShipmentsRequest
+ */
+export declare type SearchShipmentsRequest = Message<"shipments.v1.SearchShipmentsRequest"> & {
+  /**
+   * What something begins with. At most 60 characters.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * How many shipments and how many customers at most, 1 to 20; 8 when not given.
+   *
+   * @generated from field: optional int32 limit = 2;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.SearchShipmentsRequest
+ */
+export declare type SearchShipmentsRequestValid = Message<"shipments.v1.SearchShipmentsRequest"> & {
+  /**
+   * What something begins with. At most 60 characters.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * How many shipments and how many customers at most, 1 to 20; 8 when not given.
+   *
+   * @generated from field: optional int32 limit = 2;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.SearchShipmentsRequest.
+ * Use `create(SearchShipmentsRequestSchema)` to create a new message.
+ */
+export declare const SearchShipmentsRequestSchema: GenMessage<SearchShipmentsRequest, {validType: SearchShipmentsRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.SearchShipmentsResponse
+ */
+export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipmentsResponse"> & {
+  /**
+   * Found by reference, then by external reference, then by addresses, where the newest of an address come first.
+   *
+   * @generated from field: repeated shipments.v1.Shipment shipments = 1;
+   */
+  shipments: Shipment[];
+
+  /**
+   * Found by name or email, in the order of what begins with the text.
+   *
+   * @generated from field: repeated shipments.v1.Customer customers = 2;
+   */
+  customers: Customer[];
+};
+
+/**
+ * @generated from message shipments.v1.SearchShipmentsResponse
+ */
+export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchShipmentsResponse"> & {
+  /**
+   * Found by reference, then by external reference, then by addresses, where the newest of an address come first.
+   *
+   * @generated from field: repeated shipments.v1.Shipment shipments = 1;
+   */
+  shipments: ShipmentValid[];
+
+  /**
+   * Found by name or email, in the order of what begins with the text.
+   *
+   * @generated from field: repeated shipments.v1.Customer customers = 2;
+   */
+  customers: CustomerValid[];
+};
+
+/**
+ * Describes the message shipments.v1.SearchShipmentsResponse.
+ * Use `create(SearchShipmentsResponseSchema)` to create a new message.
+ */
+export declare const SearchShipmentsResponseSchema: GenMessage<SearchShipmentsResponse, {validType: SearchShipmentsResponseValid}>;
 
 /**
  * @generated from message shipments.v1.UpdateShipmentRequest
@@ -518,12 +1083,26 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   metadata: { [key: string]: string };
 
   /**
-   * What to empty before what is given is set. JSON needs it for nothing: an empty list or map does the same there,
+   * What to empty before what is given is set. For a list or map JSON does not need it: an empty one does the same there,
    * where Protobuf cannot tell it from none.
    *
    * @generated from field: repeated string clear = 12;
    */
   clear: string[];
+
+  /**
+   * When it is picked up, by the rules of a booking; can be changed until it is picked up.
+   *
+   * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
+   */
+  pickupWindow?: TimeWindow | undefined;
+
+  /**
+   * When it is delivered, by the rules of a booking; can be changed until it is picked up.
+   *
+   * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
+   */
+  dropoffWindow?: TimeWindow | undefined;
 };
 
 /**
@@ -609,12 +1188,26 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   metadata: { [key: string]: string };
 
   /**
-   * What to empty before what is given is set. JSON needs it for nothing: an empty list or map does the same there,
+   * What to empty before what is given is set. For a list or map JSON does not need it: an empty one does the same there,
    * where Protobuf cannot tell it from none.
    *
    * @generated from field: repeated string clear = 12;
    */
   clear: string[];
+
+  /**
+   * When it is picked up, by the rules of a booking; can be changed until it is picked up.
+   *
+   * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
+   */
+  pickupWindow?: TimeWindowValid | undefined;
+
+  /**
+   * When it is delivered, by the rules of a booking; can be changed until it is picked up.
+   *
+   * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
+   */
+  dropoffWindow?: TimeWindowValid | undefined;
 };
 
 /**
@@ -874,6 +1467,190 @@ export declare type RecordRefundResponseValid = Message<"shipments.v1.RecordRefu
 export declare const RecordRefundResponseSchema: GenMessage<RecordRefundResponse, {validType: RecordRefundResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.CreateCheckoutRequest
+ */
+export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckoutRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Where whoever has paid is sent, which proves nothing: https, or http on this machine; at most 2000 characters.
+   *
+   * @generated from field: string success_url = 2;
+   */
+  successUrl: string;
+
+  /**
+   * Where whoever goes back unpaid is sent; of the same form.
+   *
+   * @generated from field: string cancel_url = 3;
+   */
+  cancelUrl: string;
+
+  /**
+   * For how long it can be paid there, in minutes: 35 to 1430; a day less 10 minutes when not given. What is left of a
+   * page that is open stays as it is.
+   *
+   * @generated from field: optional int32 expires_in_minutes = 4;
+   */
+  expiresInMinutes?: number | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.CreateCheckoutRequest
+ */
+export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateCheckoutRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Where whoever has paid is sent, which proves nothing: https, or http on this machine; at most 2000 characters.
+   *
+   * @generated from field: string success_url = 2;
+   */
+  successUrl: string;
+
+  /**
+   * Where whoever goes back unpaid is sent; of the same form.
+   *
+   * @generated from field: string cancel_url = 3;
+   */
+  cancelUrl: string;
+
+  /**
+   * For how long it can be paid there, in minutes: 35 to 1430; a day less 10 minutes when not given. What is left of a
+   * page that is open stays as it is.
+   *
+   * @generated from field: optional int32 expires_in_minutes = 4;
+   */
+  expiresInMinutes?: number | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.CreateCheckoutRequest.
+ * Use `create(CreateCheckoutRequestSchema)` to create a new message.
+ */
+export declare const CreateCheckoutRequestSchema: GenMessage<CreateCheckoutRequest, {validType: CreateCheckoutRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.CreateCheckoutResponse
+ */
+export declare type CreateCheckoutResponse = Message<"shipments.v1.CreateCheckoutResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+
+  /**
+   * The page, which is the customer's to open.
+   *
+   * @generated from field: string checkout_url = 2;
+   */
+  checkoutUrl: string;
+
+  /**
+   * Until when it can be paid there.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.CreateCheckoutResponse
+ */
+export declare type CreateCheckoutResponseValid = Message<"shipments.v1.CreateCheckoutResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+
+  /**
+   * The page, which is the customer's to open.
+   *
+   * @generated from field: string checkout_url = 2;
+   */
+  checkoutUrl: string;
+
+  /**
+   * Until when it can be paid there.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt: Timestamp;
+};
+
+/**
+ * Describes the message shipments.v1.CreateCheckoutResponse.
+ * Use `create(CreateCheckoutResponseSchema)` to create a new message.
+ */
+export declare const CreateCheckoutResponseSchema: GenMessage<CreateCheckoutResponse, {validType: CreateCheckoutResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.RetryRefundRequest
+ */
+export declare type RetryRefundRequest = Message<"shipments.v1.RetryRefundRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * @generated from message shipments.v1.RetryRefundRequest
+ */
+export declare type RetryRefundRequestValid = Message<"shipments.v1.RetryRefundRequest"> & {
+  /**
+   * The shipment's reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+};
+
+/**
+ * Describes the message shipments.v1.RetryRefundRequest.
+ * Use `create(RetryRefundRequestSchema)` to create a new message.
+ */
+export declare const RetryRefundRequestSchema: GenMessage<RetryRefundRequest, {validType: RetryRefundRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RetryRefundResponse
+ */
+export declare type RetryRefundResponse = Message<"shipments.v1.RetryRefundResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: Shipment | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.RetryRefundResponse
+ */
+export declare type RetryRefundResponseValid = Message<"shipments.v1.RetryRefundResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Shipment data = 1;
+   */
+  data?: ShipmentValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.RetryRefundResponse.
+ * Use `create(RetryRefundResponseSchema)` to create a new message.
+ */
+export declare const RetryRefundResponseSchema: GenMessage<RetryRefundResponse, {validType: RetryRefundResponseValid}>;
+
+/**
  * @generated from message shipments.v1.CancelShipmentRequest
  */
 export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipmentRequest"> & {
@@ -964,7 +1741,8 @@ export declare const CancelShipmentResponseSchema: GenMessage<CancelShipmentResp
  */
 export declare const ShipmentService: GenService<{
   /**
-   * Prices a route and a weight. Writes nothing; a route that cannot be served is an answer, not an error.
+   * Prices a route and a weight. Writes nothing; a route that cannot be served is an answer, not an error. A window
+   * that cannot be booked is refused as a booking would be.
    *
    * @generated from rpc shipments.v1.ShipmentService.QuoteShipment
    */
@@ -984,9 +1762,21 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchQuoteShipmentsResponseSchema;
   },
   /**
-   * Books a shipment, priced anew with the tariff in force. Refused when the route is not covered
-   * (ROUTE_NOT_COVERED), no tier takes the weight (WEIGHT_NOT_SERVED), or the workspace has no payment provider
-   * connected (PAYMENT_PROVIDER_NOT_CONNECTED).
+   * Lists the windows in which a route can be picked up, by the schedule of the pickup's zone, over up to 14 days, each
+   * with its price. Where windows are free within the hours, each is the hours of a day, from the first minute that can
+   * be booked.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.ListPickupSlots
+   */
+  listPickupSlots: {
+    methodKind: "unary";
+    input: typeof ListPickupSlotsRequestSchema;
+    output: typeof ListPickupSlotsResponseSchema;
+  },
+  /**
+   * Books a shipment, priced anew with the tariff in force, or at the price of a quote. Refused when the route is not
+   * covered (ROUTE_NOT_COVERED), no tier takes the weight (WEIGHT_NOT_SERVED), or the workspace has no payment provider
+   * connected (PAYMENT_PROVIDER_NOT_CONNECTED), or one that takes no payments now (PAYMENT_PROVIDER_NOT_READY), whatever a quote said.
    *
    * @generated from rpc shipments.v1.ShipmentService.CreateShipment
    */
@@ -1006,7 +1796,7 @@ export declare const ShipmentService: GenService<{
     output: typeof GetShipmentResponseSchema;
   },
   /**
-   * Lists shipments, the newest first.
+   * Lists shipments, the newest first unless `order_by` says otherwise.
    *
    * @generated from rpc shipments.v1.ShipmentService.ListShipments
    */
@@ -1016,8 +1806,43 @@ export declare const ShipmentService: GenService<{
     output: typeof ListShipmentsResponseSchema;
   },
   /**
-   * Changes what is given and leaves the rest. Addresses, customer and metadata can be changed until delivery;
-   * coordinates and weight only while pending, and the shipment is then priced anew.
+   * Sends the shipments that a list with these filters has, newest first, as a file of comma-separated values for
+   * spreadsheets: at most 1,000,000. Each is as it is when it is sent. When something fails on the way, the connection
+   * breaks.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.ExportShipments
+   */
+  exportShipments: {
+    methodKind: "server_streaming";
+    input: typeof ExportShipmentsRequestSchema;
+    output: typeof ExportShipmentsResponseSchema;
+  },
+  /**
+   * Counts the shipments that a list has, and those that wait in each queue with the same filters, and adds up what they
+   * cost; up to 1,000 of each.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.CountShipments
+   */
+  countShipments: {
+    methodKind: "unary";
+    input: typeof CountShipmentsRequestSchema;
+    output: typeof CountShipmentsResponseSchema;
+  },
+  /**
+   * Finds shipments and customers by how something about them begins, for people who type: a shipment's reference,
+   * external reference or addresses; a customer's first or last name or email. Whatever the case.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.SearchShipments
+   */
+  searchShipments: {
+    methodKind: "unary";
+    input: typeof SearchShipmentsRequestSchema;
+    output: typeof SearchShipmentsResponseSchema;
+  },
+  /**
+   * Changes what is given and leaves the rest. Addresses, customer and metadata can be changed until delivery, windows
+   * until pickup; coordinates and weight only while pending. A pending shipment is then priced anew; one that is paid
+   * keeps its price, and windows that cost more than its own are refused with PRICE_CHANGED.
    *
    * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
    */
@@ -1037,7 +1862,8 @@ export declare const ShipmentService: GenService<{
     output: typeof AdvanceShipmentResponseSchema;
   },
   /**
-   * Records that a shipment was paid. A payment for a shipment that was cancelled unpaid is kept, to be refunded.
+   * Records that a shipment was paid. A payment for a shipment that was cancelled unpaid is kept, to be refunded. A
+   * provider that takes money online is asked whether it was, and nobody else believed (PAYMENT_NOT_CONFIRMED).
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordPayment
    */
@@ -1047,7 +1873,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordPaymentResponseSchema;
   },
   /**
-   * Records that the payment of a cancelled shipment went back.
+   * Records that the payment of a cancelled shipment went back. A provider that takes money online makes refunds by
+   * itself, and is asked whether this one was made.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordRefund
    */
@@ -1055,6 +1882,28 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof RecordRefundRequestSchema;
     output: typeof RecordRefundResponseSchema;
+  },
+  /**
+   * Gives the page of the payment provider at which the shipment can be paid, or makes one; asking again gives the one
+   * that is open. Refused where the provider has no such page (CHECKOUT_UNAVAILABLE), and for an amount that it does not
+   * take (CHECKOUT_AMOUNT).
+   *
+   * @generated from rpc shipments.v1.ShipmentService.CreateCheckout
+   */
+  createCheckout: {
+    methodKind: "unary";
+    input: typeof CreateCheckoutRequestSchema;
+    output: typeof CreateCheckoutResponseSchema;
+  },
+  /**
+   * Has the payment provider try again to make a refund that is due and failed. Refused while the payment is disputed.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.RetryRefund
+   */
+  retryRefund: {
+    methodKind: "unary";
+    input: typeof RetryRefundRequestSchema;
+    output: typeof RetryRefundResponseSchema;
   },
   /**
    * Cancels a shipment that is pending or awaiting pickup; refused with SHIPMENT_STATE afterwards.
@@ -1065,6 +1914,40 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof CancelShipmentRequestSchema;
     output: typeof CancelShipmentResponseSchema;
+  },
+  /**
+   * Takes up to 100 shipments one step along. One that cannot be advanced does not hold up the others: its result
+   * says why. All that can be are advanced together, in one transaction.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.BatchAdvanceShipments
+   */
+  batchAdvanceShipments: {
+    methodKind: "unary";
+    input: typeof BatchAdvanceShipmentsRequestSchema;
+    output: typeof BatchAdvanceShipmentsResponseSchema;
+  },
+  /**
+   * Cancels up to 100 shipments for one reason. One that cannot be cancelled does not hold up the others: its result
+   * says why. All that can be are cancelled together, in one transaction.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.BatchCancelShipments
+   */
+  batchCancelShipments: {
+    methodKind: "unary";
+    input: typeof BatchCancelShipmentsRequestSchema;
+    output: typeof BatchCancelShipmentsResponseSchema;
+  },
+  /**
+   * Records up to 100 payments, of a shipment each. One that is refused does not hold up the others: its result says
+   * why. All that are not are recorded together, in one transaction. No payment provider is asked: one that takes money
+   * online has to have said so already, or the payment is refused (PAYMENT_NOT_CONFIRMED).
+   *
+   * @generated from rpc shipments.v1.ShipmentService.BatchRecordPayments
+   */
+  batchRecordPayments: {
+    methodKind: "unary";
+    input: typeof BatchRecordPaymentsRequestSchema;
+    output: typeof BatchRecordPaymentsResponseSchema;
   },
 }>;
 

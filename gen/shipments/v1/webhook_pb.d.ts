@@ -211,6 +211,34 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
   endedAt?: Timestamp | undefined;
+
+  /**
+   * The reference of the shipment that the event is about; unset for events of webhooks.
+   *
+   * @generated from field: optional string shipment = 10;
+   */
+  shipment?: string | undefined;
+
+  /**
+   * The HTTP status of the last answer; unset when the last attempt had none, and before the first.
+   *
+   * @generated from field: optional int32 last_status = 11;
+   */
+  lastStatus?: number | undefined;
+
+  /**
+   * Why the last attempt had no answer; unset when it had one, and before the first.
+   *
+   * @generated from field: optional string last_error = 12;
+   */
+  lastError?: string | undefined;
+
+  /**
+   * How long the last attempt took, in milliseconds; unset before the first.
+   *
+   * @generated from field: optional int32 last_duration_ms = 13;
+   */
+  lastDurationMs?: number | undefined;
 };
 
 /**
@@ -281,6 +309,34 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
   endedAt?: Timestamp | undefined;
+
+  /**
+   * The reference of the shipment that the event is about; unset for events of webhooks.
+   *
+   * @generated from field: optional string shipment = 10;
+   */
+  shipment?: string | undefined;
+
+  /**
+   * The HTTP status of the last answer; unset when the last attempt had none, and before the first.
+   *
+   * @generated from field: optional int32 last_status = 11;
+   */
+  lastStatus?: number | undefined;
+
+  /**
+   * Why the last attempt had no answer; unset when it had one, and before the first.
+   *
+   * @generated from field: optional string last_error = 12;
+   */
+  lastError?: string | undefined;
+
+  /**
+   * How long the last attempt took, in milliseconds; unset before the first.
+   *
+   * @generated from field: optional int32 last_duration_ms = 13;
+   */
+  lastDurationMs?: number | undefined;
 };
 
 /**

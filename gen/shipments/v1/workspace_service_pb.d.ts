@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file shipments/v1/workspace_service.proto.
@@ -51,6 +52,52 @@ export declare type GetWorkspaceResponseValid = Message<"shipments.v1.GetWorkspa
 export declare const GetWorkspaceResponseSchema: GenMessage<GetWorkspaceResponse, {validType: GetWorkspaceResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.UpdateWorkspaceRequest
+ */
+export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspaceRequest"> & {
+  /**
+   * The IANA name of a time zone, such as `Europe/Berlin`; empty for UTC.
+   *
+   * @generated from field: optional string time_zone = 1;
+   */
+  timeZone?: string | undefined;
+};
+
+export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
+
+/**
+ * Describes the message shipments.v1.UpdateWorkspaceRequest.
+ * Use `create(UpdateWorkspaceRequestSchema)` to create a new message.
+ */
+export declare const UpdateWorkspaceRequestSchema: GenMessage<UpdateWorkspaceRequest, {validType: UpdateWorkspaceRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.UpdateWorkspaceResponse
+ */
+export declare type UpdateWorkspaceResponse = Message<"shipments.v1.UpdateWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Workspace data = 1;
+   */
+  data?: Workspace | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.UpdateWorkspaceResponse
+ */
+export declare type UpdateWorkspaceResponseValid = Message<"shipments.v1.UpdateWorkspaceResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Workspace data = 1;
+   */
+  data?: WorkspaceValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.UpdateWorkspaceResponse.
+ * Use `create(UpdateWorkspaceResponseSchema)` to create a new message.
+ */
+export declare const UpdateWorkspaceResponseSchema: GenMessage<UpdateWorkspaceResponse, {validType: UpdateWorkspaceResponseValid}>;
+
+/**
  * A team account.
  *
  * @generated from message shipments.v1.Workspace
@@ -90,6 +137,29 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
    */
   bookingBlockers: BookingBlocker[];
+
+  /**
+   * Whether this is test mode: the workspace's test twin, with shipments, customers, events, webhooks, keys, limits and
+   * usage of its own.
+   *
+   * @generated from field: bool test = 6;
+   */
+  test: boolean;
+
+  /**
+   * The IANA name of the workspace's time zone, such as `Europe/Berlin`, which a test twin has from its live workspace:
+   * the days of reports are its days.
+   *
+   * @generated from field: string time_zone = 7;
+   */
+  timeZone: string;
+
+  /**
+   * Whether addresses can be searched: the platform has a geocoder.
+   *
+   * @generated from field: bool address_search = 8;
+   */
+  addressSearch: boolean;
 };
 
 /**
@@ -132,6 +202,29 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
    */
   bookingBlockers: BookingBlocker[];
+
+  /**
+   * Whether this is test mode: the workspace's test twin, with shipments, customers, events, webhooks, keys, limits and
+   * usage of its own.
+   *
+   * @generated from field: bool test = 6;
+   */
+  test: boolean;
+
+  /**
+   * The IANA name of the workspace's time zone, such as `Europe/Berlin`, which a test twin has from its live workspace:
+   * the days of reports are its days.
+   *
+   * @generated from field: string time_zone = 7;
+   */
+  timeZone: string;
+
+  /**
+   * Whether addresses can be searched: the platform has a geocoder.
+   *
+   * @generated from field: bool address_search = 8;
+   */
+  addressSearch: boolean;
 };
 
 /**
@@ -139,6 +232,119 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export declare const WorkspaceSchema: GenMessage<Workspace, {validType: WorkspaceValid}>;
+
+/**
+ * @generated from message shipments.v1.GetAttentionRequest
+ */
+export declare type GetAttentionRequest = Message<"shipments.v1.GetAttentionRequest"> & {
+};
+
+export declare type GetAttentionRequestValid = GetAttentionRequest;
+
+/**
+ * Describes the message shipments.v1.GetAttentionRequest.
+ * Use `create(GetAttentionRequestSchema)` to create a new message.
+ */
+export declare const GetAttentionRequestSchema: GenMessage<GetAttentionRequest, {validType: GetAttentionRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetAttentionResponse
+ */
+export declare type GetAttentionResponse = Message<"shipments.v1.GetAttentionResponse"> & {
+  /**
+   * At most one of each kind, the worst first.
+   *
+   * @generated from field: repeated shipments.v1.Attention data = 1;
+   */
+  data: Attention[];
+};
+
+export declare type GetAttentionResponseValid = GetAttentionResponse;
+
+/**
+ * Describes the message shipments.v1.GetAttentionResponse.
+ * Use `create(GetAttentionResponseSchema)` to create a new message.
+ */
+export declare const GetAttentionResponseSchema: GenMessage<GetAttentionResponse, {validType: GetAttentionResponseValid}>;
+
+/**
+ * Something that somebody has to do, of one kind.
+ *
+ * @generated from message shipments.v1.Attention
+ */
+export declare type Attention = Message<"shipments.v1.Attention"> & {
+  /**
+   * What it is about. Later versions may know more kinds.
+   *
+   * @generated from field: shipments.v1.AttentionKind kind = 1;
+   */
+  kind: AttentionKind;
+
+  /**
+   * How many there are, from 1 to 100; 100 stands for more as well.
+   *
+   * @generated from field: int32 count = 2;
+   */
+  count: number;
+
+  /**
+   * The ten most urgent of them, the most urgent first; none for what stops all bookings.
+   *
+   * @generated from field: repeated shipments.v1.AttentionSubject subjects = 3;
+   */
+  subjects: AttentionSubject[];
+};
+
+export declare type AttentionValid = Attention;
+
+/**
+ * Describes the message shipments.v1.Attention.
+ * Use `create(AttentionSchema)` to create a new message.
+ */
+export declare const AttentionSchema: GenMessage<Attention, {validType: AttentionValid}>;
+
+/**
+ * One shipment, webhook or API key that something is to be done about.
+ *
+ * @generated from message shipments.v1.AttentionSubject
+ */
+export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> & {
+  /**
+   * The reference of the shipment, or the id of the webhook or of the key.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The URL of the webhook, or the name of the key; unset for what has none.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * When the shipment was cancelled, since when the webhook fails, or when the key ends; unset where that is not known.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 3;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Why the refund was not made, in the provider's words; unset for what is no failed refund.
+   *
+   * @generated from field: optional string reason = 4;
+   */
+  reason?: string | undefined;
+};
+
+export declare type AttentionSubjectValid = AttentionSubject;
+
+/**
+ * Describes the message shipments.v1.AttentionSubject.
+ * Use `create(AttentionSubjectSchema)` to create a new message.
+ */
+export declare const AttentionSubjectSchema: GenMessage<AttentionSubject, {validType: AttentionSubjectValid}>;
 
 /**
  * What a workspace may ask for, in one call and over time.
@@ -299,7 +505,7 @@ export enum BookingBlocker {
   UNSPECIFIED = 0,
 
   /**
-   * No payment provider is connected.
+   * No payment provider is connected, or the one that is takes no payments for the workspace now.
    *
    * @generated from enum value: BOOKING_BLOCKER_PAYMENT_PROVIDER = 1;
    */
@@ -319,6 +525,79 @@ export enum BookingBlocker {
 export declare const BookingBlockerSchema: GenEnum<BookingBlocker>;
 
 /**
+ * Kinds of what somebody has to do, in the order in which they are listed.
+ *
+ * @generated from enum shipments.v1.AttentionKind
+ */
+export enum AttentionKind {
+  /**
+   * @generated from enum value: ATTENTION_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * No tariff is in force, so that nothing can be quoted or booked.
+   *
+   * @generated from enum value: ATTENTION_KIND_TARIFF = 1;
+   */
+  TARIFF = 1,
+
+  /**
+   * No payment provider is connected, or the one that is takes no payments for the workspace now: nothing can be booked.
+   *
+   * @generated from enum value: ATTENTION_KIND_PAYMENT_PROVIDER = 2;
+   */
+  PAYMENT_PROVIDER = 2,
+
+  /**
+   * The payment provider did not make refunds that are due.
+   *
+   * @generated from enum value: ATTENTION_KIND_REFUND_FAILED = 3;
+   */
+  REFUND_FAILED = 3,
+
+  /**
+   * Somebody asked their bank for the money back, and it is not decided yet.
+   *
+   * @generated from enum value: ATTENTION_KIND_DISPUTE_OPEN = 4;
+   */
+  DISPUTE_OPEN = 4,
+
+  /**
+   * Webhooks were disabled because they failed for five days or answered 410 Gone.
+   *
+   * @generated from enum value: ATTENTION_KIND_WEBHOOK_DISABLED = 5;
+   */
+  WEBHOOK_DISABLED = 5,
+
+  /**
+   * No attempt at webhooks has succeeded for a while; they are tried still.
+   *
+   * @generated from enum value: ATTENTION_KIND_WEBHOOK_FAILING = 6;
+   */
+  WEBHOOK_FAILING = 6,
+
+  /**
+   * Paid shipments were cancelled, and somebody has to give the money back and record it, since no provider does.
+   *
+   * @generated from enum value: ATTENTION_KIND_REFUND_DUE = 7;
+   */
+  REFUND_DUE = 7,
+
+  /**
+   * API keys end within 14 days.
+   *
+   * @generated from enum value: ATTENTION_KIND_API_KEY_ENDING = 8;
+   */
+  API_KEY_ENDING = 8,
+}
+
+/**
+ * Describes the enum shipments.v1.AttentionKind.
+ */
+export declare const AttentionKindSchema: GenEnum<AttentionKind>;
+
+/**
  * Tells a workspace about itself.
  *
  * @generated from service shipments.v1.WorkspaceService
@@ -333,6 +612,27 @@ export declare const WorkspaceService: GenService<{
     methodKind: "unary";
     input: typeof GetWorkspaceRequestSchema;
     output: typeof GetWorkspaceResponseSchema;
+  },
+  /**
+   * Lists what somebody has to do, the worst first: what stops bookings, money that does not go back, webhooks that
+   * fail, keys that are about to end. Kinds of which there is nothing are left out.
+   *
+   * @generated from rpc shipments.v1.WorkspaceService.GetAttention
+   */
+  getAttention: {
+    methodKind: "unary";
+    input: typeof GetAttentionRequestSchema;
+    output: typeof GetAttentionResponseSchema;
+  },
+  /**
+   * Changes what is given of the workspace and leaves the rest. A test twin follows its live workspace.
+   *
+   * @generated from rpc shipments.v1.WorkspaceService.UpdateWorkspace
+   */
+  updateWorkspace: {
+    methodKind: "unary";
+    input: typeof UpdateWorkspaceRequestSchema;
+    output: typeof UpdateWorkspaceResponseSchema;
   },
 }>;
 

@@ -5,12 +5,14 @@
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_shipments_v1_options } from "./options_pb.js";
 
 /**
  * Describes the file shipments/v1/workspace_service.proto.
  */
 export const file_shipments_v1_workspace_service = /*@__PURE__*/
-  fileDesc("CiRzaGlwbWVudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SDHNoaXBtZW50cy52MSIVChNHZXRXb3Jrc3BhY2VSZXF1ZXN0Ij0KFEdldFdvcmtzcGFjZVJlc3BvbnNlEiUKBGRhdGEYASABKAsyFy5zaGlwbWVudHMudjEuV29ya3NwYWNlIr8BCglXb3Jrc3BhY2USCgoCaWQYASABKAMSDAoEbmFtZRgCIAEoCRIdChBwYXltZW50X3Byb3ZpZGVyGAMgASgJSACIAQESLAoGbGltaXRzGAQgASgLMhQuc2hpcG1lbnRzLnYxLkxpbWl0c0IGukgDyAEBEjYKEGJvb2tpbmdfYmxvY2tlcnMYBSADKA4yHC5zaGlwbWVudHMudjEuQm9va2luZ0Jsb2NrZXJCEwoRX3BheW1lbnRfcHJvdmlkZXIi7gEKBkxpbWl0cxIVCg1yZXF1ZXN0X2J5dGVzGAEgASgFEhEKCXBhZ2Vfc2l6ZRgCIAEoBRIUCgxiYXRjaF9yb3V0ZXMYAyABKAUSFQoNbWV0YWRhdGFfa2V5cxgEIAEoBRIuCgVxdW90ZRgFIAEoCzIXLnNoaXBtZW50cy52MS5SYXRlTGltaXRCBrpIA8gBARItCgRyZWFkGAYgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdEIGukgDyAEBEi4KBXdyaXRlGAcgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdEIGukgDyAEBIigKCVJhdGVMaW1pdBIMCgRyYXRlGAEgASgFEg0KBWJ1cnN0GAIgASgFKnMKDkJvb2tpbmdCbG9ja2VyEh8KG0JPT0tJTkdfQkxPQ0tFUl9VTlNQRUNJRklFRBAAEiQKIEJPT0tJTkdfQkxPQ0tFUl9QQVlNRU5UX1BST1ZJREVSEAESGgoWQk9PS0lOR19CTE9DS0VSX1RBUklGRhACMoMBChBXb3Jrc3BhY2VTZXJ2aWNlEm8KDEdldFdvcmtzcGFjZRIhLnNoaXBtZW50cy52MS5HZXRXb3Jrc3BhY2VSZXF1ZXN0GiIuc2hpcG1lbnRzLnYxLkdldFdvcmtzcGFjZVJlc3BvbnNlIhiQAgGC0+STAg8SDS92MS93b3Jrc3BhY2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations]);
+  fileDesc("CiRzaGlwbWVudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SDHNoaXBtZW50cy52MSIVChNHZXRXb3Jrc3BhY2VSZXF1ZXN0Ij0KFEdldFdvcmtzcGFjZVJlc3BvbnNlEiUKBGRhdGEYASABKAsyFy5zaGlwbWVudHMudjEuV29ya3NwYWNlIkcKFlVwZGF0ZVdvcmtzcGFjZVJlcXVlc3QSHwoJdGltZV96b25lGAEgASgJQge6SARyAhhkSACIAQFCDAoKX3RpbWVfem9uZSJAChdVcGRhdGVXb3Jrc3BhY2VSZXNwb25zZRIlCgRkYXRhGAEgASgLMhcuc2hpcG1lbnRzLnYxLldvcmtzcGFjZSL4AQoJV29ya3NwYWNlEgoKAmlkGAEgASgDEgwKBG5hbWUYAiABKAkSHQoQcGF5bWVudF9wcm92aWRlchgDIAEoCUgAiAEBEiwKBmxpbWl0cxgEIAEoCzIULnNoaXBtZW50cy52MS5MaW1pdHNCBrpIA8gBARI2ChBib29raW5nX2Jsb2NrZXJzGAUgAygOMhwuc2hpcG1lbnRzLnYxLkJvb2tpbmdCbG9ja2VyEgwKBHRlc3QYBiABKAgSEQoJdGltZV96b25lGAcgASgJEhYKDmFkZHJlc3Nfc2VhcmNoGAggASgIQhMKEV9wYXltZW50X3Byb3ZpZGVyIhUKE0dldEF0dGVudGlvblJlcXVlc3QiPQoUR2V0QXR0ZW50aW9uUmVzcG9uc2USJQoEZGF0YRgBIAMoCzIXLnNoaXBtZW50cy52MS5BdHRlbnRpb24idwoJQXR0ZW50aW9uEikKBGtpbmQYASABKA4yGy5zaGlwbWVudHMudjEuQXR0ZW50aW9uS2luZBINCgVjb3VudBgCIAEoBRIwCghzdWJqZWN0cxgDIAMoCzIeLnNoaXBtZW50cy52MS5BdHRlbnRpb25TdWJqZWN0IoIBChBBdHRlbnRpb25TdWJqZWN0EgoKAmlkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoGcmVhc29uGAQgASgJSAGIAQFCBwoFX25hbWVCCQoHX3JlYXNvbiLuAQoGTGltaXRzEhUKDXJlcXVlc3RfYnl0ZXMYASABKAUSEQoJcGFnZV9zaXplGAIgASgFEhQKDGJhdGNoX3JvdXRlcxgDIAEoBRIVCg1tZXRhZGF0YV9rZXlzGAQgASgFEi4KBXF1b3RlGAUgASgLMhcuc2hpcG1lbnRzLnYxLlJhdGVMaW1pdEIGukgDyAEBEi0KBHJlYWQYBiABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0Qga6SAPIAQESLgoFd3JpdGUYByABKAsyFy5zaGlwbWVudHMudjEuUmF0ZUxpbWl0Qga6SAPIAQEiKAoJUmF0ZUxpbWl0EgwKBHJhdGUYASABKAUSDQoFYnVyc3QYAiABKAUqcwoOQm9va2luZ0Jsb2NrZXISHwobQk9PS0lOR19CTE9DS0VSX1VOU1BFQ0lGSUVEEAASJAogQk9PS0lOR19CTE9DS0VSX1BBWU1FTlRfUFJPVklERVIQARIaChZCT09LSU5HX0JMT0NLRVJfVEFSSUZGEAIqvQIKDUF0dGVudGlvbktpbmQSHgoaQVRURU5USU9OX0tJTkRfVU5TUEVDSUZJRUQQABIZChVBVFRFTlRJT05fS0lORF9UQVJJRkYQARIjCh9BVFRFTlRJT05fS0lORF9QQVlNRU5UX1BST1ZJREVSEAISIAocQVRURU5USU9OX0tJTkRfUkVGVU5EX0ZBSUxFRBADEh8KG0FUVEVOVElPTl9LSU5EX0RJU1BVVEVfT1BFThAEEiMKH0FUVEVOVElPTl9LSU5EX1dFQkhPT0tfRElTQUJMRUQQBRIiCh5BVFRFTlRJT05fS0lORF9XRUJIT09LX0ZBSUxJTkcQBhIdChlBVFRFTlRJT05fS0lORF9SRUZVTkRfRFVFEAcSIQodQVRURU5USU9OX0tJTkRfQVBJX0tFWV9FTkRJTkcQCDKJAwoQV29ya3NwYWNlU2VydmljZRJvCgxHZXRXb3Jrc3BhY2USIS5zaGlwbWVudHMudjEuR2V0V29ya3NwYWNlUmVxdWVzdBoiLnNoaXBtZW50cy52MS5HZXRXb3Jrc3BhY2VSZXNwb25zZSIYkAIBgtPkkwIPEg0vdjEvd29ya3NwYWNlEm8KDEdldEF0dGVudGlvbhIhLnNoaXBtZW50cy52MS5HZXRBdHRlbnRpb25SZXF1ZXN0GiIuc2hpcG1lbnRzLnYxLkdldEF0dGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8SDS92MS9hdHRlbnRpb24SkgEKD1VwZGF0ZVdvcmtzcGFjZRIkLnNoaXBtZW50cy52MS5VcGRhdGVXb3Jrc3BhY2VSZXF1ZXN0GiUuc2hpcG1lbnRzLnYxLlVwZGF0ZVdvcmtzcGFjZVJlc3BvbnNlIjLgwRgD6sEYDkxJVkVfTU9ERV9PTkxZ+MEYAYLT5JMCEjoBKjINL3YxL3dvcmtzcGFjZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_shipments_v1_options]);
 
 /**
  * Describes the message shipments.v1.GetWorkspaceRequest.
@@ -27,25 +29,67 @@ export const GetWorkspaceResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_workspace_service, 1);
 
 /**
+ * Describes the message shipments.v1.UpdateWorkspaceRequest.
+ * Use `create(UpdateWorkspaceRequestSchema)` to create a new message.
+ */
+export const UpdateWorkspaceRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_workspace_service, 2);
+
+/**
+ * Describes the message shipments.v1.UpdateWorkspaceResponse.
+ * Use `create(UpdateWorkspaceResponseSchema)` to create a new message.
+ */
+export const UpdateWorkspaceResponseSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_workspace_service, 3);
+
+/**
  * Describes the message shipments.v1.Workspace.
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export const WorkspaceSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_workspace_service, 2);
+  messageDesc(file_shipments_v1_workspace_service, 4);
+
+/**
+ * Describes the message shipments.v1.GetAttentionRequest.
+ * Use `create(GetAttentionRequestSchema)` to create a new message.
+ */
+export const GetAttentionRequestSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_workspace_service, 5);
+
+/**
+ * Describes the message shipments.v1.GetAttentionResponse.
+ * Use `create(GetAttentionResponseSchema)` to create a new message.
+ */
+export const GetAttentionResponseSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_workspace_service, 6);
+
+/**
+ * Describes the message shipments.v1.Attention.
+ * Use `create(AttentionSchema)` to create a new message.
+ */
+export const AttentionSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_workspace_service, 7);
+
+/**
+ * Describes the message shipments.v1.AttentionSubject.
+ * Use `create(AttentionSubjectSchema)` to create a new message.
+ */
+export const AttentionSubjectSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_workspace_service, 8);
 
 /**
  * Describes the message shipments.v1.Limits.
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_workspace_service, 3);
+  messageDesc(file_shipments_v1_workspace_service, 9);
 
 /**
  * Describes the message shipments.v1.RateLimit.
  * Use `create(RateLimitSchema)` to create a new message.
  */
 export const RateLimitSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_workspace_service, 4);
+  messageDesc(file_shipments_v1_workspace_service, 10);
 
 /**
  * Describes the enum shipments.v1.BookingBlocker.
@@ -60,6 +104,20 @@ export const BookingBlockerSchema = /*@__PURE__*/
  */
 export const BookingBlocker = /*@__PURE__*/
   tsEnum(BookingBlockerSchema);
+
+/**
+ * Describes the enum shipments.v1.AttentionKind.
+ */
+export const AttentionKindSchema = /*@__PURE__*/
+  enumDesc(file_shipments_v1_workspace_service, 1);
+
+/**
+ * Kinds of what somebody has to do, in the order in which they are listed.
+ *
+ * @generated from enum shipments.v1.AttentionKind
+ */
+export const AttentionKind = /*@__PURE__*/
+  tsEnum(AttentionKindSchema);
 
 /**
  * Tells a workspace about itself.

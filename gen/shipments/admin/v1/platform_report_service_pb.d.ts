@@ -2,7 +2,7 @@
 // @generated from file shipments/admin/v1/platform_report_service.proto (package shipments.admin.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Overview, OverviewValid, Revenue } from "../../v1/report_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
@@ -217,6 +217,13 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
    * @deprecated
    */
   events?: EventHealth | undefined;
+
+  /**
+   * How the work on payments at providers is.
+   *
+   * @generated from field: shipments.admin.v1.PaymentHealth payments = 7;
+   */
+  payments?: PaymentHealth | undefined;
 };
 
 /**
@@ -267,6 +274,13 @@ export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHe
    * @deprecated
    */
   events: EventHealthValid;
+
+  /**
+   * How the work on payments at providers is.
+   *
+   * @generated from field: shipments.admin.v1.PaymentHealth payments = 7;
+   */
+  payments: PaymentHealthValid;
 };
 
 /**
@@ -562,6 +576,158 @@ export declare type WebhookHealthValid = WebhookHealth;
 export declare const WebhookHealthSchema: GenMessage<WebhookHealth, {validType: WebhookHealthValid}>;
 
 /**
+ * Work is overdue when nobody has done it for ten minutes, or it has failed for as long; 10000 stands for more.
+ *
+ * @generated from message shipments.admin.v1.PaymentHealth
+ */
+export declare type PaymentHealth = Message<"shipments.admin.v1.PaymentHealth"> & {
+  /**
+   * Payments of which the provider could not be asked, or did not do what was to be done, such as a refund.
+   *
+   * @generated from field: int32 overdue_payments = 1;
+   */
+  overduePayments: number;
+
+  /**
+   * What providers have told that was not looked at.
+   *
+   * @generated from field: int32 overdue_notices = 2;
+   */
+  overdueNotices: number;
+
+  /**
+   * Accounts at providers that were not checked.
+   *
+   * @generated from field: int32 overdue_accounts = 3;
+   */
+  overdueAccounts: number;
+
+  /**
+   * Some of the payments, those that are tried next first; 20 at most.
+   *
+   * @generated from field: repeated shipments.admin.v1.OverduePayment payments = 4;
+   */
+  payments: OverduePayment[];
+};
+
+/**
+ * Work is overdue when nobody has done it for ten minutes, or it has failed for as long; 10000 stands for more.
+ *
+ * @generated from message shipments.admin.v1.PaymentHealth
+ */
+export declare type PaymentHealthValid = Message<"shipments.admin.v1.PaymentHealth"> & {
+  /**
+   * Payments of which the provider could not be asked, or did not do what was to be done, such as a refund.
+   *
+   * @generated from field: int32 overdue_payments = 1;
+   */
+  overduePayments: number;
+
+  /**
+   * What providers have told that was not looked at.
+   *
+   * @generated from field: int32 overdue_notices = 2;
+   */
+  overdueNotices: number;
+
+  /**
+   * Accounts at providers that were not checked.
+   *
+   * @generated from field: int32 overdue_accounts = 3;
+   */
+  overdueAccounts: number;
+
+  /**
+   * Some of the payments, those that are tried next first; 20 at most.
+   *
+   * @generated from field: repeated shipments.admin.v1.OverduePayment payments = 4;
+   */
+  payments: OverduePaymentValid[];
+};
+
+/**
+ * Describes the message shipments.admin.v1.PaymentHealth.
+ * Use `create(PaymentHealthSchema)` to create a new message.
+ */
+export declare const PaymentHealthSchema: GenMessage<PaymentHealth, {validType: PaymentHealthValid}>;
+
+/**
+ * A payment on which work is overdue.
+ *
+ * @generated from message shipments.admin.v1.OverduePayment
+ */
+export declare type OverduePayment = Message<"shipments.admin.v1.OverduePayment"> & {
+  /**
+   * The id of its workspace.
+   *
+   * @generated from field: int64 workspace = 1;
+   */
+  workspace: bigint;
+
+  /**
+   * The shipment that it is of, such as `SHP-4T8ZK2M0QWXE`.
+   *
+   * @generated from field: string shipment = 2;
+   */
+  shipment: string;
+
+  /**
+   * How often in a row the work has failed; the log says why.
+   *
+   * @generated from field: int32 failures = 3;
+   */
+  failures: number;
+
+  /**
+   * When it is tried next, or should have been.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 4;
+   */
+  dueAt?: Timestamp | undefined;
+};
+
+/**
+ * A payment on which work is overdue.
+ *
+ * @generated from message shipments.admin.v1.OverduePayment
+ */
+export declare type OverduePaymentValid = Message<"shipments.admin.v1.OverduePayment"> & {
+  /**
+   * The id of its workspace.
+   *
+   * @generated from field: int64 workspace = 1;
+   */
+  workspace: bigint;
+
+  /**
+   * The shipment that it is of, such as `SHP-4T8ZK2M0QWXE`.
+   *
+   * @generated from field: string shipment = 2;
+   */
+  shipment: string;
+
+  /**
+   * How often in a row the work has failed; the log says why.
+   *
+   * @generated from field: int32 failures = 3;
+   */
+  failures: number;
+
+  /**
+   * When it is tried next, or should have been.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 4;
+   */
+  dueAt: Timestamp;
+};
+
+/**
+ * Describes the message shipments.admin.v1.OverduePayment.
+ * Use `create(OverduePaymentSchema)` to create a new message.
+ */
+export declare const OverduePaymentSchema: GenMessage<OverduePayment, {validType: OverduePaymentValid}>;
+
+/**
  * @generated from message shipments.admin.v1.EventHealth
  */
 export declare type EventHealth = Message<"shipments.admin.v1.EventHealth"> & {
@@ -583,13 +749,199 @@ export declare type EventHealthValid = EventHealth;
 export declare const EventHealthSchema: GenMessage<EventHealth, {validType: EventHealthValid}>;
 
 /**
+ * @generated from message shipments.admin.v1.GetPlatformAttentionRequest
+ */
+export declare type GetPlatformAttentionRequest = Message<"shipments.admin.v1.GetPlatformAttentionRequest"> & {
+};
+
+export declare type GetPlatformAttentionRequestValid = GetPlatformAttentionRequest;
+
+/**
+ * Describes the message shipments.admin.v1.GetPlatformAttentionRequest.
+ * Use `create(GetPlatformAttentionRequestSchema)` to create a new message.
+ */
+export declare const GetPlatformAttentionRequestSchema: GenMessage<GetPlatformAttentionRequest, {validType: GetPlatformAttentionRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.GetPlatformAttentionResponse
+ */
+export declare type GetPlatformAttentionResponse = Message<"shipments.admin.v1.GetPlatformAttentionResponse"> & {
+  /**
+   * At most one of each kind, the worst first.
+   *
+   * @generated from field: repeated shipments.admin.v1.PlatformAttention data = 1;
+   */
+  data: PlatformAttention[];
+};
+
+export declare type GetPlatformAttentionResponseValid = GetPlatformAttentionResponse;
+
+/**
+ * Describes the message shipments.admin.v1.GetPlatformAttentionResponse.
+ * Use `create(GetPlatformAttentionResponseSchema)` to create a new message.
+ */
+export declare const GetPlatformAttentionResponseSchema: GenMessage<GetPlatformAttentionResponse, {validType: GetPlatformAttentionResponseValid}>;
+
+/**
+ * Something that operators have to do, of one kind.
+ *
+ * @generated from message shipments.admin.v1.PlatformAttention
+ */
+export declare type PlatformAttention = Message<"shipments.admin.v1.PlatformAttention"> & {
+  /**
+   * What it is about. Later versions may know more kinds.
+   *
+   * @generated from field: shipments.admin.v1.PlatformAttentionKind kind = 1;
+   */
+  kind: PlatformAttentionKind;
+
+  /**
+   * How many there are, from 1 to 100; 100 stands for more as well.
+   *
+   * @generated from field: int32 count = 2;
+   */
+  count: number;
+
+  /**
+   * The ten most urgent of them, the most urgent first; none where there is nothing to name.
+   *
+   * @generated from field: repeated shipments.admin.v1.PlatformAttentionSubject subjects = 3;
+   */
+  subjects: PlatformAttentionSubject[];
+};
+
+export declare type PlatformAttentionValid = PlatformAttention;
+
+/**
+ * Describes the message shipments.admin.v1.PlatformAttention.
+ * Use `create(PlatformAttentionSchema)` to create a new message.
+ */
+export declare const PlatformAttentionSchema: GenMessage<PlatformAttention, {validType: PlatformAttentionValid}>;
+
+/**
+ * One payment, workspace, webhook or key that something is to be done about.
+ *
+ * @generated from message shipments.admin.v1.PlatformAttentionSubject
+ */
+export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.PlatformAttentionSubject"> & {
+  /**
+   * The workspace that it is, or belongs to; unset for what belongs to none.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace?: bigint | undefined;
+
+  /**
+   * The operator that it belongs to; unset for what belongs to none.
+   *
+   * @generated from field: optional int64 operator = 2;
+   */
+  operator?: bigint | undefined;
+
+  /**
+   * What the workspace or the operator is called; unset where there is none.
+   *
+   * @generated from field: optional string owner = 3;
+   */
+  owner?: string | undefined;
+
+  /**
+   * The reference of the shipment, or the id of the webhook or of the key; unset for others.
+   *
+   * @generated from field: optional string id = 4;
+   */
+  id?: string | undefined;
+
+  /**
+   * The URL of the webhook, or the name of the key; unset for what has none.
+   *
+   * @generated from field: optional string name = 5;
+   */
+  name?: string | undefined;
+
+  /**
+   * Since when the webhook fails or the oldest mail waits, when the payment is or was to be tried, or when the key ends.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 6;
+   */
+  at?: Timestamp | undefined;
+};
+
+export declare type PlatformAttentionSubjectValid = PlatformAttentionSubject;
+
+/**
+ * Describes the message shipments.admin.v1.PlatformAttentionSubject.
+ * Use `create(PlatformAttentionSubjectSchema)` to create a new message.
+ */
+export declare const PlatformAttentionSubjectSchema: GenMessage<PlatformAttentionSubject, {validType: PlatformAttentionSubjectValid}>;
+
+/**
+ * Kinds of what operators have to do, in the order in which they are listed.
+ *
+ * @generated from enum shipments.admin.v1.PlatformAttentionKind
+ */
+export enum PlatformAttentionKind {
+  /**
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * No tariff is in force, so that nothing can be quoted or booked.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_TARIFF = 1;
+   */
+  TARIFF = 1,
+
+  /**
+   * Work on payments is overdue, such as refunds, as GetHealth counts it; payments are named.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_OVERDUE = 2;
+   */
+  PAYMENT_OVERDUE = 2,
+
+  /**
+   * The payment providers of workspaces take no payments for them, so that these cannot book.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_PROVIDER = 3;
+   */
+  PAYMENT_PROVIDER = 3,
+
+  /**
+   * Mails wait for five minutes or more, because the mail server does not take them.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_MAIL_WAITING = 4;
+   */
+  MAIL_WAITING = 4,
+
+  /**
+   * No attempt at webhooks has succeeded for one to 14 days; they may be disabled by now.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_WEBHOOK_FAILING = 5;
+   */
+  WEBHOOK_FAILING = 5,
+
+  /**
+   * Keys of operators end within 14 days.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_OPERATOR_KEY_ENDING = 6;
+   */
+  OPERATOR_KEY_ENDING = 6,
+}
+
+/**
+ * Describes the enum shipments.admin.v1.PlatformAttentionKind.
+ */
+export declare const PlatformAttentionKindSchema: GenEnum<PlatformAttentionKind>;
+
+/**
  * Tells operators how the platform does, in figures.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Sums up what all workspaces booked, by day. What has changed is counted first, for up to three seconds; what is
+   * Sums up what all workspaces booked, by day in UTC, whatever their time zones. What has changed is counted first, for up to three seconds; what is
    * not counted by then may be missing for some tens of seconds. Where that takes long, an answer may be up to 30
    * seconds old.
    *
@@ -609,6 +961,16 @@ export declare const PlatformReportService: GenService<{
     methodKind: "unary";
     input: typeof GetHealthRequestSchema;
     output: typeof GetHealthResponseSchema;
+  },
+  /**
+   * Tells what operators have to do, the worst first. That of test mode is left out.
+   *
+   * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformAttention
+   */
+  getPlatformAttention: {
+    methodKind: "unary";
+    input: typeof GetPlatformAttentionRequestSchema;
+    output: typeof GetPlatformAttentionResponseSchema;
   },
 }>;
 

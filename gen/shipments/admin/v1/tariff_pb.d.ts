@@ -98,6 +98,279 @@ export declare type TariffTierValid = TariffTier;
 export declare const TariffTierSchema: GenMessage<TariffTier, {validType: TariffTierValid}>;
 
 /**
+ * When there are pickups and dropoffs. Without schedules windows cannot be booked.
+ *
+ * @generated from message shipments.admin.v1.TariffSchedules
+ */
+export declare type TariffSchedules = Message<"shipments.admin.v1.TariffSchedules"> & {
+  /**
+   * Each by a name of its own, which zones name in their property `schedule`.
+   *
+   * @generated from field: repeated shipments.admin.v1.TariffSchedule schedules = 1;
+   */
+  schedules: TariffSchedule[];
+
+  /**
+   * The name of the schedule of zones that name none; none when empty.
+   *
+   * @generated from field: string default_schedule = 2;
+   */
+  defaultSchedule: string;
+};
+
+export declare type TariffSchedulesValid = TariffSchedules;
+
+/**
+ * Describes the message shipments.admin.v1.TariffSchedules.
+ * Use `create(TariffSchedulesSchema)` to create a new message.
+ */
+export declare const TariffSchedulesSchema: GenMessage<TariffSchedules, {validType: TariffSchedulesValid}>;
+
+/**
+ * The hours of the zones that name it. Times are `HH:MM` by the clock of its time zone; hours that close at or before they
+ * open last into the next day.
+ *
+ * @generated from message shipments.admin.v1.TariffSchedule
+ */
+export declare type TariffSchedule = Message<"shipments.admin.v1.TariffSchedule"> & {
+  /**
+   * 1 to 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * An IANA name, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 2;
+   */
+  timeZone: string;
+
+  /**
+   * The hours of a week; must not overlap.
+   *
+   * @generated from field: repeated shipments.admin.v1.WeeklyHours hours = 3;
+   */
+  hours: WeeklyHours[];
+
+  /**
+   * The dates whose hours are others, each once.
+   *
+   * @generated from field: repeated shipments.admin.v1.ScheduleException exceptions = 4;
+   */
+  exceptions: ScheduleException[];
+
+  /**
+   * How long before its start a window has to be booked, 0 to 43200; 0 when not given.
+   *
+   * @generated from field: optional int32 lead_time_minutes = 5;
+   */
+  leadTimeMinutes?: number | undefined;
+
+  /**
+   * How many days after today can be booked, 1 to 366; 30 when not given.
+   *
+   * @generated from field: optional int32 horizon_days = 6;
+   */
+  horizonDays?: number | undefined;
+
+  /**
+   * Divides the hours into slots of 10 to 1440 minutes; when not given, any window within them can be booked.
+   *
+   * @generated from field: optional int32 slot_minutes = 7;
+   */
+  slotMinutes?: number | undefined;
+
+  /**
+   * Until when windows have to be booked; of several the earliest counts.
+   *
+   * @generated from field: repeated shipments.admin.v1.CutOff cut_offs = 8;
+   */
+  cutOffs: CutOff[];
+
+  /**
+   * Whether a pickup can be booked without a window; true when not given.
+   *
+   * @generated from field: optional bool as_soon_as_possible = 9;
+   */
+  asSoonAsPossible?: boolean | undefined;
+};
+
+export declare type TariffScheduleValid = TariffSchedule;
+
+/**
+ * Describes the message shipments.admin.v1.TariffSchedule.
+ * Use `create(TariffScheduleSchema)` to create a new message.
+ */
+export declare const TariffScheduleSchema: GenMessage<TariffSchedule, {validType: TariffScheduleValid}>;
+
+/**
+ * Hours that begin on some days of the week.
+ *
+ * @generated from message shipments.admin.v1.WeeklyHours
+ */
+export declare type WeeklyHours = Message<"shipments.admin.v1.WeeklyHours"> & {
+  /**
+   * Of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
+   *
+   * @generated from field: repeated string days = 1;
+   */
+  days: string[];
+
+  /**
+   * When they begin.
+   *
+   * @generated from field: string opens = 2;
+   */
+  opens: string;
+
+  /**
+   * When they end.
+   *
+   * @generated from field: string closes = 3;
+   */
+  closes: string;
+
+  /**
+   * What a window in them costs, as a decimal in major units; nothing when empty.
+   *
+   * @generated from field: string fee = 4;
+   */
+  fee: string;
+};
+
+export declare type WeeklyHoursValid = WeeklyHours;
+
+/**
+ * Describes the message shipments.admin.v1.WeeklyHours.
+ * Use `create(WeeklyHoursSchema)` to create a new message.
+ */
+export declare const WeeklyHoursSchema: GenMessage<WeeklyHours, {validType: WeeklyHoursValid}>;
+
+/**
+ * A date with other hours than its day of the week.
+ *
+ * @generated from message shipments.admin.v1.ScheduleException
+ */
+export declare type ScheduleException = Message<"shipments.admin.v1.ScheduleException"> & {
+  /**
+   * Such as `2026-12-25`.
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * Its hours; closed when empty.
+   *
+   * @generated from field: repeated shipments.admin.v1.DateHours hours = 2;
+   */
+  hours: DateHours[];
+
+  /**
+   * Why, for people; up to 200 characters.
+   *
+   * @generated from field: string note = 3;
+   */
+  note: string;
+};
+
+export declare type ScheduleExceptionValid = ScheduleException;
+
+/**
+ * Describes the message shipments.admin.v1.ScheduleException.
+ * Use `create(ScheduleExceptionSchema)` to create a new message.
+ */
+export declare const ScheduleExceptionSchema: GenMessage<ScheduleException, {validType: ScheduleExceptionValid}>;
+
+/**
+ * Hours that begin on a date.
+ *
+ * @generated from message shipments.admin.v1.DateHours
+ */
+export declare type DateHours = Message<"shipments.admin.v1.DateHours"> & {
+  /**
+   * When they begin.
+   *
+   * @generated from field: string opens = 1;
+   */
+  opens: string;
+
+  /**
+   * When they end.
+   *
+   * @generated from field: string closes = 2;
+   */
+  closes: string;
+
+  /**
+   * What a window in them costs, as a decimal in major units; nothing when empty.
+   *
+   * @generated from field: string fee = 3;
+   */
+  fee: string;
+};
+
+export declare type DateHoursValid = DateHours;
+
+/**
+ * Describes the message shipments.admin.v1.DateHours.
+ * Use `create(DateHoursSchema)` to create a new message.
+ */
+export declare const DateHoursSchema: GenMessage<DateHours, {validType: DateHoursValid}>;
+
+/**
+ * When the windows that start at some times have to be booked at the latest.
+ *
+ * @generated from message shipments.admin.v1.CutOff
+ */
+export declare type CutOff = Message<"shipments.admin.v1.CutOff"> & {
+  /**
+   * The days of the week on which they start; any when empty.
+   *
+   * @generated from field: repeated string days = 1;
+   */
+  days: string[];
+
+  /**
+   * They start at this time or later; at any from midnight when empty.
+   *
+   * @generated from field: string from = 2;
+   */
+  from: string;
+
+  /**
+   * They start before this time; at any up to midnight when empty.
+   *
+   * @generated from field: string until = 3;
+   */
+  until: string;
+
+  /**
+   * How many days before their date, 0 to 30; 0 when not given.
+   *
+   * @generated from field: optional int32 days_before = 4;
+   */
+  daysBefore?: number | undefined;
+
+  /**
+   * Until when on that day.
+   *
+   * @generated from field: string at = 5;
+   */
+  at: string;
+};
+
+export declare type CutOffValid = CutOff;
+
+/**
+ * Describes the message shipments.admin.v1.CutOff.
+ * Use `create(CutOffSchema)` to create a new message.
+ */
+export declare const CutOffSchema: GenMessage<CutOff, {validType: CutOffValid}>;
+
+/**
  * A tariff that is being prepared. It can have faults; they are found by CheckTariff.
  *
  * @generated from message shipments.admin.v1.TariffDraft
@@ -325,6 +598,13 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
    * @generated from field: google.protobuf.Timestamp called_off_at = 11;
    */
   calledOffAt?: Timestamp | undefined;
+
+  /**
+   * Whether quotes that were made before it took effect keep their price.
+   *
+   * @generated from field: bool honours_quotes = 12;
+   */
+  honoursQuotes: boolean;
 };
 
 /**
@@ -409,6 +689,13 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
    * @generated from field: google.protobuf.Timestamp called_off_at = 11;
    */
   calledOffAt?: Timestamp | undefined;
+
+  /**
+   * Whether quotes that were made before it took effect keep their price.
+   *
+   * @generated from field: bool honours_quotes = 12;
+   */
+  honoursQuotes: boolean;
 };
 
 /**
@@ -424,7 +711,7 @@ export declare const TariffVersionSchema: GenMessage<TariffVersion, {validType: 
  */
 export declare type TariffFault = Message<"shipments.admin.v1.TariffFault"> & {
   /**
-   * Where, such as `tiers[1].max_kg` or `zones[3].geometry`.
+   * Where, such as `tiers[1].max_kg`, `schedules[0].hours[2].closes` or `zones[3].geometry`.
    *
    * @generated from field: string path = 1;
    */

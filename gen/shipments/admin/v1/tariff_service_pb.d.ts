@@ -4,8 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { TariffDraft, TariffDraftValid, TariffFault, TariffVersion, TariffVersionValid } from "./tariff_pb.js";
-import type { QuoteShipmentRequest, QuoteShipmentRequestValid, QuoteShipmentResponse, QuoteShipmentResponseValid } from "../../v1/quote_pb.js";
+import type { TariffDraft, TariffDraftValid, TariffFault, TariffSchedules, TariffSchedulesValid, TariffVersion, TariffVersionValid } from "./tariff_pb.js";
+import type { QuoteFailureType, QuoteShipmentRequest, QuoteShipmentRequestValid, QuoteShipmentResponse, QuoteShipmentResponseValid } from "../../v1/quote_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -246,6 +246,278 @@ export declare type NewTariffTierValid = Message<"shipments.admin.v1.NewTariffTi
 export declare const NewTariffTierSchema: GenMessage<NewTariffTier, {validType: NewTariffTierValid}>;
 
 /**
+ * Schedules for a draft. Whether they make sense is found by CheckTariff.
+ *
+ * @generated from message shipments.admin.v1.NewTariffSchedules
+ */
+export declare type NewTariffSchedules = Message<"shipments.admin.v1.NewTariffSchedules"> & {
+  /**
+   * Each by a name of its own, which zones name in their property `schedule`.
+   *
+   * @generated from field: repeated shipments.admin.v1.NewTariffSchedule schedules = 1;
+   */
+  schedules: NewTariffSchedule[];
+
+  /**
+   * The name of the schedule of zones that name none; none when empty.
+   *
+   * @generated from field: string default_schedule = 2;
+   */
+  defaultSchedule: string;
+};
+
+export declare type NewTariffSchedulesValid = NewTariffSchedules;
+
+/**
+ * Describes the message shipments.admin.v1.NewTariffSchedules.
+ * Use `create(NewTariffSchedulesSchema)` to create a new message.
+ */
+export declare const NewTariffSchedulesSchema: GenMessage<NewTariffSchedules, {validType: NewTariffSchedulesValid}>;
+
+/**
+ * A schedule for a draft, as TariffSchedule tells it.
+ *
+ * @generated from message shipments.admin.v1.NewTariffSchedule
+ */
+export declare type NewTariffSchedule = Message<"shipments.admin.v1.NewTariffSchedule"> & {
+  /**
+   * 1 to 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * An IANA name, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 2;
+   */
+  timeZone: string;
+
+  /**
+   * The hours of a week; must not overlap.
+   *
+   * @generated from field: repeated shipments.admin.v1.NewWeeklyHours hours = 3;
+   */
+  hours: NewWeeklyHours[];
+
+  /**
+   * The dates whose hours are others, each once.
+   *
+   * @generated from field: repeated shipments.admin.v1.NewScheduleException exceptions = 4;
+   */
+  exceptions: NewScheduleException[];
+
+  /**
+   * How long before its start a window has to be booked, 0 to 43200; 0 when not given.
+   *
+   * @generated from field: optional int32 lead_time_minutes = 5;
+   */
+  leadTimeMinutes?: number | undefined;
+
+  /**
+   * How many days after today can be booked, 1 to 366; 30 when not given.
+   *
+   * @generated from field: optional int32 horizon_days = 6;
+   */
+  horizonDays?: number | undefined;
+
+  /**
+   * Divides the hours into slots of 10 to 1440 minutes; when not given, any window within them can be booked.
+   *
+   * @generated from field: optional int32 slot_minutes = 7;
+   */
+  slotMinutes?: number | undefined;
+
+  /**
+   * Until when windows have to be booked; of several the earliest counts.
+   *
+   * @generated from field: repeated shipments.admin.v1.NewCutOff cut_offs = 8;
+   */
+  cutOffs: NewCutOff[];
+
+  /**
+   * Whether a pickup can be booked without a window; true when not given.
+   *
+   * @generated from field: optional bool as_soon_as_possible = 9;
+   */
+  asSoonAsPossible?: boolean | undefined;
+};
+
+export declare type NewTariffScheduleValid = NewTariffSchedule;
+
+/**
+ * Describes the message shipments.admin.v1.NewTariffSchedule.
+ * Use `create(NewTariffScheduleSchema)` to create a new message.
+ */
+export declare const NewTariffScheduleSchema: GenMessage<NewTariffSchedule, {validType: NewTariffScheduleValid}>;
+
+/**
+ * Hours that begin on some days of the week.
+ *
+ * @generated from message shipments.admin.v1.NewWeeklyHours
+ */
+export declare type NewWeeklyHours = Message<"shipments.admin.v1.NewWeeklyHours"> & {
+  /**
+   * Of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
+   *
+   * @generated from field: repeated string days = 1;
+   */
+  days: string[];
+
+  /**
+   * When they begin.
+   *
+   * @generated from field: string opens = 2;
+   */
+  opens: string;
+
+  /**
+   * When they end.
+   *
+   * @generated from field: string closes = 3;
+   */
+  closes: string;
+
+  /**
+   * What a window in them costs, as a decimal in major units; nothing when empty.
+   *
+   * @generated from field: string fee = 4;
+   */
+  fee: string;
+};
+
+export declare type NewWeeklyHoursValid = NewWeeklyHours;
+
+/**
+ * Describes the message shipments.admin.v1.NewWeeklyHours.
+ * Use `create(NewWeeklyHoursSchema)` to create a new message.
+ */
+export declare const NewWeeklyHoursSchema: GenMessage<NewWeeklyHours, {validType: NewWeeklyHoursValid}>;
+
+/**
+ * A date with other hours than its day of the week.
+ *
+ * @generated from message shipments.admin.v1.NewScheduleException
+ */
+export declare type NewScheduleException = Message<"shipments.admin.v1.NewScheduleException"> & {
+  /**
+   * Such as `2026-12-25`.
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * Its hours; closed when empty.
+   *
+   * @generated from field: repeated shipments.admin.v1.NewDateHours hours = 2;
+   */
+  hours: NewDateHours[];
+
+  /**
+   * Why, for people; up to 200 characters.
+   *
+   * @generated from field: string note = 3;
+   */
+  note: string;
+};
+
+export declare type NewScheduleExceptionValid = NewScheduleException;
+
+/**
+ * Describes the message shipments.admin.v1.NewScheduleException.
+ * Use `create(NewScheduleExceptionSchema)` to create a new message.
+ */
+export declare const NewScheduleExceptionSchema: GenMessage<NewScheduleException, {validType: NewScheduleExceptionValid}>;
+
+/**
+ * Hours that begin on a date.
+ *
+ * @generated from message shipments.admin.v1.NewDateHours
+ */
+export declare type NewDateHours = Message<"shipments.admin.v1.NewDateHours"> & {
+  /**
+   * When they begin.
+   *
+   * @generated from field: string opens = 1;
+   */
+  opens: string;
+
+  /**
+   * When they end.
+   *
+   * @generated from field: string closes = 2;
+   */
+  closes: string;
+
+  /**
+   * What a window in them costs, as a decimal in major units; nothing when empty.
+   *
+   * @generated from field: string fee = 3;
+   */
+  fee: string;
+};
+
+export declare type NewDateHoursValid = NewDateHours;
+
+/**
+ * Describes the message shipments.admin.v1.NewDateHours.
+ * Use `create(NewDateHoursSchema)` to create a new message.
+ */
+export declare const NewDateHoursSchema: GenMessage<NewDateHours, {validType: NewDateHoursValid}>;
+
+/**
+ * When the windows that start at some times have to be booked at the latest.
+ *
+ * @generated from message shipments.admin.v1.NewCutOff
+ */
+export declare type NewCutOff = Message<"shipments.admin.v1.NewCutOff"> & {
+  /**
+   * The days of the week on which they start; any when empty.
+   *
+   * @generated from field: repeated string days = 1;
+   */
+  days: string[];
+
+  /**
+   * They start at this time or later; at any from midnight when empty.
+   *
+   * @generated from field: string from = 2;
+   */
+  from: string;
+
+  /**
+   * They start before this time; at any up to midnight when empty.
+   *
+   * @generated from field: string until = 3;
+   */
+  until: string;
+
+  /**
+   * How many days before their date, 0 to 30; 0 when not given.
+   *
+   * @generated from field: optional int32 days_before = 4;
+   */
+  daysBefore?: number | undefined;
+
+  /**
+   * Until when on that day.
+   *
+   * @generated from field: string at = 5;
+   */
+  at: string;
+};
+
+export declare type NewCutOffValid = NewCutOff;
+
+/**
+ * Describes the message shipments.admin.v1.NewCutOff.
+ * Use `create(NewCutOffSchema)` to create a new message.
+ */
+export declare const NewCutOffSchema: GenMessage<NewCutOff, {validType: NewCutOffValid}>;
+
+/**
  * @generated from message shipments.admin.v1.ListTariffDraftsRequest
  */
 export declare type ListTariffDraftsRequest = Message<"shipments.admin.v1.ListTariffDraftsRequest"> & {
@@ -386,6 +658,13 @@ export declare type UpdateTariffDraftRequest = Message<"shipments.admin.v1.Updat
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 4;
    */
   fees?: NewTariffFees | undefined;
+
+  /**
+   * All of them, in the place of those there are. Whether they make sense is found by CheckTariff.
+   *
+   * @generated from field: shipments.admin.v1.NewTariffSchedules schedules = 5;
+   */
+  schedules?: NewTariffSchedules | undefined;
 };
 
 /**
@@ -419,6 +698,13 @@ export declare type UpdateTariffDraftRequestValid = Message<"shipments.admin.v1.
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 4;
    */
   fees?: NewTariffFeesValid | undefined;
+
+  /**
+   * All of them, in the place of those there are. Whether they make sense is found by CheckTariff.
+   *
+   * @generated from field: shipments.admin.v1.NewTariffSchedules schedules = 5;
+   */
+  schedules?: NewTariffSchedulesValid | undefined;
 };
 
 /**
@@ -644,6 +930,80 @@ export declare type GetTariffDraftZonesResponseValid = GetTariffDraftZonesRespon
  * Use `create(GetTariffDraftZonesResponseSchema)` to create a new message.
  */
 export declare const GetTariffDraftZonesResponseSchema: GenMessage<GetTariffDraftZonesResponse, {validType: GetTariffDraftZonesResponseValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffDraftSchedulesRequest
+ */
+export declare type GetTariffDraftSchedulesRequest = Message<"shipments.admin.v1.GetTariffDraftSchedulesRequest"> & {
+  /**
+   * The draft's id.
+   *
+   * @generated from field: optional int64 draft = 1;
+   */
+  draft?: bigint | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffDraftSchedulesRequest
+ */
+export declare type GetTariffDraftSchedulesRequestValid = Message<"shipments.admin.v1.GetTariffDraftSchedulesRequest"> & {
+  /**
+   * The draft's id.
+   *
+   * @generated from field: optional int64 draft = 1;
+   */
+  draft: bigint;
+};
+
+/**
+ * Describes the message shipments.admin.v1.GetTariffDraftSchedulesRequest.
+ * Use `create(GetTariffDraftSchedulesRequestSchema)` to create a new message.
+ */
+export declare const GetTariffDraftSchedulesRequestSchema: GenMessage<GetTariffDraftSchedulesRequest, {validType: GetTariffDraftSchedulesRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffDraftSchedulesResponse
+ */
+export declare type GetTariffDraftSchedulesResponse = Message<"shipments.admin.v1.GetTariffDraftSchedulesResponse"> & {
+  /**
+   * Without schedules when there are none.
+   *
+   * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
+   */
+  data?: TariffSchedules | undefined;
+
+  /**
+   * The etag of the draft that they are of.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+};
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffDraftSchedulesResponse
+ */
+export declare type GetTariffDraftSchedulesResponseValid = Message<"shipments.admin.v1.GetTariffDraftSchedulesResponse"> & {
+  /**
+   * Without schedules when there are none.
+   *
+   * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
+   */
+  data: TariffSchedulesValid;
+
+  /**
+   * The etag of the draft that they are of.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+};
+
+/**
+ * Describes the message shipments.admin.v1.GetTariffDraftSchedulesResponse.
+ * Use `create(GetTariffDraftSchedulesResponseSchema)` to create a new message.
+ */
+export declare const GetTariffDraftSchedulesResponseSchema: GenMessage<GetTariffDraftSchedulesResponse, {validType: GetTariffDraftSchedulesResponseValid}>;
 
 /**
  * @generated from message shipments.admin.v1.CheckTariffRequest
@@ -1023,6 +1383,13 @@ export declare type PriceChange = Message<"shipments.admin.v1.PriceChange"> & {
    * @generated from field: optional string message = 5;
    */
   message?: string | undefined;
+
+  /**
+   * What kind of reason that is.
+   *
+   * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 6;
+   */
+  failureType?: QuoteFailureType | undefined;
 };
 
 export declare type PriceChangeValid = PriceChange;
@@ -1120,6 +1487,14 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
    * @generated from field: optional string note = 5;
    */
   note?: string | undefined;
+
+  /**
+   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
+   * them are refused with QUOTE_VOID.
+   *
+   * @generated from field: optional bool honours_quotes = 6;
+   */
+  honoursQuotes?: boolean | undefined;
 };
 
 /**
@@ -1161,6 +1536,14 @@ export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.Publ
    * @generated from field: optional string note = 5;
    */
   note?: string | undefined;
+
+  /**
+   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
+   * them are refused with QUOTE_VOID.
+   *
+   * @generated from field: optional bool honours_quotes = 6;
+   */
+  honoursQuotes?: boolean | undefined;
 };
 
 /**
@@ -1423,6 +1806,66 @@ export declare type GetTariffVersionZonesResponseValid = GetTariffVersionZonesRe
 export declare const GetTariffVersionZonesResponseSchema: GenMessage<GetTariffVersionZonesResponse, {validType: GetTariffVersionZonesResponseValid}>;
 
 /**
+ * @generated from message shipments.admin.v1.GetTariffVersionSchedulesRequest
+ */
+export declare type GetTariffVersionSchedulesRequest = Message<"shipments.admin.v1.GetTariffVersionSchedulesRequest"> & {
+  /**
+   * The number of the version.
+   *
+   * @generated from field: optional int32 version = 1;
+   */
+  version?: number | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffVersionSchedulesRequest
+ */
+export declare type GetTariffVersionSchedulesRequestValid = Message<"shipments.admin.v1.GetTariffVersionSchedulesRequest"> & {
+  /**
+   * The number of the version.
+   *
+   * @generated from field: optional int32 version = 1;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message shipments.admin.v1.GetTariffVersionSchedulesRequest.
+ * Use `create(GetTariffVersionSchedulesRequestSchema)` to create a new message.
+ */
+export declare const GetTariffVersionSchedulesRequestSchema: GenMessage<GetTariffVersionSchedulesRequest, {validType: GetTariffVersionSchedulesRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffVersionSchedulesResponse
+ */
+export declare type GetTariffVersionSchedulesResponse = Message<"shipments.admin.v1.GetTariffVersionSchedulesResponse"> & {
+  /**
+   * Without schedules when there are none.
+   *
+   * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
+   */
+  data?: TariffSchedules | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.GetTariffVersionSchedulesResponse
+ */
+export declare type GetTariffVersionSchedulesResponseValid = Message<"shipments.admin.v1.GetTariffVersionSchedulesResponse"> & {
+  /**
+   * Without schedules when there are none.
+   *
+   * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
+   */
+  data: TariffSchedulesValid;
+};
+
+/**
+ * Describes the message shipments.admin.v1.GetTariffVersionSchedulesResponse.
+ * Use `create(GetTariffVersionSchedulesResponseSchema)` to create a new message.
+ */
+export declare const GetTariffVersionSchedulesResponseSchema: GenMessage<GetTariffVersionSchedulesResponse, {validType: GetTariffVersionSchedulesResponseValid}>;
+
+/**
  * @generated from message shipments.admin.v1.CompareTariffVersionsRequest
  */
 export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
@@ -1483,6 +1926,13 @@ export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones?: ZoneDifferences | undefined;
+
+  /**
+   * What differs in the schedules, up to 1000 of it.
+   *
+   * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
+   */
+  schedules: ScheduleDifference[];
 };
 
 /**
@@ -1502,6 +1952,13 @@ export declare type CompareTariffVersionsResponseValid = Message<"shipments.admi
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones: ZoneDifferencesValid;
+
+  /**
+   * What differs in the schedules, up to 1000 of it.
+   *
+   * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
+   */
+  schedules: ScheduleDifferenceValid[];
 };
 
 /**
@@ -1509,6 +1966,43 @@ export declare type CompareTariffVersionsResponseValid = Message<"shipments.admi
  * Use `create(CompareTariffVersionsResponseSchema)` to create a new message.
  */
 export declare const CompareTariffVersionsResponseSchema: GenMessage<CompareTariffVersionsResponse, {validType: CompareTariffVersionsResponseValid}>;
+
+/**
+ * A part of a schedule that differs. Schedules are the same in both when their names are.
+ *
+ * @generated from message shipments.admin.v1.ScheduleDifference
+ */
+export declare type ScheduleDifference = Message<"shipments.admin.v1.ScheduleDifference"> & {
+  /**
+   * Such as `default_schedule`, `schedules[weekdays].hours` or `schedules[weekdays].exceptions[2026-12-25]`, or
+   * `schedules[weekdays]` for a schedule that only one version has.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * As JSON, cut after 300 characters; unset when there was none.
+   *
+   * @generated from field: optional string before = 2;
+   */
+  before?: string | undefined;
+
+  /**
+   * The same; unset when there is none any more.
+   *
+   * @generated from field: optional string after = 3;
+   */
+  after?: string | undefined;
+};
+
+export declare type ScheduleDifferenceValid = ScheduleDifference;
+
+/**
+ * Describes the message shipments.admin.v1.ScheduleDifference.
+ * Use `create(ScheduleDifferenceSchema)` to create a new message.
+ */
+export declare const ScheduleDifferenceSchema: GenMessage<ScheduleDifference, {validType: ScheduleDifferenceValid}>;
 
 /**
  * A fee that differs.
@@ -1636,6 +2130,14 @@ export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBack
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
+
+  /**
+   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
+   * them are refused with QUOTE_VOID.
+   *
+   * @generated from field: optional bool honours_quotes = 4;
+   */
+  honoursQuotes?: boolean | undefined;
 };
 
 /**
@@ -1662,6 +2164,14 @@ export declare type RollBackTariffRequestValid = Message<"shipments.admin.v1.Rol
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
+
+  /**
+   * Whether quotes that were made before it takes effect keep their price; they do when not given. Otherwise bookings by
+   * them are refused with QUOTE_VOID.
+   *
+   * @generated from field: optional bool honours_quotes = 4;
+   */
+  honoursQuotes?: boolean | undefined;
 };
 
 /**
@@ -1844,6 +2354,16 @@ export declare const TariffService: GenService<{
     output: typeof GetTariffDraftZonesResponseSchema;
   },
   /**
+   * Gives the schedules of a draft.
+   *
+   * @generated from rpc shipments.admin.v1.TariffService.GetTariffDraftSchedules
+   */
+  getTariffDraftSchedules: {
+    methodKind: "unary";
+    input: typeof GetTariffDraftSchedulesRequestSchema;
+    output: typeof GetTariffDraftSchedulesResponseSchema;
+  },
+  /**
    * Finds everything that is wrong with a draft.
    *
    * @generated from rpc shipments.admin.v1.TariffService.CheckTariff
@@ -1914,6 +2434,16 @@ export declare const TariffService: GenService<{
     methodKind: "unary";
     input: typeof GetTariffVersionZonesRequestSchema;
     output: typeof GetTariffVersionZonesResponseSchema;
+  },
+  /**
+   * Gives the schedules of a version.
+   *
+   * @generated from rpc shipments.admin.v1.TariffService.GetTariffVersionSchedules
+   */
+  getTariffVersionSchedules: {
+    methodKind: "unary";
+    input: typeof GetTariffVersionSchedulesRequestSchema;
+    output: typeof GetTariffVersionSchedulesResponseSchema;
   },
   /**
    * Tells how two versions differ.

@@ -61,6 +61,29 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
    * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
    */
   limits?: WorkspaceRateLimits | undefined;
+
+  /**
+   * The workspace's test twin, which has keys and limits of its own and can be named wherever these are meant; unset for
+   * a twin, and for some minutes after an update from a release without test mode.
+   *
+   * @generated from field: optional int64 test_workspace = 7;
+   */
+  testWorkspace?: bigint | undefined;
+
+  /**
+   * The live workspace that this is the test twin of, whose name, suspension, members and time zone it follows; unset for
+   * all others.
+   *
+   * @generated from field: optional int64 live_workspace = 8;
+   */
+  liveWorkspace?: bigint | undefined;
+
+  /**
+   * The IANA name of the workspace's time zone, such as `Europe/Berlin`: the days of its reports are its days.
+   *
+   * @generated from field: string time_zone = 9;
+   */
+  timeZone: string;
 };
 
 /**
@@ -110,6 +133,29 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
    * @generated from field: shipments.admin.v1.WorkspaceRateLimits limits = 6;
    */
   limits: WorkspaceRateLimitsValid;
+
+  /**
+   * The workspace's test twin, which has keys and limits of its own and can be named wherever these are meant; unset for
+   * a twin, and for some minutes after an update from a release without test mode.
+   *
+   * @generated from field: optional int64 test_workspace = 7;
+   */
+  testWorkspace?: bigint | undefined;
+
+  /**
+   * The live workspace that this is the test twin of, whose name, suspension, members and time zone it follows; unset for
+   * all others.
+   *
+   * @generated from field: optional int64 live_workspace = 8;
+   */
+  liveWorkspace?: bigint | undefined;
+
+  /**
+   * The IANA name of the workspace's time zone, such as `Europe/Berlin`: the days of its reports are its days.
+   *
+   * @generated from field: string time_zone = 9;
+   */
+  timeZone: string;
 };
 
 /**
@@ -197,6 +243,13 @@ export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateW
    * @generated from field: optional string payment_provider = 2;
    */
   paymentProvider?: string | undefined;
+
+  /**
+   * The IANA name of its time zone, such as `Europe/Berlin`; UTC when not given.
+   *
+   * @generated from field: optional string time_zone = 3;
+   */
+  timeZone?: string | undefined;
 };
 
 /**
@@ -216,6 +269,13 @@ export declare type CreateWorkspaceRequestValid = Message<"shipments.admin.v1.Cr
    * @generated from field: optional string payment_provider = 2;
    */
   paymentProvider?: string | undefined;
+
+  /**
+   * The IANA name of its time zone, such as `Europe/Berlin`; UTC when not given.
+   *
+   * @generated from field: optional string time_zone = 3;
+   */
+  timeZone?: string | undefined;
 };
 
 /**
@@ -239,6 +299,13 @@ export declare type CreateWorkspaceResponse = Message<"shipments.admin.v1.Create
    * @generated from field: string api_key = 2;
    */
   apiKey: string;
+
+  /**
+   * The first key of its test twin: `shp_test_` and 36 characters.
+   *
+   * @generated from field: string test_api_key = 3;
+   */
+  testApiKey: string;
 };
 
 /**
@@ -256,6 +323,13 @@ export declare type CreateWorkspaceResponseValid = Message<"shipments.admin.v1.C
    * @generated from field: string api_key = 2;
    */
   apiKey: string;
+
+  /**
+   * The first key of its test twin: `shp_test_` and 36 characters.
+   *
+   * @generated from field: string test_api_key = 3;
+   */
+  testApiKey: string;
 };
 
 /**
@@ -470,6 +544,76 @@ export declare type RenameWorkspaceResponseValid = Message<"shipments.admin.v1.R
  * Use `create(RenameWorkspaceResponseSchema)` to create a new message.
  */
 export declare const RenameWorkspaceResponseSchema: GenMessage<RenameWorkspaceResponse, {validType: RenameWorkspaceResponseValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceTimeZoneRequest
+ */
+export declare type UpdateWorkspaceTimeZoneRequest = Message<"shipments.admin.v1.UpdateWorkspaceTimeZoneRequest"> & {
+  /**
+   * The workspace's id.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace?: bigint | undefined;
+
+  /**
+   * The IANA name of a time zone, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 2;
+   */
+  timeZone: string;
+};
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceTimeZoneRequest
+ */
+export declare type UpdateWorkspaceTimeZoneRequestValid = Message<"shipments.admin.v1.UpdateWorkspaceTimeZoneRequest"> & {
+  /**
+   * The workspace's id.
+   *
+   * @generated from field: optional int64 workspace = 1;
+   */
+  workspace: bigint;
+
+  /**
+   * The IANA name of a time zone, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 2;
+   */
+  timeZone: string;
+};
+
+/**
+ * Describes the message shipments.admin.v1.UpdateWorkspaceTimeZoneRequest.
+ * Use `create(UpdateWorkspaceTimeZoneRequestSchema)` to create a new message.
+ */
+export declare const UpdateWorkspaceTimeZoneRequestSchema: GenMessage<UpdateWorkspaceTimeZoneRequest, {validType: UpdateWorkspaceTimeZoneRequestValid}>;
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceTimeZoneResponse
+ */
+export declare type UpdateWorkspaceTimeZoneResponse = Message<"shipments.admin.v1.UpdateWorkspaceTimeZoneResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspace | undefined;
+};
+
+/**
+ * @generated from message shipments.admin.v1.UpdateWorkspaceTimeZoneResponse
+ */
+export declare type UpdateWorkspaceTimeZoneResponseValid = Message<"shipments.admin.v1.UpdateWorkspaceTimeZoneResponse"> & {
+  /**
+   * @generated from field: shipments.admin.v1.AdminWorkspace data = 1;
+   */
+  data?: AdminWorkspaceValid | undefined;
+};
+
+/**
+ * Describes the message shipments.admin.v1.UpdateWorkspaceTimeZoneResponse.
+ * Use `create(UpdateWorkspaceTimeZoneResponseSchema)` to create a new message.
+ */
+export declare const UpdateWorkspaceTimeZoneResponseSchema: GenMessage<UpdateWorkspaceTimeZoneResponse, {validType: UpdateWorkspaceTimeZoneResponseValid}>;
 
 /**
  * @generated from message shipments.admin.v1.SuspendWorkspaceRequest
@@ -993,7 +1137,7 @@ export declare type CreateWorkspaceApiKeyResponse = Message<"shipments.admin.v1.
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1010,7 +1154,7 @@ export declare type CreateWorkspaceApiKeyResponseValid = Message<"shipments.admi
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1177,7 +1321,7 @@ export declare type RotateWorkspaceApiKeysResponse = Message<"shipments.admin.v1
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1196,7 +1340,7 @@ export declare type RotateWorkspaceApiKeysResponseValid = Message<"shipments.adm
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * `shp_` and 36 characters; of a test twin `shp_test_` and 36.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1356,6 +1500,14 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
+
+  /**
+   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
+   * has sent 3 to them within 15 minutes or 200 within a day.
+   *
+   * @generated from field: bool mailed = 3;
+   */
+  mailed: boolean;
 };
 
 /**
@@ -1373,6 +1525,14 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
    * @generated from field: string sign_in_path = 2;
    */
   signInPath: string;
+
+  /**
+   * Whether a mail with another link is on its way to them. False where the service sends no mail, and when the workspace
+   * has sent 3 to them within 15 minutes or 200 within a day.
+   *
+   * @generated from field: bool mailed = 3;
+   */
+  mailed: boolean;
 };
 
 /**
@@ -1388,7 +1548,7 @@ export declare const InviteWorkspaceMemberResponseSchema: GenMessage<InviteWorks
  */
 export declare const WorkspaceAdminService: GenService<{
   /**
-   * Adds a workspace with its first API key, which is shown in this answer and never again.
+   * Adds a workspace, and its test twin, each with its first API key, which is shown in this answer and never again.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.CreateWorkspace
    */
@@ -1398,7 +1558,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof CreateWorkspaceResponseSchema;
   },
   /**
-   * Lists workspaces by name.
+   * Lists workspaces by name, without their test twins.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.ListWorkspaces
    */
@@ -1426,6 +1586,16 @@ export declare const WorkspaceAdminService: GenService<{
     methodKind: "unary";
     input: typeof RenameWorkspaceRequestSchema;
     output: typeof RenameWorkspaceResponseSchema;
+  },
+  /**
+   * Sets the time zone of a workspace, whose days are those of its reports.
+   *
+   * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceTimeZone
+   */
+  updateWorkspaceTimeZone: {
+    methodKind: "unary";
+    input: typeof UpdateWorkspaceTimeZoneRequestSchema;
+    output: typeof UpdateWorkspaceTimeZoneResponseSchema;
   },
   /**
    * Refuses all calls of a workspace, with WORKSPACE_SUSPENDED, until it is resumed. Nothing is lost, and webhooks are
