@@ -5,7 +5,7 @@ import {
   isStalePlan,
   UnreplicatedCommitError,
 } from "./database-error.ts";
-import { StatementBatch } from "./statement-batch.ts";
+import { StatementBatch, type DescribedStatements } from "./statement-batch.ts";
 import type { Statement } from "./statement.ts";
 
 /** How many statements are prepared; every connection may come to keep a plan for each. */
@@ -60,6 +60,7 @@ const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 export class DatabaseClient extends pg.Client {
   readonly #createdMs = performance.now();
   #plansEndMs = this.#createdMs + YOUNGEST_PLANS_MS;
+  readonly #described: DescribedStatements = new Map();
 
   constructor(config?: string | ClientConfig) {
     super(config);
@@ -88,7 +89,7 @@ export class DatabaseClient extends pg.Client {
    */
   sendTogether(statements: readonly Statement[]): readonly Promise<unknown[]>[] {
     const types = { getTypeParser: this.getTypeParser.bind(this) };
-    const batch = new StatementBatch(statements, nameOfBatched, types, (error) => {
+    const batch = new StatementBatch(statements, nameOfBatched, this.#described, types, (error) => {
       const isBegin = statements[0]![0] === BEGIN && batch.failedFirst;
       if (error && (isBegin || makesUseless(error))) this.discard();
     });

@@ -1,3 +1,4 @@
+import { toParameter } from "./parameterized-driver.ts";
 import type { Statement } from "./statement.ts";
 import { ReferenceKind, types, UnderscoreNamingStrategy, type EntitySchema } from "@mikro-orm/core";
 
@@ -65,17 +66,16 @@ export function insertionOf(
     from json_populate_recordset(null::${table}, $2) ${onConflict}`;
   return (workspace, rows) =>
     rows.length === 1
-      ? [one, [workspace, ...valuesOf(columns, rows[0]!)]]
+      ? [one, [workspace, ...rowValues(columns, rows[0]!)]]
       : [many, [workspace, rowsJson(columns, rows)]];
 }
 
-/** The values of a row as pg sends them. */
-function valuesOf(columns: readonly Pick<Column, "property">[], row: object): unknown[] {
-  return columns.map(({ property }) => {
-    const value = (row as Record<string, unknown>)[property];
-    if (value instanceof Date) return value.toISOString();
-    return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
-  });
+/** The values of a row, for a statement that takes each of them apart. */
+export function rowValues(
+  columns: readonly Pick<Column, "property" | "name">[],
+  row: object,
+): unknown[] {
+  return columns.map(({ property }) => toParameter(valueOf(row, property)));
 }
 
 /** Rows in JSON, by the names of the columns. */
@@ -84,11 +84,13 @@ export function rowsJson(
   rows: readonly object[],
 ): string {
   const named = rows.map((row) =>
-    Object.fromEntries(
-      columns.map(({ property, name }) => [name, (row as Record<string, unknown>)[property]]),
-    ),
+    Object.fromEntries(columns.map(({ property, name }) => [name, valueOf(row, property)])),
   );
   return JSON.stringify(named);
+}
+
+function valueOf(row: object, property: string): unknown {
+  return (row as Record<string, unknown>)[property];
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   distributeFirstSql,
   distributeTableSql,
   REFERENCE_TABLES,
+  SET_SEQUENTIAL,
 } from "./distributed.ts";
 import { MIGRATION_LOCK } from "./migrate.ts";
 import { createClient } from "./primary-client.ts";
@@ -134,8 +135,7 @@ async function pendingTables(client: Client): Promise<string[]> {
 async function inTransaction(client: Client, work: () => Promise<void>): Promise<void> {
   await client.query("begin");
   try {
-    // One statement after the other on each node, as foreign keys to tables of every node need.
-    await client.query("set local citus.multi_shard_modify_mode to 'sequential'");
+    await client.query(SET_SEQUENTIAL);
     await work();
     await client.query("commit");
   } catch (error) {

@@ -1,15 +1,12 @@
 import type { Constructor } from "@mikro-orm/core";
 import type { Migration } from "@mikro-orm/migrations";
-import { DISTRIBUTED_TABLES, distributeTableSql } from "./distributed.ts";
-
-/** One statement after the other on each node, as foreign keys to reference tables need. */
-const SEQUENTIAL = "set local citus.multi_shard_modify_mode to 'sequential'";
+import { DISTRIBUTED_TABLES, distributeTableSql, SET_SEQUENTIAL } from "./distributed.ts";
 
 /** A migration as a distributed database takes it. */
 export function forDistributed(migration: Constructor<Whole>): Constructor<Whole> {
   return class extends migration {
     override getQueries(): Query[] {
-      return [SEQUENTIAL, ...super.getQueries().flatMap(toDistributed)];
+      return [SET_SEQUENTIAL, ...super.getQueries().flatMap(toDistributed)];
     }
   };
 }

@@ -1,3 +1,4 @@
+import { onBehalfOfAll } from "./connection-shares.ts";
 import type { EntityManager } from "./orm.ts";
 import { runStatement } from "./statement.ts";
 
@@ -8,9 +9,14 @@ import { runStatement } from "./statement.ts";
  */
 export const DISTRIBUTED_TABLES: readonly string[] = [
   "customer",
+  "customer_alias",
   "shipment",
+  "simulation",
+  "used_quote",
   "payment",
   "payment_connection",
+  "test_clock",
+  "provider_payment",
   "feed",
   "event",
   "webhook",
@@ -28,6 +34,9 @@ const DISTRIBUTION_COLUMN = "workspace_id";
 /** The tables of which every node has a copy, since rows of workspaces refer to theirs. */
 export const REFERENCE_TABLES: readonly string[] = ["workspace", "tariff_version"];
 
+/** One statement after the other on each node, as foreign keys to tables of every node need. */
+export const SET_SEQUENTIAL = "set local citus.multi_shard_modify_mode to 'sequential'";
+
 /** Runs a statement and gives its rows. */
 export type RunSql = (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
 
@@ -37,12 +46,21 @@ const HAS_EXTENSION = `
 const IS_DISTRIBUTED = `
   select from pg_dist_partition where logicalrelid = to_regclass($1)`;
 
+/** By the configuration that an ORM and its forks share. */
+const known = new WeakMap<EntityManager["config"], Promise<boolean>>();
+
 /**
  * Whether the database is distributed by workspace (`shipments distribute`). Where it is, a transaction
- * names one workspace alone, so that one node has all of it.
+ * names one workspace alone, so that one node has all of it. The database is asked once.
  */
-export async function isDistributed(em: EntityManager): Promise<boolean> {
-  return isDistributedBy((sql, values) => runStatement(em, sql, values));
+export function isDistributed(em: EntityManager): Promise<boolean> {
+  return known.getOrInsertComputed(em.config, () => {
+    const answer = onBehalfOfAll(() =>
+      isDistributedBy((sql, values) => runStatement(em, sql, values)),
+    );
+    answer.catch(() => known.delete(em.config));
+    return answer;
+  });
 }
 
 /** As `isDistributed`, by whatever runs statements. */

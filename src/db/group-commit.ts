@@ -7,7 +7,7 @@ import {
 } from "./group-queue.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
-import { inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
+import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
 /** How many transactions are in flight at most; the other connections are for reading. */
@@ -144,10 +144,6 @@ function createGroupWriter<Member, Result>(
 
 function collides(error: unknown): boolean {
   return error instanceof RolledBackError && error.isCollision;
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof RolledBackError ? error.cause : error;
 }
 
 function settle<Member, Result>(

@@ -73,13 +73,8 @@ export function createGroupQueue<Member, Result>(
   const { em, workspaceOf } = options;
   /** By workspace, or the one that there is. */
   const lanes = new Map<number | undefined, Lane<Member, Result> & { members: number }>();
-  let distributed: boolean | undefined;
-  let asking: Promise<boolean> | undefined;
   return async (member, deadlineMs) => {
-    distributed ??= await (asking ??= onBehalfOfAll(() => isDistributed(em)).finally(() => {
-      asking = undefined;
-    }));
-    const key = distributed ? workspaceOf(member) : undefined;
+    const key = (await isDistributed(em)) ? workspaceOf(member) : undefined;
     const lane = lanes.getOrInsertComputed(key, () => ({ ...createLane(options), members: 0 }));
     lane.members++;
     try {

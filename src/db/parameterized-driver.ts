@@ -1,7 +1,6 @@
 import {
   isRaw,
   raw,
-  Utils,
   type AnyEntity,
   type Dictionary,
   type EntityData,
@@ -84,10 +83,15 @@ function bindValue(value: unknown, values: unknown[], quote: (name: string) => s
   return `$${values.length}`;
 }
 
-/** A value as pg sends it. */
-function toParameter(value: unknown): unknown {
+/** A value as pg sends it; an object is sent as JSON, whatever its keys, which may be `constructor`. */
+export function toParameter(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
-  return Utils.isPlainObject(value) ? JSON.stringify(value) : value;
+  const isJson =
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Uint8Array);
+  return isJson ? JSON.stringify(value) : value;
 }
 
 /** The driver of the ORM: MikroORM's for PostgreSQL, with parameterized statements. */

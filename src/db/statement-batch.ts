@@ -14,7 +14,8 @@ interface Sent {
 /**
  * Statements that go to PostgreSQL together, in one exchange of its extended protocol: a single Sync ends
  * them all, so that PostgreSQL answers once instead of once for each, which is half of what a small
- * statement costs. Of those behind one that fails, none is run.
+ * statement costs. Of those behind one that fails, none is run. A prepared statement is described once: its
+ * columns do not change, since PostgreSQL refuses to run it when they would.
  *
  * Submitted to a client as a query of its own, as pg's cursors are. See "Pipelining" in the chapter on
  * the frontend/backend protocol of PostgreSQL's manual.
@@ -25,21 +26,27 @@ export class StatementBatch implements pg.Submittable {
   readonly answers: readonly Promise<unknown[]>[];
   readonly #statements: Sent[] = [];
   readonly #types: pg.CustomTypesConfig;
-  #connection: ParsingConnection | undefined;
+  readonly #described: DescribedStatements;
   /** How many statements have been answered. */
   #answered = 0;
-  #result: Result;
+  /** Of the statement that is answered next: how its rows are read, and those that have come. */
+  #reader: RowReader | undefined;
+  #rows: unknown[] = [];
 
-  /** @param nameOf the name to prepare a statement by */
+  /**
+   * @param nameOf the name to prepare a statement by
+   * @param described those of the connection
+   */
   constructor(
     statements: readonly Statement[],
     nameOf: (statement: Statement) => string | undefined,
+    described: DescribedStatements,
     types: pg.CustomTypesConfig,
     ended: (error?: Error | null) => void,
   ) {
     this.#types = types;
+    this.#described = described;
     this.callback = ended;
-    this.#result = this.#newResult();
     this.answers = statements.map((statement) => {
       const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
       const [sql, values] = statement;
@@ -54,17 +61,18 @@ export class StatementBatch implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): null {
-    const to = (this.#connection = connection as unknown as ParsingConnection);
+    const to = connection as unknown as ParsingConnection;
     const parsed = new Set<string>();
     for (const { sql, values, name = "" } of this.#statements) {
-      if (name === "" || (to.parsedStatements[name] === undefined && !parsed.has(name))) {
+      const isPrepared = this.#described.has(name);
+      if (name === "" || (!isPrepared && !parsed.has(name))) {
         parsed.add(name);
         // It may have been parsed in a batch that failed. To close what there is not is no error.
         if (name !== "") to.close({ type: "S", name });
         to.parse({ name, text: sql });
       }
       to.bind({ statement: name, values: values.map(toText) });
-      to.describe({ type: "P", name: "" });
+      if (!isPrepared) to.describe({ type: "P", name: "" });
       to.execute({ portal: "" });
     }
     to.sync();
@@ -72,20 +80,23 @@ export class StatementBatch implements pg.Submittable {
   }
 
   handleRowDescription({ fields }: { fields: unknown[] }): void {
-    this.#result.addFields(fields);
+    this.#reader = this.#newReader();
+    this.#reader.addFields(fields);
   }
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
-    this.#result.addRow(this.#result.parseRow(fields));
+    this.#reader ??= this.#described.get(this.#statements[this.#answered]!.name!)!;
+    this.#rows.push(this.#reader.parseRow(fields));
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
     const { sql, name, resolve, reject } = this.#statements[this.#answered]!;
     // In a transaction that has failed PostgreSQL rolls back, and does not call that an error.
     if (sql === "commit" && text !== "COMMIT") reject(new Error(`commit was answered by ${text}`));
-    if (name !== undefined) this.#connection!.parsedStatements[name] = sql;
-    resolve(this.#result.rows);
-    this.#result = this.#newResult();
+    if (name !== undefined && !this.#described.has(name)) this.#described.set(name, this.#reader);
+    resolve(this.#rows);
+    this.#reader = undefined;
+    this.#rows = [];
     this.#answered += 1;
   }
 
@@ -99,24 +110,26 @@ export class StatementBatch implements pg.Submittable {
     this.callback(null);
   }
 
-  #newResult(): Result {
-    return new (pg.Result as unknown as new (rowMode: string, types: unknown) => Result)(
+  #newReader(): RowReader {
+    return new (pg.Result as unknown as new (rowMode: string, types: unknown) => RowReader)(
       "",
       this.#types,
     );
   }
 }
 
+/**
+ * What a connection has prepared in batches, and what PostgreSQL said of it: by name, how rows of the
+ * statement are read; undefined where there are none.
+ */
+export type DescribedStatements = Map<string, RowReader | undefined>;
+
 /** What pg's types leave out. */
-interface Result {
-  readonly rows: unknown[];
+interface RowReader {
   addFields(fields: unknown[]): void;
   parseRow(fields: unknown[]): unknown;
-  addRow(row: unknown): void;
 }
 interface ParsingConnection {
-  /** The texts of the statements that have been parsed, by name. */
-  readonly parsedStatements: Record<string, string | undefined>;
   close(message: { readonly type: "S"; readonly name: string }): void;
   parse(message: { readonly name: string; readonly text: string }): void;
   bind(message: { readonly statement: string; readonly values: readonly unknown[] }): void;

@@ -1,8 +1,8 @@
-import type { Pool } from "pg";
 import { allowSlow, SLOW_TIMEOUT_MS } from "./client.ts";
 import type { EntityManager } from "./orm.ts";
 import { toStatement } from "./parameterized-driver.ts";
-import { release, type Transaction } from "./transaction.ts";
+import { connect, poolOf, release } from "./pool.ts";
+import type { Transaction } from "./transaction.ts";
 
 /**
  * Runs SQL written by hand: in a transaction, which may be that of `em`, else on any connection, and
@@ -22,23 +22,12 @@ export async function runStatement<Row>(
     return (await em.getKysely().executeQuery<Row>(toStatement(sql, values))).rows;
   }
   // Not by Kysely, whose way to a connection costs a get and a list several per cent more.
-  const pool = (await em.getConnection().getNativeClient()) as Pool;
+  const pool = await poolOf(em);
   return (await pool.query<Row & object>({ text: sql, values: [...values] })).rows;
 }
 
 /** SQL with `$1`, `$2`, ... for its values. */
 export type Statement = readonly [sql: string, values: readonly unknown[]];
-
-/** Runs statements one after the other in a transaction; a pipeline sends them all, and does not wait. */
-export async function runInOrder(
-  tx: EntityManager | Transaction,
-  statements: readonly Statement[],
-): Promise<void> {
-  for (const [sql, values] of statements) {
-    if ("send" in tx) void tx.send(sql, values);
-    else await runStatement(tx, sql, values);
-  }
-}
 
 /**
  * As `runStatement`, for one that moves many megabytes within the database, in a transaction: it, and
@@ -73,8 +62,7 @@ export async function runForEach<Row>(
   { durable = true }: { readonly durable?: boolean } = {},
 ): Promise<(Row[] | undefined)[]> {
   if (values.length === 0) return [];
-  const pool = (await em.getConnection().getNativeClient()) as Pool;
-  const client = await pool.connect();
+  const client = await connect(em);
   try {
     const setting = durable ? [] : [client.query("set synchronous_commit = off")];
     const runs = values.map((own) => {

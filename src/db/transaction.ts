@@ -1,4 +1,4 @@
-import pg, { type Pool, type PoolClient } from "pg";
+import pg from "pg";
 import {
   isContention,
   isForeignKeyViolation,
@@ -6,7 +6,9 @@ import {
   isUniqueViolation,
 } from "./database-error.ts";
 import type { DatabaseClient } from "./client.ts";
+import { isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
+import { connect, release } from "./pool.ts";
 import type { Statement } from "./statement.ts";
 
 /**
@@ -14,10 +16,10 @@ import type { Statement } from "./statement.ts";
  * them. If one of them fails, so does the commit, whether its answer was waited for or not.
  */
 export interface Transaction {
+  /** Whether the database is distributed: it then takes look-ups in one table each in less time. */
+  readonly isDistributed: boolean;
   /** Sends a statement with `$1`, `$2`, ... for its values, and gives its rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
-  /** Has the commit wait for what nobody else waits for, and fail with it. */
-  settleAtCommit(sent: Promise<unknown>): void;
   /** Sends a statement right before the commit, such as one that others wait for from then on. */
   sendLast(sql: string, values: readonly unknown[]): void;
 }
@@ -42,6 +44,11 @@ export class RolledBackError extends Error {
   }
 }
 
+/** Why a transaction failed, as callers are told: a refusal of its work, or the database's error. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof RolledBackError ? error.cause : error;
+}
+
 /**
  * Does work in a transaction of a pipeline, on a connection of its own. What is sent in one tick travels
  * together, `begin` with the first of it and the commit with the last, so that work which waits for one
@@ -54,6 +61,7 @@ export async function inPipeline<T>(
   em: EntityManager,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const distributed = await isDistributed(em).catch(throwRolledBack);
   const client = await connect(em).catch(throwRolledBack);
   const send = createSender(em, client);
   const sent: Promise<unknown>[] = [];
@@ -66,7 +74,7 @@ export async function inPipeline<T>(
   try {
     settleAtCommit(send("begin"));
     const result = await work({
-      settleAtCommit,
+      isDistributed: distributed,
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
@@ -118,16 +126,6 @@ function throwRolledBack(error: unknown): never {
 /** PostgreSQL commits nothing behind a statement that it has refused. */
 function throwAsRefused(error: unknown): never {
   throw error instanceof pg.DatabaseError ? new RolledBackError(error) : error;
-}
-
-async function connect(em: EntityManager): Promise<DatabaseClient & PoolClient> {
-  const pool = (await em.getConnection().getNativeClient()) as Pool;
-  return (await pool.connect()) as DatabaseClient & PoolClient;
-}
-
-/** A connection that was just destroyed does not look so to the pool yet. */
-export function release(client: PoolClient): void {
-  client.release(client.connection.stream.destroyed);
 }
 
 /** Builds what sends statements on a connection, those of one tick together. */
