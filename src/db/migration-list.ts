@@ -42,6 +42,8 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
       .Migration20261122103128_search_customers_by_name,
   "20261122110000-key-scopes": async () =>
     (await import("./migrations/20261122110000-key-scopes.ts")).Migration20261122110000_key_scopes,
+  "20261122164211-feeds": async () =>
+    (await import("./migrations/20261122164211-feeds.ts")).Migration20261122164211_feeds,
   "20261122164212-feed-positions": async () =>
     (await import("./migrations/20261122164212-feed-positions.ts"))
       .Migration20261122164212_feed_positions,
@@ -59,4 +61,84 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
       .Migration20261122173538_lean_checks,
   "20261122181500-raise-feed": async () =>
     (await import("./migrations/20261122181500-raise-feed.ts")).Migration20261122181500_raise_feed,
+  "20261122200019-quote-keys": async () =>
+    (await import("./migrations/20261122200019-quote-keys.ts")).Migration20261122200019_quote_keys,
+  "20261122200344-test-payments": async () =>
+    (await import("./migrations/20261122200344-test-payments.ts"))
+      .Migration20261122200344_test_payments,
+  "20261122200345-test-twins": async () =>
+    (await import("./migrations/20261122200345-test-twins.ts")).Migration20261122200345_test_twins,
+  "20261122201448-tariffs-honour-quotes": async () =>
+    (await import("./migrations/20261122201448-tariffs-honour-quotes.ts"))
+      .Migration20261122201448_tariffs_honour_quotes,
+  "20261122201449-honour-quotes": async () =>
+    (await import("./migrations/20261122201449-honour-quotes.ts"))
+      .Migration20261122201449_honour_quotes,
+  "20261122201450-quote-of-shipment": async () =>
+    (await import("./migrations/20261122201450-quote-of-shipment.ts"))
+      .Migration20261122201450_quote_of_shipment,
+  "20261122204929-mails": async () =>
+    (await import("./migrations/20261122204929-mails.ts")).Migration20261122204929_mails,
+  "20261122205500-shipment-windows": async () =>
+    (await import("./migrations/20261122205500-shipment-windows.ts"))
+      .Migration20261122205500_shipment_windows,
+  "20261122211541-search-shipments": async () =>
+    (await import("./migrations/20261122211541-search-shipments.ts"))
+      .Migration20261122211541_search_shipments,
+  "20261122212055-provider-payments": async () =>
+    (await import("./migrations/20261122212055-provider-payments.ts"))
+      .Migration20261122212055_provider_payments,
+  "20261122212056-provider-connections": async () =>
+    (await import("./migrations/20261122212056-provider-connections.ts"))
+      .Migration20261122212056_provider_connections,
+  "20261122233833-test-clocks": async () =>
+    (await import("./migrations/20261122233833-test-clocks.ts"))
+      .Migration20261122233833_test_clocks,
+  "20261122235500-simulated-failures": async () =>
+    (await import("./migrations/20261122235500-simulated-failures.ts"))
+      .Migration20261122235500_simulated_failures,
+  "20261122235700-hear-events": async () =>
+    (await import("./migrations/20261122235700-hear-events.ts"))
+      .Migration20261122235700_hear_events,
+  "20261123003000-simulations": async () =>
+    (await import("./migrations/20261123003000-simulations.ts"))
+      .Migration20261123003000_simulations,
+  "20261123003001-simulations-of-shipments": async () =>
+    (await import("./migrations/20261123003001-simulations-of-shipments.ts"))
+      .Migration20261123003001_simulations_of_shipments,
+  "20261123021628-sort-and-count-shipments": async () =>
+    (await import("./migrations/20261123021628-sort-and-count-shipments.ts"))
+      .Migration20261123021628_sort_and_count_shipments,
+  "20261123022051-simulation-tries": async () =>
+    (await import("./migrations/20261123022051-simulation-tries.ts"))
+      .Migration20261123022051_simulation_tries,
+  "20261123031600-customer-records": async () =>
+    (await import("./migrations/20261123031600-customer-records.ts"))
+      .Migration20261123031600_customer_records,
+  "20261123033200-saved-filters": async () =>
+    (await import("./migrations/20261123033200-saved-filters.ts"))
+      .Migration20261123033200_saved_filters,
+  "20261123033201-saved-filters-of-people": async () =>
+    (await import("./migrations/20261123033201-saved-filters-of-people.ts"))
+      .Migration20261123033201_saved_filters_of_people,
+  "20261123033300-time-zones": async () =>
+    (await import("./migrations/20261123033300-time-zones.ts")).Migration20261123033300_time_zones,
+  "20261123033301-usage-quarters": async () =>
+    (await import("./migrations/20261123033301-usage-quarters.ts"))
+      .Migration20261123033301_usage_quarters,
+  "20261123034000-customer-aliases": async () =>
+    (await import("./migrations/20261123034000-customer-aliases.ts"))
+      .Migration20261123034000_customer_aliases,
+  "20261123034001-aliases-of-customers": async () =>
+    (await import("./migrations/20261123034001-aliases-of-customers.ts"))
+      .Migration20261123034001_aliases_of_customers,
+  "20261123034500-payments-of-test-mode": async () =>
+    (await import("./migrations/20261123034500-payments-of-test-mode.ts"))
+      .Migration20261123034500_payments_of_test_mode,
+  "20261123054729-fewer-indexes": async () =>
+    (await import("./migrations/20261123054729-fewer-indexes.ts"))
+      .Migration20261123054729_fewer_indexes,
+  "20261123060129-attention-of-platform": async () =>
+    (await import("./migrations/20261123060129-attention-of-platform.ts"))
+      .Migration20261123060129_attention_of_platform,
 };

@@ -4,10 +4,6 @@ export class Migration20261122164212_feed_positions extends Migration {
   override name = "Migration20261122164212_feed_positions";
 
   override up(): void | Promise<void> {
-    this.addSql(
-      `create table "feed" ("workspace_id" bigint not null, "position" bigint not null default '0', "changed_at" timestamptz(3) not null, primary key ("workspace_id"));`,
-    );
-
     this.addSql(`drop trigger if exists "deliver" on "event";`);
     this.addSql(`drop function if exists "event_deliver_fn"();`);
     this.addSql(`alter table "event" add "position" bigint null;`);
@@ -35,9 +31,5 @@ export class Migration20261122164212_feed_positions extends Migration {
     order by webhook.id;   end if;   return new; end; end; \$\$ language plpgsql;`);
     this.addSql(`create trigger "take_position" BEFORE INSERT on "event" for each ROW
   when (new.position is null) execute function "event_take_position_fn"();`);
-
-    this.addSql(
-      `alter table "feed" add constraint "feed_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update cascade on delete cascade;`,
-    );
   }
 }

@@ -19,7 +19,9 @@ export class Migration20261122171600_require_feed_positions extends Migration {
       add constraint "event_position_given" check (position is not null) not valid;`);
     this.addSql(`alter table "event" validate constraint "event_position_given";`);
     this.addSql(`create unique index "event_position" on "event" ("workspace_id", "position");`);
-    this.addSql(`alter table "event" alter column "position" set not null,
+    // By the check that goes only then: without it all is read again, under the lock.
+    this.addSql(`alter table "event" alter column "position" set not null;`);
+    this.addSql(`alter table "event"
       drop constraint "event_position_given",
       add constraint "event_position" unique using index "event_position";`);
   }
