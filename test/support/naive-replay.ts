@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { haversineKm } from "../../src/domain/coverage/geo.ts";
+import { naiveWindowFee, type NaiveSchedule, type NaiveWindow } from "./naive-windows.ts";
 
 /** A tariff document whose zones are squares. */
 export interface SquareTariff {
@@ -18,6 +19,9 @@ export interface SquareTariff {
     east: number,
     north: number,
   ])[];
+  readonly schedules: readonly NaiveSchedule[];
+  /** The name of each square's schedule. */
+  readonly scheduleOfSquare: readonly (string | undefined)[];
 }
 
 /** A stored shipment, as its row gives it. */
@@ -29,6 +33,10 @@ export interface ReplayedRow {
   readonly dropoff_lat: number;
   readonly dropoff_lng: number;
   readonly weight_kg: number;
+  readonly pickup: NaiveWindow | undefined;
+  readonly dropoff: NaiveWindow | undefined;
+  /** When it was booked, in milliseconds since the epoch. */
+  readonly atMs: number;
 }
 
 const MINOR_DIGITS = { USD: 2, JPY: 0, KWD: 3 };
@@ -41,12 +49,14 @@ function fraction(decimal: string): [numerator: bigint, denominator: bigint] {
 
 /** The price in minor units; undefined when the route is not served. */
 function naivePrice(tariff: SquareTariff, row: ReplayedRow): bigint | undefined {
-  const holds = (lng: number, lat: number) =>
-    tariff.squares.some(
+  const zoneAt = (lng: number, lat: number) =>
+    tariff.squares.findIndex(
       ([west, south, east, north]) => west <= lng && lng <= east && south <= lat && lat <= north,
     );
+  const pickupZone = zoneAt(row.pickup_lng, row.pickup_lat);
+  const dropoffZone = zoneAt(row.dropoff_lng, row.dropoff_lat);
   const tier = tariff.tiers.find((it) => it.min_kg < row.weight_kg && row.weight_kg <= it.max_kg);
-  if (!holds(row.pickup_lng, row.pickup_lat) || !holds(row.dropoff_lng, row.dropoff_lat)) return;
+  if (pickupZone === -1 || dropoffZone === -1) return;
   if (tier === undefined) return;
   const unit = 10n ** BigInt(MINOR_DIGITS[tariff.currency]);
   const minor = (rate: string, quantity = "1") => {
@@ -63,7 +73,28 @@ function naivePrice(tariff: SquareTariff, row: ReplayedRow): bigint | undefined 
     minor(tier.flat_fee) +
     minor(tier.rate_per_kg, String(row.weight_kg));
   const least = minor(tariff.base_fee);
-  return subtotal > least ? subtotal : least;
+  const windowFees = naiveWindowFees(tariff, row, { pickup: pickupZone, dropoff: dropoffZone });
+  if (windowFees === undefined) return;
+  const ofWindows = windowFees.reduce((sum, fee) => sum + minor(fee), 0n);
+  return (subtotal > least ? subtotal : least) + ofWindows;
+}
+
+/** What the windows cost, as decimals; undefined when they cannot be booked. */
+function naiveWindowFees(
+  { schedules, scheduleOfSquare }: SquareTariff,
+  row: ReplayedRow,
+  zones: { readonly pickup: number; readonly dropoff: number },
+): string[] | undefined {
+  const { pickup, dropoff } = row;
+  const feeOf = (end: "pickup" | "dropoff") => {
+    const name = scheduleOfSquare[zones[end]];
+    const schedule = schedules.find((it) => it.name === name);
+    return naiveWindowFee(end, schedule, row[end], row.atMs);
+  };
+  const isOrdered =
+    !pickup || !dropoff || (dropoff.startMs >= pickup.startMs && dropoff.endMs >= pickup.endMs);
+  const fees = [feeOf("pickup"), feeOf("dropoff")].filter((fee) => fee !== undefined);
+  return isOrdered && fees.length === 2 ? fees : undefined;
 }
 
 /** The buckets but for that of no change, as percent. */
@@ -145,6 +176,7 @@ export function naiveReplay(
       total_in_force: major(before),
       total_of_draft: major(after),
       message: null,
+      failure_type: null,
     })),
     refused: refused.slice(0, 20).map(({ workspace, reference, before }) => ({
       workspace,
@@ -152,8 +184,9 @@ export function naiveReplay(
       total_in_force: major(before!),
       total_of_draft: null,
       message: expect.stringMatching(
-        /^(The .* outside the coverage zones|No pricing tier covers .* kg; weights above )/,
+        /^(The .* outside the coverage zones|No pricing tier covers .* kg; weights above |(pickup|dropoff)_window )/,
       ),
+      failure_type: expect.stringMatching(/^(coverage|weight|window)$/),
     })),
   };
 }

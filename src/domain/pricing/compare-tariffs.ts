@@ -1,11 +1,14 @@
 import { canonicalText } from "../canonical-text.ts";
 import { identifyZones } from "../coverage/zone-identities.ts";
+import { compareSchedules, type ScheduleDifference } from "../schedule/compare-schedules.ts";
 import { createTariffFaults } from "../faults.ts";
 
 /** How two tariffs differ. */
 export interface TariffDifferences {
   readonly fees: FeeDifference[];
   readonly zones: ZoneDifferences;
+  /** Up to 1,000. */
+  readonly schedules: ScheduleDifference[];
 }
 
 /** A fee that is written differently. */
@@ -53,11 +56,15 @@ interface ValidFeature {
 /**
  * Compares two documents that `parseTariff` has found valid. Tiers are the same by their place, zones
  * by their ids (see `identifyZones`). Keys that mean nothing to a tariff are not compared, but those
- * of a zone's properties are.
+ * of a zone's properties are, and those of schedules.
  */
 export function compareTariffs(before: object, after: object): TariffDifferences {
   const [from, to] = [before as ValidDocument, after as ValidDocument];
-  return { fees: compareFees(from, to), zones: compareZones(from, to) };
+  return {
+    fees: compareFees(from, to),
+    zones: compareZones(from, to),
+    schedules: compareSchedules(before, after),
+  };
 }
 
 const FEES = ["currency", "base_fee", "rate_per_km"] as const;

@@ -1,5 +1,13 @@
 import { createCoverage, type Coverage } from "../coverage/coverage.ts";
 import { haversineKm, type Point } from "../coverage/geo.ts";
+import {
+  identityAt,
+  packIdentities,
+  type PackedIdentities,
+} from "../coverage/packed-identities.ts";
+import type { ZoneIdentity } from "../coverage/zone-identities.ts";
+import { createCalendars, type Calendar } from "../schedule/calendar.ts";
+import type { Ends } from "../schedule/decide-windows.ts";
 import { multiplyHalfUp, multiplyToMinor, toMajor } from "./money.ts";
 import type { Fees, Tariff, Tier } from "./tariff.ts";
 
@@ -8,6 +16,10 @@ export interface Pricing {
   /** The tariff but for its zones, which the coverage holds in a fifth of the memory. */
   readonly fees: Fees;
   readonly coverage: Coverage;
+  /** What the zones are called, in their order. */
+  readonly zones: PackedIdentities;
+  /** The calendars of its schedules, in their order; undefined when it has none. */
+  readonly calendars: readonly Calendar[] | undefined;
   /** The weights that are served, in the words of a refusal. */
   readonly servedWeights: string;
 }
@@ -39,7 +51,7 @@ export function routeOf(fields: RouteFields): Route {
 
 /** One reason why a route has no price, in words for people. */
 export interface QuoteFailure {
-  readonly failure: "coverage" | "weight";
+  readonly failure: "coverage" | "weight" | "window";
   readonly message: string;
 }
 
@@ -53,7 +65,9 @@ export interface CoveredQuote {
   readonly baseFeeMinor: number;
   /** The distance fee and the weight fee. */
   readonly subtotalMinor: number;
-  /** The subtotal, but at least the base fee. */
+  /** What its windows cost besides. */
+  readonly windowFeeMinor: number;
+  /** The subtotal, but at least the base fee, and what the windows cost. */
   readonly totalMinor: number;
   readonly currency: string;
 }
@@ -71,12 +85,34 @@ export type Quote = CoveredQuote | UncoveredQuote;
 
 /** Indexes a tariff's zones and keeps its fees. */
 export function createPricing({ zones, ...fees }: Tariff): Pricing {
-  return pricingOf(fees, createCoverage(zones));
+  return pricingOf({ fees, coverage: createCoverage(zones), zones: packIdentities(zones) });
 }
 
 /** Prices by the fees of a tariff, where its zones are indexed already. */
-export function pricingOf(fees: Fees, coverage: Coverage): Pricing {
-  return { fees, coverage, servedWeights: servedWeightsText(fees.tiers) };
+export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): Pricing {
+  const { tiers, scheduling } = parts.fees;
+  return {
+    ...parts,
+    calendars: scheduling && createCalendars(scheduling.schedules),
+    servedWeights: servedWeightsText(tiers),
+  };
+}
+
+/** The calendars of the zones that the ends of a route lie in; undefined where there is none. */
+export function calendarsOf(pricing: Pricing, { pickup, dropoff }: Route): Ends<Calendar> {
+  const { fees, coverage, calendars } = pricing;
+  const calendarAt = (point: Point) => {
+    const zone = coverage.zoneAt(point);
+    return zone === undefined ? undefined : calendars?.[fees.scheduling!.ofZone[zone]!];
+  };
+  if (calendars === undefined) return { pickup: undefined, dropoff: undefined };
+  return { pickup: calendarAt(pickup), dropoff: calendarAt(dropoff) };
+}
+
+/** A price with what its windows cost. */
+export function withWindowFee(priced: CoveredQuote, windowFeeMinor: number): CoveredQuote {
+  const totalMinor = Math.max(priced.subtotalMinor, priced.baseFeeMinor) + windowFeeMinor;
+  return { ...priced, windowFeeMinor, totalMinor };
 }
 
 /**
@@ -85,6 +121,50 @@ export function pricingOf(fees: Fees, coverage: Coverage): Pricing {
  */
 export function quote(pricing: Pricing, route: Route): Quote {
   return priceRoute(pricing, route) ?? uncoveredQuote(pricing, route);
+}
+
+/** The places of the zones that the ends of a route lie in; undefined where they lie in none. */
+export interface RouteZones {
+  readonly pickup: number | undefined;
+  readonly dropoff: number | undefined;
+}
+
+/** What the zone at a place in the tariff is called; undefined for no place. */
+export function zoneIdentityAt(
+  { zones }: Pricing,
+  place: number | undefined,
+): ZoneIdentity | undefined {
+  return place === undefined ? undefined : identityAt(zones, place);
+}
+
+/** As `quote`, with the zones of both ends. */
+export function quoteWithZones(
+  pricing: Pricing,
+  route: Route,
+): { readonly quote: Quote; readonly zones: RouteZones } {
+  const { fees, coverage } = pricing;
+  const { pickup, dropoff, weightKg } = route;
+  const zones = { pickup: coverage.zoneAt(pickup), dropoff: coverage.zoneAt(dropoff) };
+  const tier = findTier(fees.tiers, weightKg);
+  const isServed = tier && zones.pickup !== undefined && zones.dropoff !== undefined;
+  return {
+    quote: isServed
+      ? price(fees, tier, haversineKm(pickup, dropoff), weightKg)
+      : uncoveredQuote(pricing, route),
+    zones,
+  };
+}
+
+/**
+ * Prices a route by fees alone, wherever its ends lie; undefined when no tier takes the weight. With
+ * the fees of an earlier tariff this is what the route cost by it.
+ */
+export function priceByFees(
+  fees: Fees,
+  { pickup, dropoff, weightKg }: Route,
+): CoveredQuote | undefined {
+  const tier = findTier(fees.tiers, weightKg);
+  return tier && price(fees, tier, haversineKm(pickup, dropoff), weightKg);
 }
 
 /**
@@ -131,6 +211,7 @@ function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): Co
     weightFeeMinor,
     baseFeeMinor: fees.baseFeeMinor,
     subtotalMinor,
+    windowFeeMinor: 0,
     totalMinor: Math.max(subtotalMinor, fees.baseFeeMinor),
     currency: fees.currency,
   };
@@ -150,13 +231,14 @@ export function priceInMajor(priced: CoveredQuote) {
     weightFee: toMajor(priced.weightFeeMinor, currency),
     baseFee: toMajor(priced.baseFeeMinor, currency),
     subtotal: toMajor(priced.subtotalMinor, currency),
+    windowFee: toMajor(priced.windowFeeMinor, currency),
     total: toMajor(priced.totalMinor, currency),
     currency,
   };
 }
 
 /** The tier that serves a weight, or undefined. Binary search: tiers are in ascending order. */
-function findTier(tiers: readonly Tier[], weightKg: number): Tier | undefined {
+export function findTier(tiers: readonly Tier[], weightKg: number): Tier | undefined {
   let low = 0;
   let high = tiers.length;
   while (low < high) {

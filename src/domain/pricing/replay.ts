@@ -1,10 +1,16 @@
-import { priceRoute, quote, type Pricing, type Route, type UncoveredQuote } from "./pricing.ts";
+import {
+  priceRoute,
+  type CoveredQuote,
+  type Pricing,
+  type Quote,
+  type QuoteFailure,
+} from "./pricing.ts";
+import { quoteBookable, type BookableRoute } from "./windows.ts";
 
-/** A shipment to price again. */
-export interface ReplayedShipment {
+/** A shipment to price again, as of when it was booked. */
+export interface ReplayedShipment extends BookableRoute {
   readonly workspace: number;
   readonly reference: string;
-  readonly route: Route;
 }
 
 /** A tariff in force and a draft that would replace it. */
@@ -60,6 +66,8 @@ export interface RefusedShipment {
   readonly inForceMinor: number;
   /** Why the draft does not serve it. */
   readonly message: string;
+  /** What kind of reason that is. */
+  readonly failure: QuoteFailure["failure"];
 }
 
 /** How many prices change by more than one share and up to another, in percent. */
@@ -85,12 +93,12 @@ export function replayShipments(
   const changes: PriceChange[] = [];
   const refused: NewlyRefused[] = [];
   let newlyCovered = 0;
-  for (const { workspace, reference, route } of shipments) {
-    const inForceMinor = priceRoute(inForce, route)?.totalMinor;
-    const ofDraftMinor = priceRoute(ofDraft, route)?.totalMinor;
+  for (const shipment of shipments) {
+    const { workspace, reference } = shipment;
+    const inForceMinor = priceShipment(inForce, shipment)?.totalMinor;
+    const ofDraftMinor = priceShipment(ofDraft, shipment)?.totalMinor;
     if (inForceMinor === undefined) newlyCovered += Number(ofDraftMinor !== undefined);
-    else if (ofDraftMinor === undefined)
-      refused.push({ workspace, reference, route, inForceMinor });
+    else if (ofDraftMinor === undefined) refused.push({ ...shipment, inForceMinor });
     else changes.push({ workspace, reference, inForceMinor, ofDraftMinor });
   }
   const currencyInForce = inForce.fees.currency;
@@ -110,14 +118,30 @@ export function replayShipments(
   };
 }
 
+/** To say why a shipment is not served takes long, so that it is only said of those that are listed. */
+function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuote | undefined {
+  const { pickup, dropoff } = shipment.windows;
+  const priced = priceRoute(pricing, shipment.route);
+  if (!priced || (!pricing.calendars && !pickup && !dropoff)) return priced;
+  const quoted = quoteBookable(pricing, shipment);
+  return quoted.covered ? quoted : undefined;
+}
+
 type NewlyRefused = ReplayedShipment & { readonly inForceMinor: number };
 
-function explainRefusal(
-  { workspace, reference, route, inForceMinor }: NewlyRefused,
-  ofDraft: Pricing,
-): RefusedShipment {
-  const { failures } = quote(ofDraft, route) as UncoveredQuote;
-  return { workspace, reference, inForceMinor, message: failures[0].message };
+function explainRefusal(shipment: NewlyRefused, ofDraft: Pricing): RefusedShipment {
+  const { workspace, reference, inForceMinor } = shipment;
+  return {
+    workspace,
+    reference,
+    inForceMinor,
+    ...firstFailure(quoteBookable(ofDraft, shipment)),
+  };
+}
+
+function firstFailure(quoted: Quote): QuoteFailure {
+  if (quoted.covered) throw new Error("the draft serves what it was said to refuse");
+  return quoted.failures[0];
 }
 
 function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "refused"> {

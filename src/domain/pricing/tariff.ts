@@ -14,8 +14,9 @@ import {
   toUnits,
   type Decimal,
 } from "./money.ts";
-import type { Polygon } from "../coverage/geo.ts";
-import { polygonsOfValidZones, parseZones } from "../coverage/parse-zones.ts";
+import { validZones, parseZones } from "../coverage/parse-zones.ts";
+import { parseSchedules } from "../schedule/parse-schedules.ts";
+import type { Scheduling } from "../schedule/schedule.ts";
 
 /** A weight class: it serves minKg < weight ≤ maxKg, in kilograms. */
 export interface Tier {
@@ -39,6 +40,8 @@ export interface Fees {
   readonly ratePerKmMillionths: number;
   /** In ascending order and without overlap; gaps are allowed, and so is no tier at all. */
   readonly tiers: readonly Tier[];
+  /** When there are pickups and dropoffs, and what a window costs; undefined without schedules. */
+  readonly scheduling: Scheduling | undefined;
 }
 
 /** What pricing needs of a published document. */
@@ -65,7 +68,7 @@ export const MAX_TIERS = 1_000;
 
 /**
  * Reads a tariff document as parsed from JSON: `currency`, `base_fee`, `rate_per_km`, `tiers` and
- * `zones`, all of them required. Unknown keys are ignored.
+ * `zones`, all of them required, and `schedules` and `default_schedule`. Unknown keys are ignored.
  * The zones of the tariff share their positions with the document, which must not change after.
  *
  * Not with a schema library: five million positions have to be read quickly, and each fault has to
@@ -83,13 +86,22 @@ export function parseTariff(document: unknown): ParsedTariff {
  *
  * @throws Error when the fees are not valid
  */
-export function parseValidTariff(document: unknown): { fees: Fees; polygons: Polygon[] } {
+export function parseValidTariff(document: object): { fees: Fees; zones: Zone[] } {
+  const { zones } = document as { readonly zones?: unknown };
+  return { fees: parseValidFees(document), zones: validZones(zones) };
+}
+
+/**
+ * Reads the fees of a document that `parseTariff` has found valid; it may lack its zones.
+ *
+ * @throws Error when they are not valid
+ */
+export function parseValidFees(document: object): Fees {
   const faults = createTariffFaults(1);
-  const valid = document as Readonly<Record<string, unknown>>;
-  const fees = parseFees(valid, faults);
+  const fees = parseFees(document as Readonly<Record<string, unknown>>, faults);
   const [fault] = faults.list;
   if (fault !== undefined) throw new Error(`the tariff is not valid: ${fault.path} ${fault.text}`);
-  return { fees, polygons: polygonsOfValidZones(valid.zones) };
+  return fees;
 }
 
 function parseDocument(document: unknown, faults: TariffFaults): Tariff | undefined {
@@ -107,6 +119,10 @@ function parseFees(document: Readonly<Record<string, unknown>>, faults: TariffFa
     baseFeeMinor: parseFee(document.base_fee, "base_fee", currency, faults),
     ratePerKmMillionths: parseRate(document.rate_per_km, "rate_per_km", faults),
     tiers: parseTiers(document.tiers, currency, faults),
+    scheduling: parseSchedules(document, {
+      faults,
+      parseFee: (value, path) => parseFee(value, path, currency, faults),
+    }),
   };
 }
 

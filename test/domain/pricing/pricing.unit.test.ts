@@ -23,6 +23,7 @@ const TARIFF: Tariff = {
   ratePerKmMillionths: 1_200_000,
   tiers: [tier(0, 5), tier(5, 30, 100, 400_000)],
   zones: [{ id: "1", name: "zone 1", polygons: [[BOX]] }],
+  scheduling: undefined,
 };
 
 function quoteWith(change: Partial<Tariff>, weightKg: number, pickup = WEST, dropoff = EAST) {
@@ -38,6 +39,7 @@ describe("a covered route", () => {
       weightFeeMinor: 594, // 1.00 + 12.34 × 0.40 = 5.936
       baseFeeMinor: 500,
       subtotalMinor: 13937,
+      windowFeeMinor: 0,
       totalMinor: 13937,
       currency: "USD",
     });
@@ -51,6 +53,7 @@ describe("a covered route", () => {
       weightFeeMinor: 50,
       baseFeeMinor: 500,
       subtotalMinor: 50,
+      windowFeeMinor: 0,
       totalMinor: 500,
       currency: "USD",
     });
@@ -99,6 +102,7 @@ describe("a covered route", () => {
       weightFeeMinor: 100, // 100 + 4.8 × 0.00125 = 100.006
       baseFeeMinor: 0,
       subtotalMinor: 3803,
+      windowFeeMinor: 0,
       totalMinor: 3803,
       currency: "JPY",
     });

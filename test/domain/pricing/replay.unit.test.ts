@@ -13,7 +13,14 @@ function perKg(rate: string, currency = "USD") {
 const HERE = { lat: 0, lng: 0 };
 
 function shipment(reference: string, weightKg: number, workspace = 1) {
-  return { workspace, reference, route: { pickup: HERE, dropoff: HERE, weightKg } };
+  const windows = { pickup: undefined, dropoff: undefined };
+  return {
+    workspace,
+    reference,
+    route: { pickup: HERE, dropoff: HERE, weightKg },
+    windows,
+    atMs: 0,
+  };
 }
 
 function compare(before: string, after: string, shipments = [shipment("A", 100)]) {
@@ -119,6 +126,7 @@ test("of those that the draft alone refuses, the newest 20 are listed with the r
       reference: `H${25 - i}`,
       inForceMinor: 1_100,
       message: "No pricing tier covers 11 kg; weights above 0 kg and up to 10 kg are served.",
+      failure: "weight",
     })),
   );
   const reverse = { inForce: ofDraft, ofDraft: perKg("1") };

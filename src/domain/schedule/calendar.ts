@@ -1,0 +1,201 @@
+import { LRUCache } from "lru-cache";
+import type { Hours, Schedule } from "./schedule.ts";
+
+/** A time span in milliseconds since the epoch; the end is not part of it. */
+export interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Hours on one date, as instants. */
+export interface Opening extends Span {
+  readonly feeMinor: number;
+}
+
+/** A slot, with its times as texts of RFC 3339, which take longer to make than all else of listing it. */
+export interface Slot extends Opening {
+  /** In UTC. */
+  readonly start: string;
+  readonly end: string;
+  /** In the schedule's time zone, with the offset. */
+  readonly localStart: string;
+  readonly localEnd: string;
+}
+
+/** A date in the schedule's time zone. Without openings when the time zone skipped the date. */
+export interface Day extends Span {
+  /** Days since 1970-01-01. */
+  readonly number: number;
+  /** The hours that begin on it, in their order. */
+  readonly openings: readonly Opening[];
+  /** What its openings are divided into; none when windows are free. */
+  readonly slots: readonly Slot[];
+  /** The same by their starts. */
+  readonly slotAt: ReadonlyMap<number, Slot>;
+  /** For windows that start within a span of it, until when they can be booked. */
+  readonly cutOffs: readonly (Span & { readonly atMs: number })[];
+}
+
+/** A schedule whose dates are worked out when they are first asked for. */
+export interface Calendar {
+  readonly schedule: Schedule;
+  /** The date by its number, from 1900 to 9999 at least. */
+  day(number: number): Day;
+  /** The date on which an instant is. */
+  dayOf(instantMs: number): Day;
+}
+
+export const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** How many slots the calendars of a tariff keep, at 500 bytes each; a date counts as one more. */
+const MAX_KEPT_SLOTS = 100_000;
+
+/** More than there are dates, so that those of each schedule have numbers of their own. */
+const DATES = 10_000_000;
+
+/**
+ * Builds the calendars of schedules, in their order. Local times become instants as RFC 5545 says (3.3.5):
+ * one that does not exist is read with the offset before the gap, and of an ambiguous one the first is
+ * meant. The dates last asked for are kept, since working one out takes a millisecond.
+ */
+export function createCalendars(schedules: readonly Schedule[]): Calendar[] {
+  const days = new LRUCache<number, Day>({
+    maxSize: MAX_KEPT_SLOTS,
+    sizeCalculation: ({ slots }) => slots.length + 1,
+  });
+  return schedules.map((schedule, place) => createCalendar(schedule, place, days));
+}
+
+function createCalendar(schedule: Schedule, place: number, days: LRUCache<number, Day>): Calendar {
+  function day(number: number): Day {
+    const key = place * DATES + number;
+    const known = days.get(key);
+    if (known !== undefined) return known;
+    const made = makeDay(schedule, number);
+    days.set(key, made);
+    return made;
+  }
+
+  return {
+    schedule,
+    day,
+    dayOf(instantMs) {
+      // Time zones are less than a day away from UTC.
+      const number = Math.floor(instantMs / DAY_MS);
+      const ofUtc = day(number);
+      if (instantMs < ofUtc.startMs) return day(number - 1);
+      return instantMs < ofUtc.endMs ? ofUtc : day(number + 1);
+    },
+  };
+}
+
+/** The number of a date such as `2026-12-25`, in days since 1970-01-01. */
+export function dayNumberOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
+}
+
+function makeDay(schedule: Schedule, number: number): Day {
+  const { timeZone, week, exceptions, slotMinutes } = schedule;
+  const date = dateOf(number);
+  const startMs = startOf(date, timeZone);
+  const span = { number, startMs, endMs: startOf(date.add({ days: 1 }), timeZone) };
+  if (span.endMs <= startMs) {
+    return { ...span, openings: [], slots: [], slotAt: new Map(), cutOffs: [] };
+  }
+  const hours = exceptions[date.toString()] ?? week[date.dayOfWeek - 1]!;
+  const openings = hours
+    .map((each) => openingOf(date, each, timeZone))
+    .filter((opening) => opening.startMs < opening.endMs);
+  const slots = slotMinutes === undefined ? [] : slotsOf(openings, slotMinutes, timeZone);
+  return {
+    ...span,
+    openings,
+    slots,
+    slotAt: new Map(slots.map((slot) => [slot.startMs, slot])),
+    cutOffs: cutOffsOf(schedule, date),
+  };
+}
+
+function dateOf(number: number): Temporal.PlainDate {
+  return new Temporal.PlainDate(1970, 1, 1).add({ days: number });
+}
+
+function startOf(date: Temporal.PlainDate, timeZone: string): number {
+  return date.toZonedDateTime(timeZone).epochMilliseconds;
+}
+
+function openingOf(date: Temporal.PlainDate, hours: Hours, timeZone: string): Opening {
+  return {
+    startMs: instantOf(date, hours.opensMinute, timeZone),
+    endMs: instantOf(date, hours.closesMinute, timeZone),
+    feeMinor: hours.feeMinor,
+  };
+}
+
+/** @param minute of the local clock since the date's midnight, of the dates after it too */
+function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): number {
+  return date
+    .toPlainDateTime()
+    .add({ minutes: minute })
+    .toZonedDateTime(timeZone, { disambiguation: "compatible" }).epochMilliseconds;
+}
+
+/** Slots follow each other without regard to the clock; a rest that is shorter is none. */
+function slotsOf(openings: readonly Opening[], slotMinutes: number, timeZone: string): Slot[] {
+  const lengthMs = slotMinutes * MINUTE_MS;
+  const localTextOf = createLocalClock(timeZone);
+  return openings.flatMap(({ startMs, endMs, feeMinor }) =>
+    Array.from({ length: Math.floor((endMs - startMs) / lengthMs) }, (_, i) => {
+      const start = startMs + i * lengthMs;
+      return withTexts({ startMs: start, endMs: start + lengthMs, feeMinor }, localTextOf);
+    }),
+  );
+}
+
+/** An opening with its times as texts. */
+export function slotOf(opening: Opening, timeZone: string): Slot {
+  return withTexts(opening, createLocalClock(timeZone));
+}
+
+function withTexts(opening: Opening, localTextOf: (instantMs: number) => string): Slot {
+  const { startMs, endMs } = opening;
+  return {
+    ...opening,
+    start: new Date(startMs).toISOString(),
+    end: new Date(endMs).toISOString(),
+    localStart: localTextOf(startMs),
+    localEnd: localTextOf(endMs),
+  };
+}
+
+/**
+ * Gives instants of a time zone as RFC 3339 in whole seconds, with the offset, which it looks up once for
+ * all instants that follow until the clock is changed.
+ */
+function createLocalClock(timeZone: string): (instantMs: number) => string {
+  let known = { fromMs: 0, untilMs: 0, offsetMs: 0, offset: "" };
+  return (instantMs) => {
+    if (instantMs < known.fromMs || instantMs >= known.untilMs) {
+      const local = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(timeZone);
+      known = {
+        fromMs: instantMs,
+        untilMs: local.getTimeZoneTransition("next")?.epochMilliseconds ?? Infinity,
+        offsetMs: local.offsetNanoseconds / 1e6,
+        offset: local.toString({ timeZoneName: "never" }).slice(-"+00:00".length),
+      };
+    }
+    const clock = new Date(instantMs + known.offsetMs).toISOString();
+    return clock.slice(0, -".000Z".length) + known.offset;
+  };
+}
+
+function cutOffsOf({ cutOffs, timeZone }: Schedule, date: Temporal.PlainDate): Day["cutOffs"] {
+  return cutOffs
+    .filter(({ days }) => days[date.dayOfWeek - 1])
+    .map(({ fromMinute, untilMinute, daysBefore, atMinute }) => ({
+      startMs: instantOf(date, fromMinute, timeZone),
+      endMs: instantOf(date, untilMinute, timeZone),
+      atMs: instantOf(date.subtract({ days: daysBefore }), atMinute, timeZone),
+    }));
+}

@@ -1,0 +1,84 @@
+import { canonicalText } from "../canonical-text.ts";
+import { clip } from "../clip.ts";
+
+/** A part of the schedules that is written differently. */
+export interface ScheduleDifference {
+  /** Such as `schedules[day].hours` or `schedules[day].exceptions[2026-12-25]`. */
+  readonly path: string;
+  /** JSON, cut after 300 characters; undefined when there is none. */
+  readonly before?: string;
+  readonly after?: string;
+}
+
+type Parts = ReadonlyMap<string, unknown>;
+
+/** How many differences are told. */
+const MAX_DIFFERENCES = 1_000;
+const SHOWN_CHARACTERS = 300;
+
+/**
+ * Compares the schedules of two valid tariff documents. Schedules are the same by their names, exceptions by
+ * their dates.
+ */
+export function compareSchedules(before: object, after: object): ScheduleDifference[] {
+  const from = partsOfDocument(before);
+  const to = partsOfDocument(after);
+  return comparePaths(from, to)
+    .flatMap((path) => {
+      const [one, other] = [from.get(path), to.get(path)];
+      if (one === undefined || other === undefined) return [differenceAt(path, one, other)];
+      return compareParts(path, partsOfSchedule(one), partsOfSchedule(other));
+    })
+    .slice(0, MAX_DIFFERENCES);
+}
+
+/** `default_schedule`, and each schedule by its path. */
+function partsOfDocument(document: object): Parts {
+  const { default_schedule, schedules = [] } = document as {
+    readonly default_schedule?: unknown;
+    readonly schedules?: readonly { readonly name: string }[] | null;
+  };
+  return new Map<string, unknown>([
+    ...(default_schedule ? [["default_schedule", default_schedule] as const] : []),
+    ...(schedules ?? []).map((schedule) => [`schedules[${schedule.name}]`, schedule] as const),
+  ]);
+}
+
+/** The fields of a schedule by their paths below it, and each of its exceptions. */
+function partsOfSchedule(schedule: unknown): Parts {
+  if (typeof schedule !== "object" || schedule === null) return new Map([["", schedule]]);
+  const { exceptions, ...fields } = schedule as {
+    readonly exceptions?: readonly { readonly date: string }[] | null;
+  };
+  return new Map<string, unknown>([
+    ...Object.entries(fields).map(([name, value]) => [`.${name}`, value] as const),
+    ...(exceptions ?? []).map((item) => [`.exceptions[${item.date}]`, item] as const),
+  ]);
+}
+
+function comparePaths(from: Parts, to: Parts): string[] {
+  const paths = new Set([...from.keys(), ...to.keys()]);
+  return [...paths].filter((path) => textOf(from.get(path)) !== textOf(to.get(path)));
+}
+
+function compareParts(path: string, from: Parts, to: Parts): ScheduleDifference[] {
+  return comparePaths(from, to).map((part) =>
+    differenceAt(path + part, from.get(part), to.get(part)),
+  );
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : canonicalText(value);
+}
+
+function differenceAt(path: string, before: unknown, after: unknown): ScheduleDifference {
+  return {
+    path,
+    ...(before === undefined ? {} : { before: shown(before) }),
+    ...(after === undefined ? {} : { after: shown(after) }),
+  };
+}
+
+function shown(value: unknown): string {
+  return clip(JSON.stringify(value), SHOWN_CHARACTERS);
+}

@@ -1,0 +1,128 @@
+import type { RefusalReason } from "../refusal.ts";
+import { MINUTE_MS, type Calendar, type Day, type Opening, type Span } from "./calendar.ts";
+import { MAX_WINDOW_MINUTES, MIN_WINDOW_MINUTES } from "./schedule.ts";
+
+/** Why a window cannot be booked. */
+export type WindowRefusalReason = Extract<
+  RefusalReason,
+  "WINDOW_INVALID" | "OUTSIDE_HOURS" | "CUT_OFF_PASSED" | "TOO_SOON" | "TOO_FAR_AHEAD"
+>;
+
+/** One thing that is wrong with a window. */
+export interface WindowFault {
+  readonly reason: WindowRefusalReason;
+  /** What follows the window's name in a sentence, as in "must last at least 10 minutes". */
+  readonly text: string;
+}
+
+/** Whether a window can be booked, and what it costs. */
+export interface WindowDecision {
+  /** All that is wrong; none when it can be booked. */
+  readonly faults: readonly WindowFault[];
+  /** The last moment to book it, in milliseconds since the epoch; undefined when there is no cut-off. */
+  readonly cutOffAtMs: number | undefined;
+  /** What it adds to the price; 0 when it is outside the hours. */
+  readonly feeMinor: number;
+}
+
+/** Decides whether a window can be booked now: for slots, quotes, bookings and updates alike. */
+export function decideWindow(calendar: Calendar, window: Span, nowMs: number): WindowDecision {
+  const shape = shapeFault(window);
+  if (shape !== undefined) return { faults: [shape], cutOffAtMs: undefined, feeMinor: 0 };
+  const day = calendar.dayOf(window.startMs);
+  const place = placeOf(calendar, window, day);
+  const cutOffAtMs = cutOffOf(day, window.startMs);
+  const faults = [place.fault, ...timeFaults(calendar, window, { day, cutOffAtMs, nowMs })];
+  return {
+    faults: faults.filter((fault) => fault !== undefined),
+    cutOffAtMs,
+    feeMinor: place.feeMinor,
+  };
+}
+
+function shapeFault({ startMs, endMs }: Span): WindowFault | undefined {
+  const minutes = (endMs - startMs) / MINUTE_MS;
+  if (minutes <= 0) return { reason: "WINDOW_INVALID", text: "must end after it starts" };
+  if (minutes < MIN_WINDOW_MINUTES) {
+    return {
+      reason: "WINDOW_INVALID",
+      text: `must last at least ${MIN_WINDOW_MINUTES} minutes`,
+    };
+  }
+  if (minutes <= MAX_WINDOW_MINUTES) return undefined;
+  return {
+    reason: "WINDOW_INVALID",
+    text: `must last at most ${MAX_WINDOW_MINUTES / 60} hours`,
+  };
+}
+
+/** Where a window is in the hours of a schedule. */
+interface Place {
+  readonly feeMinor: number;
+  readonly fault?: WindowFault;
+}
+
+function placeOf(calendar: Calendar, window: Span, day: Day): Place {
+  const { slotMinutes, timeZone } = calendar.schedule;
+  const before = calendar.day(day.number - 1);
+  // A slot of hours that opened the day before can start after midnight.
+  const slot = day.slotAt.get(window.startMs) ?? before.slotAt.get(window.startMs);
+  if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor };
+  // A window of 25 hours can end two dates after the one on which it starts.
+  const after = [1, 2].map((days) => calendar.day(day.number + days));
+  const touched = openingsOver(window, [before, day, ...after]);
+  if (touched === undefined) {
+    const text = `must be within the hours of its zone, whose time zone is ${timeZone}`;
+    return { feeMinor: 0, fault: { reason: "OUTSIDE_HOURS", text } };
+  }
+  const feeMinor = Math.max(...touched.map((opening) => opening.feeMinor));
+  if (slotMinutes === undefined) return { feeMinor };
+  const text = `must be one of the slots of ${slotMinutes} minutes that GET /v1/pickup_slots lists`;
+  return { feeMinor, fault: { reason: "WINDOW_INVALID", text } };
+}
+
+/** The openings that cover a window, where those that touch are as one; undefined when they do not. */
+function openingsOver(window: Span, days: readonly Day[]): readonly Opening[] | undefined {
+  const touched = days
+    .flatMap(({ openings }) => openings)
+    .filter(({ startMs, endMs }) => startMs < window.endMs && window.startMs < endMs)
+    .toSorted((a, b) => a.startMs - b.startMs);
+  let coveredMs = window.startMs;
+  for (const { startMs, endMs } of touched) {
+    if (startMs > coveredMs) return undefined;
+    coveredMs = Math.max(coveredMs, endMs);
+  }
+  return coveredMs >= window.endMs ? touched : undefined;
+}
+
+/** The earliest cut-off of windows that start at an instant of a day; undefined when there is none. */
+export function cutOffOf({ cutOffs }: Day, startMs: number): number | undefined {
+  let earliest: number | undefined;
+  for (const cutOff of cutOffs) {
+    const applies = cutOff.startMs <= startMs && startMs < cutOff.endMs;
+    if (applies && !(earliest! <= cutOff.atMs)) earliest = cutOff.atMs;
+  }
+  return earliest;
+}
+
+function timeFaults(
+  calendar: Calendar,
+  { startMs }: Span,
+  { day, cutOffAtMs, nowMs }: { day: Day; cutOffAtMs: number | undefined; nowMs: number },
+): WindowFault[] {
+  const { leadTimeMinutes, horizonDays } = calendar.schedule;
+  const faults: WindowFault[] = [];
+  if (cutOffAtMs !== undefined && nowMs > cutOffAtMs) {
+    const text = `had to be booked by ${new Date(cutOffAtMs).toISOString()}`;
+    faults.push({ reason: "CUT_OFF_PASSED", text });
+  }
+  if (startMs < nowMs + leadTimeMinutes * MINUTE_MS) {
+    const least = leadTimeMinutes === 0 ? "now" : `${leadTimeMinutes} minutes from now`;
+    faults.push({ reason: "TOO_SOON", text: `must not start before ${least}` });
+  }
+  if (day.number > calendar.dayOf(nowMs).number + horizonDays) {
+    const text = `must start at most ${horizonDays} days from today`;
+    faults.push({ reason: "TOO_FAR_AHEAD", text });
+  }
+  return faults;
+}

@@ -1,0 +1,154 @@
+import type { Violation } from "../refusal.ts";
+import { type Calendar, type Span } from "./calendar.ts";
+import { decideWindow, type WindowDecision } from "./decide-window.ts";
+import { nextAvailable } from "./slots.ts";
+
+/** Both ends of a route; an end that is undefined has nothing. */
+export interface Ends<Of> {
+  readonly pickup: Of | undefined;
+  readonly dropoff: Of | undefined;
+}
+
+/** A window that can be booked or is booked, with what it adds to the price. */
+export interface BookedWindow extends Span {
+  /** That of the zone when it was booked. */
+  readonly timeZone: string;
+  readonly feeMinor: number;
+}
+
+/** What is asked for. */
+export interface AskedWindows {
+  /** The schedules of the zones at the ends. */
+  readonly calendars: Ends<Calendar>;
+  readonly windows: Ends<Span>;
+  /** The ends whose windows are booked already, and are not decided again. */
+  readonly booked?: Ends<BookedWindow>;
+}
+
+/** Whether the windows of a route can be booked. */
+export interface WindowsDecision {
+  /** All that is wrong with them; none when they can be booked, and then there are the windows. */
+  readonly violations: readonly Violation[];
+  /**
+   * What would do, for programs: `cut_off_at`, until when a refused pickup window could be booked,
+   * `next_available` and `next_available_end`, the next one that can be; with `dropoff_` before them for
+   * the dropoff window.
+   */
+  readonly facts: Readonly<Record<string, string>>;
+  readonly windows: Ends<BookedWindow>;
+  /** What the windows add to the price. */
+  readonly feeMinor: number;
+}
+
+/** What is decided where nothing is asked for, and nobody has to ask. */
+export const NO_WINDOWS: WindowsDecision = {
+  violations: [],
+  facts: {},
+  windows: { pickup: undefined, dropoff: undefined },
+  feeMinor: 0,
+};
+
+/** Decides both windows of a route now, by `decideWindow`; WINDOW_INVALID, too, when they do not fit each other. */
+export function decideWindows(asked: AskedWindows, nowMs: number): WindowsDecision {
+  const pickup = decideEnd("pickup", asked, nowMs);
+  const dropoff = decideEnd("dropoff", asked, nowMs);
+  const order = orderViolation(asked.windows);
+  return {
+    violations: [...pickup.violations, ...dropoff.violations, ...order],
+    facts: { ...pickup.facts, ...dropoff.facts },
+    windows: { pickup: pickup.window, dropoff: dropoff.window },
+    feeMinor: (pickup.window?.feeMinor ?? 0) + (dropoff.window?.feeMinor ?? 0),
+  };
+}
+
+/** What is decided of one end. */
+interface EndDecision extends Pick<WindowsDecision, "violations" | "facts"> {
+  readonly window?: BookedWindow;
+}
+
+function decideEnd(end: keyof Ends<unknown>, asked: AskedWindows, nowMs: number): EndDecision {
+  const booked = asked.booked?.[end];
+  if (booked !== undefined) return { violations: [], facts: {}, window: booked };
+  const calendar = asked.calendars[end];
+  const window = asked.windows[end];
+  if (window === undefined) return decideWithout(end, calendar, nowMs);
+  if (calendar === undefined) {
+    return invalid(end, `must be left out: the zone of the ${end} has no schedule`);
+  }
+  const decision = decideWindow(calendar, window, nowMs);
+  if (decision.faults.length > 0) {
+    return refusal(end, decision, nextAvailable(calendar, window, nowMs));
+  }
+  const { startMs, endMs } = window;
+  const { timeZone } = calendar.schedule;
+  const { feeMinor } = decision;
+  return { violations: [], facts: {}, window: { startMs, endMs, timeZone, feeMinor } };
+}
+
+/** A pickup without a window is one as soon as possible. */
+function decideWithout(
+  end: keyof Ends<unknown>,
+  calendar: Calendar | undefined,
+  nowMs: number,
+): EndDecision {
+  if (end === "dropoff" || calendar === undefined || calendar.schedule.asSoonAsPossible) {
+    return { violations: [], facts: {} };
+  }
+  const next = nextAvailable(calendar, { startMs: nowMs, endMs: nowMs }, nowMs);
+  return invalid(end, "must be given: the zone offers no pickup as soon as possible", next);
+}
+
+function invalid(end: keyof Ends<unknown>, text: string, next?: Span): EndDecision {
+  const faults = [{ reason: "WINDOW_INVALID", text } as const];
+  return refusal(end, { faults, cutOffAtMs: undefined }, next);
+}
+
+/** Tells all that is wrong; the first sentence says what would do, for those who get no facts. */
+function refusal(
+  end: keyof Ends<unknown>,
+  { faults, cutOffAtMs }: Pick<WindowDecision, "faults" | "cutOffAtMs">,
+  next: Span | undefined,
+): EndDecision {
+  const subject = `${end}_window`;
+  const violations = faults.map(({ reason, text }, i) => ({
+    reason,
+    subject,
+    text: `${subject} ${text}${i === 0 ? nextText(next) : ""}.`,
+  }));
+  return { violations, facts: factsOf(end, cutOffAtMs, next) };
+}
+
+function nextText(next: Span | undefined): string {
+  if (next === undefined) return "";
+  return `; the next that can be booked is ${instantText(next.startMs)} to ${instantText(next.endMs)}`;
+}
+
+function instantText(instantMs: number): string {
+  return new Date(instantMs).toISOString();
+}
+
+function factsOf(
+  end: keyof Ends<unknown>,
+  cutOffAtMs: number | undefined,
+  next: Span | undefined,
+): Record<string, string> {
+  const prefix = end === "pickup" ? "" : "dropoff_";
+  const instants = {
+    cut_off_at: cutOffAtMs,
+    next_available: next?.startMs,
+    next_available_end: next?.endMs,
+  };
+  return Object.fromEntries(
+    Object.entries(instants)
+      .filter((entry): entry is [string, number] => entry[1] !== undefined)
+      .map(([name, instantMs]) => [`${prefix}${name}`, instantText(instantMs)]),
+  );
+}
+
+/** A dropoff must not be before its pickup, at neither end of the windows. */
+function orderViolation({ pickup, dropoff }: Ends<Span>): Violation[] {
+  if (pickup === undefined || dropoff === undefined) return [];
+  if (dropoff.startMs >= pickup.startMs && dropoff.endMs >= pickup.endMs) return [];
+  const text = "dropoff_window must neither start nor end before pickup_window does.";
+  return [{ reason: "WINDOW_INVALID", subject: "dropoff_window", text }];
+}

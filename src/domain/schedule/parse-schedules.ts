@@ -1,0 +1,330 @@
+import { isObject, quoted, type TariffFaults } from "../faults.ts";
+import { isTimeZone } from "../time-zone.ts";
+import {
+  DAYS,
+  DEFAULT_HORIZON_DAYS,
+  MAX_CUT_OFFS,
+  MAX_EXCEPTIONS,
+  MAX_HORIZON_DAYS,
+  MAX_HOURS_OF_DATE,
+  MAX_SCHEDULES,
+  MAX_SCHEDULES_CHARACTERS,
+  MAX_WEEKLY_HOURS,
+  MAX_SLOT_MINUTES,
+  MIN_WINDOW_MINUTES,
+  type CutOff,
+  type Hours,
+  type Schedule,
+  type Scheduling,
+} from "./schedule.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What reading a schedule needs besides its text. */
+interface Reader {
+  readonly faults: TariffFaults;
+  /** Reads a fee in minor units, or 0 with a fault. */
+  parseFee(value: unknown, path: string): number;
+}
+
+/**
+ * Reads the schedules of a tariff document, `schedules` and `default_schedule`, and which zone has
+ * which by the zones' `properties.schedule`. Adds every fault, such as `schedules[1].hours[0].closes`.
+ *
+ * @returns undefined when the document has no schedules; what zones say of them then means nothing
+ */
+export function parseSchedules(document: Json, reader: Reader): Scheduling | undefined {
+  const { schedules: listed, default_schedule } = document;
+  if (isLeftOut(listed) && isLeftOut(default_schedule)) return undefined;
+  if (JSON.stringify(listed ?? []).length > MAX_SCHEDULES_CHARACTERS) {
+    const text = `must be at most ${MAX_SCHEDULES_CHARACTERS} characters of JSON; remove dates that are past`;
+    reader.faults.add("schedules", text);
+    return undefined;
+  }
+  const schedules = parseList(listed, "schedules", MAX_SCHEDULES, reader, parseSchedule);
+  const placeOf = placesByName(schedules, reader.faults);
+  const ofDefault = placeOfNamed(default_schedule, "default_schedule", placeOf, reader.faults);
+  const ofZone = featuresOf(document.zones).map((feature, i) => {
+    const properties = isObject(feature) && isObject(feature.properties) ? feature.properties : {};
+    const path = `zones[${i}].properties.schedule`;
+    return placeOfNamed(properties.schedule, path, placeOf, reader.faults) ?? ofDefault ?? -1;
+  });
+  return schedules.length === 0 ? undefined : { schedules, ofZone: Int8Array.from(ofZone) };
+}
+
+/** `null` and an empty text, which forms send, say as little as no value. */
+function isLeftOut(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+function featuresOf(zones: unknown): readonly unknown[] {
+  return isObject(zones) && Array.isArray(zones.features) ? zones.features : [];
+}
+
+function placesByName(
+  schedules: readonly Schedule[],
+  faults: TariffFaults,
+): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [i, { name }] of schedules.entries()) {
+    const other = places.get(name);
+    if (other === undefined) places.set(name, i);
+    else if (name !== "") {
+      faults.add(
+        `schedules[${i}].name`,
+        `must differ from that of every other schedule; schedules[${other}] has ${quoted(name)} too`,
+      );
+    }
+  }
+  return places;
+}
+
+/** The place of the schedule that a field names; undefined when it names none, or with a fault. */
+function placeOfNamed(
+  value: unknown,
+  path: string,
+  placeOf: ReadonlyMap<string, number>,
+  faults: TariffFaults,
+): number | undefined {
+  if (isLeftOut(value)) return undefined;
+  const place = typeof value === "string" ? placeOf.get(value) : undefined;
+  if (place === undefined) {
+    faults.add(path, `must be the name of one of the schedules; it is ${quoted(value)}`);
+  }
+  return place;
+}
+
+/** Reads a list of objects with at most `most` of them; a missing one is empty. */
+function parseList<Item>(
+  value: unknown,
+  path: string,
+  most: number,
+  reader: Reader,
+  parseItem: (item: Json, path: string, reader: Reader) => Item,
+): Item[] {
+  if (isLeftOut(value)) return [];
+  if (!Array.isArray(value) || value.length > most) {
+    const size = Array.isArray(value) ? `has ${value.length}` : `is ${quoted(value)}`;
+    reader.faults.add(path, `must be a list of at most ${most}; it ${size}`);
+    return [];
+  }
+  return value.flatMap((item: unknown, i) => {
+    if (isObject(item)) return [parseItem(item, `${path}[${i}]`, reader)];
+    reader.faults.add(`${path}[${i}]`, `must be an object; it is ${quoted(item)}`);
+    return [];
+  });
+}
+
+function parseSchedule(value: Json, path: string, reader: Reader): Schedule {
+  const { faults } = reader;
+  return {
+    name: parseName(value.name, `${path}.name`, faults),
+    timeZone: parseTimeZone(value.time_zone, `${path}.time_zone`, faults),
+    week: parseWeek(value.hours, `${path}.hours`, reader),
+    exceptions: parseExceptions(value.exceptions, `${path}.exceptions`, reader),
+    leadTimeMinutes: parseWhole(value.lead_time_minutes ?? 0, [0, 43_200], {
+      path: `${path}.lead_time_minutes`,
+      faults,
+    }),
+    horizonDays: parseWhole(value.horizon_days ?? DEFAULT_HORIZON_DAYS, [1, MAX_HORIZON_DAYS], {
+      path: `${path}.horizon_days`,
+      faults,
+    }),
+    slotMinutes: isLeftOut(value.slot_minutes)
+      ? undefined
+      : parseWhole(value.slot_minutes, [MIN_WINDOW_MINUTES, MAX_SLOT_MINUTES], {
+          path: `${path}.slot_minutes`,
+          faults,
+        }),
+    cutOffs: parseList(value.cut_offs, `${path}.cut_offs`, MAX_CUT_OFFS, reader, parseCutOff),
+    asSoonAsPossible: parseFlag(value.as_soon_as_possible, `${path}.as_soon_as_possible`, faults),
+  };
+}
+
+const MAX_NAME_CHARACTERS = 100;
+
+function parseName(value: unknown, path: string, faults: TariffFaults): string {
+  const isName =
+    typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME_CHARACTERS;
+  if (isName) return value;
+  faults.add(
+    path,
+    `must be text of 1 to ${MAX_NAME_CHARACTERS} characters; it is ${quoted(value)}`,
+  );
+  return "";
+}
+
+function parseTimeZone(value: unknown, path: string, faults: TariffFaults): string {
+  if (typeof value === "string" && isTimeZone(value)) return value;
+  faults.add(
+    path,
+    `must be the IANA name of a time zone, such as "Europe/Berlin"; it is ${quoted(value)}`,
+  );
+  return "UTC";
+}
+
+/** A whole number within bounds, or the lower one with a fault. */
+function parseWhole(
+  value: unknown,
+  [least, most]: readonly [number, number],
+  { path, faults }: { readonly path: string; readonly faults: TariffFaults },
+): number {
+  const isWithin = Number.isInteger(value) && least <= Number(value) && Number(value) <= most;
+  if (isWithin) return value as number;
+  faults.add(path, `must be a whole number from ${least} to ${most}; it is ${quoted(value)}`);
+  return least;
+}
+
+function parseFlag(value: unknown, path: string, faults: TariffFaults): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value === "boolean") return value;
+  faults.add(path, `must be true or false; it is ${quoted(value)}`);
+  return true;
+}
+
+/** Hours as they are read, with the weekdays that they are for. */
+type WeeklyHours = Hours & { readonly days: readonly boolean[] };
+
+function parseWeek(value: unknown, path: string, reader: Reader): Hours[][] {
+  const listed = parseList(value, path, MAX_WEEKLY_HOURS, reader, (item, itsPath): WeeklyHours => ({
+    ...parseHours(item, itsPath, reader),
+    days: parseDays(item.days, `${itsPath}.days`, reader.faults),
+  }));
+  const week = DAYS.map((_, day) =>
+    inOrder(
+      listed
+        .filter(({ days }) => days[day])
+        .map(({ opensMinute, closesMinute, feeMinor }) => ({
+          opensMinute,
+          closesMinute,
+          feeMinor,
+        })),
+    ),
+  );
+  checkOverlaps(week, path, reader.faults);
+  return week;
+}
+
+function inOrder(hours: readonly Hours[]): Hours[] {
+  return hours.toSorted((a, b) => a.opensMinute - b.opensMinute);
+}
+
+const MINUTES_OF_DAY = 1_440;
+
+/** Hours of one day must not overlap each other, nor those that last into it from the day before. */
+function checkOverlaps(week: readonly (readonly Hours[])[], path: string, faults: TariffFaults) {
+  for (const [day, hours] of week.entries()) {
+    const before = week.at(day - 1)!.at(-1);
+    let closes = before === undefined ? 0 : before.closesMinute - MINUTES_OF_DAY;
+    for (const { opensMinute, closesMinute } of hours) {
+      if (opensMinute < closes) {
+        faults.add(
+          path,
+          `must not overlap; on ${DAYS[day]} some open at ${clock(opensMinute)} while others last until ${clock(closes)}`,
+        );
+        break;
+      }
+      closes = closesMinute;
+    }
+  }
+}
+
+function clock(minute: number): string {
+  const ofDay = minute % MINUTES_OF_DAY;
+  return [Math.floor(ofDay / 60), ofDay % 60].map((n) => String(n).padStart(2, "0")).join(":");
+}
+
+function parseExceptions(value: unknown, path: string, reader: Reader): Record<string, Hours[]> {
+  const exceptions: Record<string, Hours[]> = {};
+  parseList(value, path, MAX_EXCEPTIONS, reader, (item, itsPath) => {
+    const { date } = item;
+    if (typeof date !== "string" || !isDate(date)) {
+      const text = `must be a date such as "2026-12-25"; it is ${quoted(date)}`;
+      reader.faults.add(`${itsPath}.date`, text);
+    } else if (date in exceptions) {
+      const text = `must be listed once; ${date} is there already, so put its hours together`;
+      reader.faults.add(`${itsPath}.date`, text);
+    } else {
+      exceptions[date] = parseHoursOfDate(item.hours, `${itsPath}.hours`, reader);
+    }
+    parseNote(item.note, `${itsPath}.note`, reader.faults);
+  });
+  return exceptions;
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+function parseHoursOfDate(value: unknown, path: string, reader: Reader): Hours[] {
+  const hours = inOrder(parseList(value, path, MAX_HOURS_OF_DATE, reader, parseHours));
+  const overlaps = hours.some(
+    ({ opensMinute }, i) => opensMinute < (hours[i - 1]?.closesMinute ?? 0),
+  );
+  if (overlaps) reader.faults.add(path, "must not overlap");
+  return hours;
+}
+
+/** Says why a date differs, for people. */
+function parseNote(value: unknown, path: string, faults: TariffFaults): void {
+  if (isLeftOut(value) || (typeof value === "string" && value.length <= 200)) return;
+  faults.add(path, `must be text of at most 200 characters; it is ${quoted(value)}`);
+}
+
+function parseHours(value: Json, path: string, { faults, parseFee }: Reader): Hours {
+  const opensMinute = parseTime(value.opens, `${path}.opens`, faults);
+  const closes = parseTime(value.closes, `${path}.closes`, faults);
+  return {
+    opensMinute,
+    closesMinute: closes <= opensMinute ? closes + MINUTES_OF_DAY : closes,
+    feeMinor: isLeftOut(value.fee) ? 0 : parseFee(value.fee, `${path}.fee`),
+  };
+}
+
+/** A time of the local clock in minutes since midnight, or 0 with a fault. */
+function parseTime(value: unknown, path: string, faults: TariffFaults): number {
+  const match = typeof value === "string" ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null;
+  if (match !== null) return Number(match[1]) * 60 + Number(match[2]);
+  faults.add(path, `must be a time from "00:00" to "23:59"; it is ${quoted(value)}`);
+  return 0;
+}
+
+/** For which days of the week something is: those that are listed, at least one. */
+function parseDays(value: unknown, path: string, faults: TariffFaults): boolean[] {
+  const listed: readonly unknown[] = Array.isArray(value) ? value : [];
+  const isList = listed.length > 0 && listed.every((day) => DAYS.some((known) => known === day));
+  if (!isList) {
+    faults.add(path, `must be a list of days: ${DAYS.join(", ")}; it is ${daysText(value)}`);
+  }
+  return DAYS.map((day) => listed.includes(day));
+}
+
+function daysText(value: unknown): string {
+  if (!Array.isArray(value)) return quoted(value);
+  return value.length === 0 ? "empty" : value.slice(0, 8).map(quoted).join(", ");
+}
+
+function parseCutOff(value: Json, path: string, { faults }: Reader): CutOff {
+  const fromMinute = isLeftOut(value.from) ? 0 : parseTime(value.from, `${path}.from`, faults);
+  const untilMinute = isLeftOut(value.until)
+    ? MINUTES_OF_DAY
+    : parseTime(value.until, `${path}.until`, faults);
+  if (untilMinute <= fromMinute) {
+    const text = `must be later than from, ${clock(fromMinute)}; leave it out for the end of the day`;
+    faults.add(`${path}.until`, text);
+  }
+  return {
+    days: isLeftOut(value.days)
+      ? DAYS.map(() => true)
+      : parseDays(value.days, `${path}.days`, faults),
+    fromMinute,
+    untilMinute,
+    daysBefore: parseWhole(value.days_before ?? 0, [0, 30], {
+      path: `${path}.days_before`,
+      faults,
+    }),
+    atMinute: parseTime(value.at, `${path}.at`, faults),
+  };
+}

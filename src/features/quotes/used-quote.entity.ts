@@ -1,0 +1,33 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import type { EntityManager } from "../../db/orm.ts";
+import { deleteOldest } from "../../db/statement.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/**
+ * A quote that was booked. Its key is what makes one booking of one quote: an index of shipments would be
+ * written for those without a quote too, and take long to make where there are many. Kept for a day, long
+ * after the quote has expired.
+ */
+export const UsedQuote = defineEntity({
+  name: "UsedQuote",
+  tableName: "used_quote",
+  primaryKeys: ["workspace", "quoteId"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    quoteId: p.text().primary(),
+    /** The shipment that was booked. */
+    reference: p.text(),
+    usedAt: p.datetime(3).index("used_quote_by_age"),
+  },
+});
+
+export type UsedQuote = InferEntity<typeof UsedQuote>;
+
+/**
+ * Deletes quotes that were booked more than a day ago, by the database's clock.
+ *
+ * @returns how many it deleted
+ */
+export function purgeUsedQuotes(em: EntityManager): Promise<number> {
+  return deleteOldest(em, "used_quote", "used_at", "now() - interval '1 day'", []);
+}

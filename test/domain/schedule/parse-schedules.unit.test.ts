@@ -1,0 +1,237 @@
+import { describe, expect, test } from "vitest";
+import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
+import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
+import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
+
+function faultsOf(document: object) {
+  return parseTariff(worldTariff(document)).faults?.map(({ path, text }) => `${path} ${text}`);
+}
+
+const DAY = [{ opensMinute: 480, closesMinute: 1_080, feeMinor: 0 }];
+
+test("a schedule that says little has no lead time, a horizon of 30 days, free windows and no cut-off", () => {
+  const { tariff } = parseTariff(
+    worldTariff({ schedules: [scheduleOf()], default_schedule: "day" }),
+  );
+  expect(tariff!.scheduling).toEqual({
+    schedules: [
+      {
+        name: "day",
+        timeZone: "Europe/Berlin",
+        week: EVERY_DAY.map(() => DAY),
+        exceptions: {},
+        leadTimeMinutes: 0,
+        horizonDays: 30,
+        slotMinutes: undefined,
+        cutOffs: [],
+        asSoonAsPossible: true,
+      },
+    ],
+    ofZone: Int8Array.of(0),
+  });
+});
+
+test("everything that a schedule can say is read", () => {
+  const schedule = scheduleOf({
+    hours: [
+      { days: ["fri"], opens: "22:00", closes: "00:00", fee: "2.50" },
+      { days: ["fri"], opens: "08:00", closes: "12:00" },
+    ],
+    exceptions: [
+      { date: "2026-12-25", note: "Christmas Day" },
+      { date: "2026-12-24", hours: [{ opens: "08:00", closes: "12:00", fee: "1" }] },
+    ],
+    lead_time_minutes: 90,
+    horizon_days: 14,
+    slot_minutes: 30,
+    cut_offs: [
+      { days: ["sat", "sun"], from: "08:00", until: "12:00", days_before: 2, at: "17:00" },
+      { at: "09:00" },
+    ],
+    as_soon_as_possible: false,
+  });
+  const { tariff } = parseTariff(worldTariff({ schedules: [schedule] }));
+  expect(tariff!.scheduling!.schedules[0]).toEqual({
+    name: "day",
+    timeZone: "Europe/Berlin",
+    week: EVERY_DAY.map((day) =>
+      day === "fri"
+        ? [
+            { opensMinute: 480, closesMinute: 720, feeMinor: 0 },
+            { opensMinute: 1_320, closesMinute: 1_440, feeMinor: 250 },
+          ]
+        : [],
+    ),
+    exceptions: {
+      "2026-12-25": [],
+      "2026-12-24": [{ opensMinute: 480, closesMinute: 720, feeMinor: 100 }],
+    },
+    leadTimeMinutes: 90,
+    horizonDays: 14,
+    slotMinutes: 30,
+    cutOffs: [
+      {
+        days: EVERY_DAY.map((day) => ["sat", "sun"].includes(day)),
+        fromMinute: 480,
+        untilMinute: 720,
+        daysBefore: 2,
+        atMinute: 1_020,
+      },
+      {
+        days: EVERY_DAY.map(() => true),
+        fromMinute: 0,
+        untilMinute: 1_440,
+        daysBefore: 0,
+        atMinute: 540,
+      },
+    ],
+    asSoonAsPossible: false,
+  });
+});
+
+test("a zone has the schedule that it names, else the default one, else none", () => {
+  const zones = zonesOf(square(0, 0, 1, 1), square(1, 0, 2, 1), square(2, 0, 3, 1)) as {
+    features: { properties: object }[];
+  };
+  zones.features[1]!.properties = { name: "Night", schedule: "night" };
+  const schedules = [scheduleOf(), scheduleOf({ name: "night" })];
+  const ofZone = (document: object) =>
+    parseTariff(worldTariff({ zones, ...document })).tariff!.scheduling?.ofZone;
+  expect(ofZone({ schedules })).toEqual(Int8Array.of(-1, 1, -1));
+  expect(ofZone({ schedules, default_schedule: "day" })).toEqual(Int8Array.of(0, 1, 0));
+  // A property of that name means nothing where there are no schedules.
+  expect(ofZone({})).toBeUndefined();
+});
+
+describe("a fault names the field, what it is and what it must be", () => {
+  test.each<[string, object, string]>([
+    ["no list", { schedules: {} }, "schedules must be a list of at most 100; it is an object"],
+    ["no object", { schedules: ["day"] }, 'schedules[0] must be an object; it is "day"'],
+    [
+      "no name",
+      { schedules: [scheduleOf({ name: " " })] },
+      'schedules[0].name must be text of 1 to 100 characters; it is " "',
+    ],
+    [
+      "a name twice",
+      { schedules: [scheduleOf(), scheduleOf()] },
+      'schedules[1].name must differ from that of every other schedule; schedules[0] has "day" too',
+    ],
+    [
+      "an offset",
+      { schedules: [scheduleOf({ time_zone: "+01:00" })] },
+      'schedules[0].time_zone must be the IANA name of a time zone, such as "Europe/Berlin"; it is "+01:00"',
+    ],
+    [
+      "an unknown default",
+      { schedules: [scheduleOf()], default_schedule: "night" },
+      'default_schedule must be the name of one of the schedules; it is "night"',
+    ],
+    [
+      "a default alone",
+      { default_schedule: "day" },
+      'default_schedule must be the name of one of the schedules; it is "day"',
+    ],
+  ])("%s", (_, document, fault) => {
+    expect(faultsOf(document)).toEqual([fault]);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "a time",
+      { hours: [{ days: ["mon"], opens: "8:00", closes: "12:00" }] },
+      'hours[0].opens must be a time from "00:00" to "23:59"; it is "8:00"',
+    ],
+    [
+      "a day",
+      { hours: [{ days: ["monday"], opens: "08:00", closes: "12:00" }] },
+      'hours[0].days must be a list of days: mon, tue, wed, thu, fri, sat, sun; it is "monday"',
+    ],
+    [
+      "no day",
+      { hours: [{ days: [], opens: "08:00", closes: "12:00" }] },
+      "hours[0].days must be a list of days: mon, tue, wed, thu, fri, sat, sun; it is empty",
+    ],
+    [
+      "a fee",
+      { hours: [{ days: ["mon"], opens: "08:00", closes: "12:00", fee: "1.005" }] },
+      'hours[0].fee must have at most 2 decimals in USD; it is "1.005"; round it, as only rates may be finer than the minor unit',
+    ],
+    [
+      "an overlap",
+      {
+        hours: [
+          { days: ["mon"], opens: "08:00", closes: "12:00" },
+          { days: ["mon", "tue"], opens: "11:00", closes: "13:00" },
+        ],
+      },
+      "hours must not overlap; on mon some open at 11:00 while others last until 12:00",
+    ],
+    [
+      "an overlap over midnight",
+      {
+        hours: [
+          { days: ["sun"], opens: "22:00", closes: "02:00" },
+          { days: ["mon"], opens: "01:00", closes: "13:00" },
+        ],
+      },
+      "hours must not overlap; on mon some open at 01:00 while others last until 02:00",
+    ],
+    [
+      "a date",
+      { exceptions: [{ date: "2026-02-29" }] },
+      'exceptions[0].date must be a date such as "2026-12-25"; it is "2026-02-29"',
+    ],
+    [
+      "a date twice",
+      { exceptions: [{ date: "2026-12-25" }, { date: "2026-12-25" }] },
+      "exceptions[1].date must be listed once; 2026-12-25 is there already, so put its hours together",
+    ],
+    [
+      "too many dates",
+      { exceptions: Array.from({ length: 401 }, () => ({})) },
+      "exceptions must be a list of at most 400; it has 401",
+    ],
+    [
+      "a lead time",
+      { lead_time_minutes: -1 },
+      "lead_time_minutes must be a whole number from 0 to 43200; it is -1",
+    ],
+    [
+      "a horizon",
+      { horizon_days: 367 },
+      "horizon_days must be a whole number from 1 to 366; it is 367",
+    ],
+    ["a slot", { slot_minutes: 5 }, "slot_minutes must be a whole number from 10 to 1440; it is 5"],
+    [
+      "a cut-off without a time",
+      { cut_offs: [{}] },
+      'cut_offs[0].at must be a time from "00:00" to "23:59"; it is missing',
+    ],
+    [
+      "a cut-off of no hours",
+      { cut_offs: [{ from: "12:00", until: "12:00", at: "10:00" }] },
+      "cut_offs[0].until must be later than from, 12:00; leave it out for the end of the day",
+    ],
+    [
+      "a flag",
+      { as_soon_as_possible: "yes" },
+      'as_soon_as_possible must be true or false; it is "yes"',
+    ],
+    [
+      "a note",
+      { exceptions: [{ date: "2026-12-25", note: 1 }] },
+      "exceptions[0].note must be text of at most 200 characters; it is 1",
+    ],
+  ])("%s", (_, changes, fault) => {
+    expect(faultsOf({ schedules: [scheduleOf(changes)] })).toEqual([`schedules[0].${fault}`]);
+  });
+
+  test("a zone that names no schedule", () => {
+    const zones = zonesOf(square(0, 0, 1, 1)) as { features: { properties: object }[] };
+    zones.features[0]!.properties = { schedule: "night" };
+    expect(faultsOf({ zones, schedules: [scheduleOf()] })).toEqual([
+      'zones[0].properties.schedule must be the name of one of the schedules; it is "night"',
+    ]);
+  });
+});
