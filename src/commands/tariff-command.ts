@@ -1,8 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, type Option } from "commander";
 import { TariffVersionState, type TariffVersion } from "../../gen/shipments/admin/v1/tariff_pb.js";
 import {
   ListTariffVersionsRequestSchema,
@@ -10,7 +9,6 @@ import {
   TariffService,
 } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import type { EntityManager } from "../db/orm.ts";
-import { MAX_ZONES_BYTES } from "../domain/limits.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { listTariffVersions } from "../features/tariffs/versions/list-tariff-versions.ts";
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
@@ -18,11 +16,11 @@ import { rollBackTariff } from "../features/tariffs/versions/roll-back-tariff.ts
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { loadPublishedTariff } from "../features/tariffs/versions/load-version.ts";
 import { commandLineCall } from "./command-line-call.ts";
-import { jsonOption, parseWholeNumber } from "./options.ts";
+import { holidaysCommand } from "./holidays-command.ts";
+import { jsonOption, option, parseWholeNumber } from "./options.ts";
+import { readTariffFile } from "./read-tariff-file.ts";
 import { CommandRefused, runCommand, type CommandResult } from "./run-command.ts";
 
-/** How large a tariff file may be, in bytes. */
-const MAX_FILE_BYTES = MAX_ZONES_BYTES;
 /** How long the name of a draft and a note may be, in characters. */
 const MAX_NAME_LENGTH = 100;
 const MAX_NOTE_LENGTH = 1_000;
@@ -30,8 +28,8 @@ const MAX_NOTE_LENGTH = 1_000;
 const PAGE_SIZE = 100;
 
 /**
- * `tariff publish <file> [--note TEXT]`, `tariff show`, `tariff list` and
- * `tariff roll-back --version N [--note TEXT]`
+ * `tariff publish <file> [--note TEXT] [--void-quotes]`, `tariff show`, `tariff list`,
+ * `tariff roll-back --version N [--note TEXT] [--void-quotes]` and `tariff holidays <file>`
  */
 export function tariffCommand(): Command {
   return new Command("tariff")
@@ -39,7 +37,8 @@ export function tariffCommand(): Command {
     .addCommand(publishCommand())
     .addCommand(showCommand())
     .addCommand(listCommand())
-    .addCommand(rollBackCommand());
+    .addCommand(rollBackCommand())
+    .addCommand(holidaysCommand());
 }
 
 function publishCommand(): Command {
@@ -47,18 +46,37 @@ function publishCommand(): Command {
     .description("check a tariff document and put it in force")
     .argument("<file>", "a JSON file")
     .option("--note <text>", "why, for those who read it later", readNote)
+    .addOption(voidQuotesOption())
     .addOption(jsonOption())
-    .action(async (file: string, { json, note }: { json: boolean; note?: string }) => {
-      const document = await readJson(file);
+    .action(async (file: string, options: PublishOptions) => {
+      const { json, note, voidQuotes } = options;
+      const document = await readTariffFile(file);
       const name = basename(file).slice(0, MAX_NAME_LENGTH);
       await runCommand(json, async (em, _, databaseUrl) => {
         const deps = { em, tasks: createTariffTasks(databaseUrl), now: () => new Date() };
         const { data } = await orRefused(
-          publishDocument(deps, { document, name, note, callOf: commandLineCall }),
+          publishDocument(deps, {
+            document,
+            name,
+            note,
+            honoursQuotes: !voidQuotes,
+            callOf: commandLineCall,
+          }),
         );
         return publication(data!);
       });
     });
+}
+
+/** What publishing and rolling back take. */
+interface PublishOptions {
+  readonly note?: string;
+  readonly voidQuotes?: true;
+  readonly json: boolean;
+}
+
+function voidQuotesOption(): Option {
+  return option("--void-quotes", "refuse bookings by quotes that were made before");
 }
 
 function showCommand(): Command {
@@ -98,11 +116,13 @@ function rollBackCommand(): Command {
       parseWholeNumber(text, 1, 2 ** 31 - 1),
     )
     .option("--note <text>", "why, for those who read it later", readNote)
+    .addOption(voidQuotesOption())
     .addOption(jsonOption())
-    .action((options: { version: number; note?: string; json: boolean }) =>
+    .action((options: PublishOptions & { readonly version: number }) =>
       runCommand(options.json, async (em) => {
-        const { version, note } = options;
-        const request = create(RollBackTariffRequestSchema, { version, note });
+        const { version, note, voidQuotes } = options;
+        const honoursQuotes = !voidQuotes;
+        const request = create(RollBackTariffRequestSchema, { version, note, honoursQuotes });
         const call = commandLineCall(TariffService.method.rollBackTariff);
         const { data } = await orRefused(rollBackTariff(request, call, { em }));
         return publication(data!);
@@ -162,14 +182,4 @@ function readNote(text: string): string {
   const note = text.trim();
   if (note.length <= MAX_NOTE_LENGTH) return note;
   throw new InvalidArgumentError(`It must have at most ${MAX_NOTE_LENGTH} characters.`);
-}
-
-async function readJson(file: string): Promise<unknown> {
-  try {
-    const { size } = await stat(file);
-    if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (error) {
-    throw new CommandRefused(`${file} cannot be read: ${(error as Error).message}`);
-  }
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -152,4 +152,39 @@ test("a tariff that is refused leaves no draft behind", async () => {
   );
   expect(code).toBe(1);
   expect(await query("select from tariff_draft")).toEqual([]);
+});
+
+test("tariff holidays closes a schedule on the public holidays that it does not list yet, and knows what it does not know", async () => {
+  const listed = [{ date: "2027-12-25", hours: [{ opens: "08:00", closes: "10:00" }] }];
+  const city = { name: "city", time_zone: "Europe/Berlin", hours: [], exceptions: listed };
+  const document = { ...SAMPLE_TARIFF, schedules: [city] };
+  const file = fileOf(document);
+  const holidays = (...args: string[]) => ["tariff", "holidays", file, "--year", "2027", ...args];
+  const berlin = ["--schedule", "city", "--country", "DE", "--state", "BE"];
+  const { added } = await runJson(holidays(...berlin), {});
+  expect(added).toHaveLength(9);
+  expect(added).toContainEqual({ date: "2027-03-08", note: "Internationaler Frauentag" });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+    ...document,
+    schedules: [{ ...city, exceptions: [...listed, ...added] }],
+  });
+  expect(await runJson(holidays(...berlin), {})).toEqual({ schedule: "city", added: [] });
+  expect(await runJson(["tariff", "publish", file], environment)).toMatchObject({ version: 1 });
+
+  const refused = async (...args: string[]) => {
+    const { code, stderr } = await runCommand(holidays(...args), {});
+    return [code, stderr.trim()];
+  };
+  expect(await refused("--schedule", "city", "--country", "XX")).toEqual([
+    1,
+    "No holidays are known for the country XX.",
+  ]);
+  expect(await refused("--schedule", "city", "--country", "DE", "--state", "XX")).toEqual([
+    1,
+    "No holidays are known for XX in DE.",
+  ]);
+  expect(await refused("--schedule", "night", "--country", "DE")).toEqual([
+    1,
+    "The document has no schedule night.",
+  ]);
 });

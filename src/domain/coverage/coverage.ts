@@ -14,6 +14,11 @@ export interface Coverage {
   /** Whether a point lies in some zone. A boundary, of a hole too, belongs to its zone. */
   covers(point: Point): boolean;
   /**
+   * The place in the document of the zone that a point lies in, the first where zones overlap;
+   * undefined when it is not covered.
+   */
+  zoneAt(point: Point): number | undefined;
+  /**
    * How far a point that is not covered lies from the nearest zone, where the rim of a hole belongs
    * to its zone: whole metres of a great circle, rounded up, 1 to 20,015,115; undefined when there
    * are no zones. Too far by at most a ten-thousandth, so right to a metre up to 10 km.
@@ -21,29 +26,37 @@ export interface Coverage {
   metresToNearestZone(point: Point): number | undefined;
 }
 
-/** Polygons as look-ups need them: arrays of numbers, which can move to another thread uncopied. */
-export interface IndexedPolygons {
+/** The polygons of zones as look-ups need them: arrays of numbers, which can move to another thread uncopied. */
+export interface IndexedZones {
   readonly packed: PackedPolygons;
+  /** The place of each polygon's zone. */
+  readonly zoneOf: Uint32Array<ArrayBuffer>;
   /** A Flatbush of the polygons' bounding boxes. */
   readonly boxes: ArrayBufferLike;
   readonly boundaries: Boundaries;
 }
 
-const NOWHERE: Coverage = { covers: () => false, metresToNearestZone: () => undefined };
+const NOWHERE: Coverage = {
+  covers: () => false,
+  zoneAt: () => undefined,
+  metresToNearestZone: () => undefined,
+};
 
 /** Copies the zones, which must be valid (see `parseTariff`), into an index for look-ups. */
 export function createCoverage(zones: readonly Zone[]): Coverage {
-  return coverageOf(indexPolygons(zones.flatMap((zone) => zone.polygons)));
+  return coverageOf(indexZones(zones));
 }
 
-/** Copies polygons, which must be valid, into an index; undefined when there are none. */
-export function indexPolygons(polygons: readonly Polygon[]): IndexedPolygons | undefined {
+/** Copies zones, which must be valid, into an index; undefined when there are none. */
+export function indexZones(zones: readonly Pick<Zone, "polygons">[]): IndexedZones | undefined {
+  const polygons = zones.flatMap((zone) => zone.polygons);
   if (polygons.length === 0) return undefined;
   const packed = packPolygons(polygons);
+  const zoneOf = Uint32Array.from(zones.flatMap((zone, i) => zone.polygons.map(() => i)));
   const boxes = indexBoxes(packed);
   // A search of the whole Earth lists the boxes in the order of their tree: neighbours together.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
-  return { packed, boxes: boxes.data, boundaries };
+  return { packed, zoneOf, boxes: boxes.data, boundaries };
 }
 
 /** One box for each polygon: one around a whole zone of scattered islands would be mostly empty. */
@@ -58,9 +71,9 @@ function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): F
 }
 
 /** Look-ups in an index; undefined stands for no zones. */
-export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
+export function coverageOf(indexed: IndexedZones | undefined): Coverage {
   if (indexed === undefined) return NOWHERE;
-  const { packed, boundaries } = indexed;
+  const { packed, zoneOf, boundaries } = indexed;
   const boxes = Flatbush.from(indexed.boxes);
 
   const someHolds = (lng: number, lat: number) =>
@@ -69,7 +82,25 @@ export function coverageOf(indexed: IndexedPolygons | undefined): Coverage {
   // At a pole every longitude is the same place, and a box that reaches one has a corner there.
   const someTouchesPole = (lat: number) => boxes.collides(-180, lat, 180, lat);
 
+  const firstZone = (first: number, polygon: number) => Math.min(first, zoneOf[polygon]!);
+
+  /** The place of the first zone that holds a point; Infinity for none. */
+  const firstHolding = (lng: number, lat: number) =>
+    boxes
+      .search(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat))
+      .reduce(firstZone, Infinity);
+
   return {
+    zoneAt({ lat, lng }) {
+      const zone =
+        Math.abs(lat) === 90
+          ? boxes.search(-180, lat, 180, lat).reduce(firstZone, Infinity)
+          : Math.min(
+              firstHolding(lng, lat),
+              Math.abs(lng) === 180 ? firstHolding(-lng, lat) : Infinity,
+            );
+      return zone === Infinity ? undefined : zone;
+    },
     covers({ lat, lng }) {
       if (Math.abs(lat) === 90) return someTouchesPole(lat);
       // 180 and −180 are the same meridian; a zone may name it either way.

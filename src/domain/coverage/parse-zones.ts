@@ -66,11 +66,6 @@ function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
-/** The polygons of zones that `parseZones` has found valid; they are not checked again. */
-export function polygonsOfValidZones(document: unknown): Polygon[] {
-  return validFeatures(document).flatMap(polygonsOf);
-}
-
 /** Zones that `parseZones` has found valid; their shapes are not checked again. */
 export function validZones(document: unknown): Zone[] {
   const features = validFeatures(document);

@@ -62,6 +62,24 @@ describe("covers, for places with more than one pair of coordinates", () => {
   });
 });
 
+test("the zone of a point is the first that holds it, in the order of the document", () => {
+  const coverage = createCoverage([
+    zone([box(0, 0, 10, 10)], [box(20, 0, 30, 10)]),
+    zone([box(5, 0, 25, 10)]),
+    zone([box(170, -10, 180, 10)]),
+    zone([ring("0 80, 10 80, 5 90, 0 80")]),
+  ]);
+  const zoneAt = (lat: number, lng: number) => coverage.zoneAt({ lat, lng });
+  expect([zoneAt(5, 7), zoneAt(5, 22), zoneAt(5, 15), zoneAt(5, 25)]).toEqual([0, 0, 1, 0]);
+  expect([zoneAt(0, -180), zoneAt(90, -123), zoneAt(-90, 5), zoneAt(50, 5)]).toEqual([
+    2,
+    3,
+    undefined,
+    undefined,
+  ]);
+  expect(createCoverage([]).zoneAt({ lat: 0, lng: 0 })).toBeUndefined();
+});
+
 test("without zones the distance to the nearest is undefined", () => {
   expect(createCoverage([]).metresToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
   expect(createCoverage([zone()]).metresToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
@@ -107,6 +125,7 @@ test("covers is true exactly where some polygon contains the point, for many tri
       (polygons, points) => {
         const coverage = createCoverage(polygons.map((polygon) => zone(polygon)));
         for (const [lng, lat] of points) {
+          expect(coverage.zoneAt({ lat, lng }) !== undefined).toBe(coverage.covers({ lat, lng }));
           expect(coverage.covers({ lat, lng })).toBe(
             polygons.some((polygon) => pointInPolygon([lng, lat], polygon) !== false),
           );

@@ -53,6 +53,7 @@ test("two versions are compared by fees, tiers and zones, from one to the other"
         changed_count: 0,
         unchanged_count: 0,
       },
+      schedules: [],
     },
   });
   const byGrpc = await service
@@ -77,6 +78,7 @@ test.each([
       changed_count: 0,
       unchanged_count: unchanged,
     },
+    schedules: [],
   });
 });
 

@@ -183,6 +183,7 @@ test("a tariff goes from draft to check, replay, publication, schedule, calling 
     author: "Test operator",
     replaces: 2,
     repeats: null,
+    honours_quotes: true,
     published_at: ANY_TIME,
     effective_at: later.toISOString(),
     called_off_at: ANY_TIME,

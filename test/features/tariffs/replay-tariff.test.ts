@@ -11,8 +11,10 @@ import { eventually } from "../../support/eventually.ts";
 import { insertDraft } from "../../support/insert-draft.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { naiveReplay, type ReplayedRow, type SquareTariff } from "../../support/naive-replay.ts";
+import type { NaiveSchedule } from "../../support/naive-windows.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { rpcError } from "../../support/rpc-error.ts";
+import { EVERY_DAY } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
@@ -50,14 +52,53 @@ async function addShipments(
 
 /** The newest shipments, as rows. */
 async function newest(count: number): Promise<ReplayedRow[]> {
-  const { rows } = await database.query<ReplayedRow>(
+  const { rows } = await database.query<Omit<ReplayedRow, "pickup" | "dropoff">>(
     `select workspace_id::float8 as workspace, reference, pickup_lat, pickup_lng, dropoff_lat,
-       dropoff_lng, weight_kg
+       dropoff_lng, weight_kg, (extract(epoch from created_at) * 1000)::float8 as "atMs"
      from shipment order by created_at desc limit $1`,
     [count],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, pickup: undefined, dropoff: undefined }));
 }
+
+/** Writes windows to most of some shipments: from shortly before they were booked to ten days after. */
+async function addWindows(rows: readonly ReplayedRow[]): Promise<ReplayedRow[]> {
+  const windowed: ReplayedRow[] = [];
+  for (const [i, row] of rows.entries()) {
+    const now = Math.floor(row.atMs / HALF_HOUR_MS);
+    const startMs = (now - 4 + ((i * 37) % 480)) * HALF_HOUR_MS;
+    const pickup = { startMs, endMs: startMs + (1 + (i % 3)) * HALF_HOUR_MS };
+    const later = ((i % 9) - 1) * HALF_HOUR_MS;
+    const dropoff = { startMs: startMs + later, endMs: pickup.endMs + later };
+    const windows = {
+      pickup: i % 4 === 0 ? undefined : pickup,
+      dropoff: i % 3 === 0 ? dropoff : undefined,
+    };
+    const stored = [windows.pickup, windows.dropoff].map(
+      (window) =>
+        window && {
+          start: new Date(window.startMs).toISOString(),
+          end: new Date(window.endMs).toISOString(),
+          timeZone: "UTC",
+          feeMinor: 0,
+        },
+    );
+    await database.query(
+      "update shipment set windows = $3 where workspace_id = $1 and reference = $2",
+      [
+        row.workspace,
+        row.reference,
+        stored.some((it) => it !== undefined)
+          ? { pickup: stored[0] ?? null, dropoff: stored[1] ?? null }
+          : null,
+      ],
+    );
+    windowed.push({ ...row, ...windows });
+  }
+  return windowed;
+}
+
+const HALF_HOUR_MS = 1_800_000;
 
 function replay(draft: number | string, body: object = {}, apiKey = viewer) {
   return service.request(`/admin/v1/tariff_drafts/${draft}/replay`, { apiKey, body });
@@ -88,6 +129,55 @@ describe("a replay of shipments", () => {
   const anySquare = fc
     .tuple(fc.nat(40), fc.nat(40), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }))
     .map(([w, s, x, y]) => [w / 10, s / 10, (w + x) / 10, (s + y) / 10] as const);
+  const someDays = fc.subarray(EVERY_DAY, { minLength: 3 });
+  /** As in schedules of shops: no hours overlap those that last from the day before. */
+  const scheduleIn = (name: string, digits: number): fc.Arbitrary<NaiveSchedule> => {
+    const hours = (opens: string[], closes: string[]) =>
+      fc.record({
+        opens: fc.constantFrom(...opens),
+        closes: fc.constantFrom(...closes),
+        fee: decimal(3, digits),
+      });
+    const morning = hours(["05:00", "07:30"], ["11:00", "13:00"]);
+    const evening = hours(["13:00", "16:00"], ["20:00", "00:00", "01:00"]);
+    const onDays = (of: typeof morning) =>
+      fc.tuple(someDays, of).map(([days, each]) => ({ days, ...each }));
+    return fc.record({
+      name: fc.constant(name),
+      time_zone: fc.constantFrom(
+        "Europe/Berlin",
+        "America/New_York",
+        "Australia/Lord_Howe",
+        "Africa/Casablanca",
+        "Pacific/Apia",
+      ),
+      hours: fc.tuple(onDays(morning), onDays(evening)),
+      exceptions: fc.subarray([0, 1, 2, 3, 4, 5]).chain((days) =>
+        fc.tuple(
+          ...days.map((day) =>
+            fc.record({
+              date: fc.constant(new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10)),
+              hours: fc.oneof(fc.constant([]), fc.tuple(morning), fc.tuple(evening)),
+            }),
+          ),
+        ),
+      ),
+      lead_time_minutes: fc.constantFrom(0, 45, 600),
+      horizon_days: fc.integer({ min: 3, max: 12 }),
+      slot_minutes: fc.constantFrom(null, null, 30, 60),
+      cut_offs: fc.array(
+        fc.record({
+          days: someDays,
+          from: fc.constantFrom("00:00", "09:00"),
+          until: fc.constantFrom("12:00", "23:30"),
+          days_before: fc.nat(2),
+          at: fc.constantFrom("06:00", "17:30"),
+        }),
+        { maxLength: 2 },
+      ),
+      as_soon_as_possible: fc.boolean(),
+    });
+  };
   const tariffIn = (currency: SquareTariff["currency"]): fc.Arbitrary<SquareTariff> =>
     fc.record({
       currency: fc.constant(currency),
@@ -110,17 +200,28 @@ describe("a replay of shipments", () => {
           ),
         ),
       squares: fc.array(anySquare, { minLength: 1, maxLength: 4 }),
+      schedules: fc.tuple(...["a", "b"].map((name) => scheduleIn(name, digitsOf[currency]))),
+      scheduleOfSquare: fc.array(fc.constantFrom("a", "b", undefined), {
+        minLength: 4,
+        maxLength: 4,
+      }),
     });
   const anyCurrency = fc.constantFrom("USD", "JPY", "KWD");
 
-  const documentOf = ({ squares, ...fees }: SquareTariff) => ({
-    ...fees,
-    zones: zonesOf(...squares.map((bounds) => square(...bounds))),
-  });
+  const documentOf = ({ squares, scheduleOfSquare, ...fees }: SquareTariff) => {
+    const zones = zonesOf(...squares.map((bounds) => square(...bounds))) as {
+      readonly features: readonly { readonly properties: object }[];
+    };
+    const features = zones.features.map((feature, i) => ({
+      ...feature,
+      properties: { ...feature.properties, schedule: scheduleOfSquare[i] },
+    }));
+    return { ...fees, zones: { ...zones, features } };
+  };
 
   test("counts, totals, distribution and lists are those of pricing every shipment one by one", async () => {
     await addShipments(300, SCATTERED);
-    const rows = await newest(250);
+    const rows = await addWindows(await newest(250));
     const pair = anyCurrency.chain((currency) =>
       fc.tuple(
         tariffIn(currency),
@@ -178,7 +279,7 @@ describe("a replay of shipments", () => {
     const zones = zonesOf(square(1.5, 0, 3, 3), square(10, 10, 11, 11));
     const draft = await insertDraft(database, perKg("2", { zones }));
     const [{ reference }, { reference: older }] = (await newest(2)) as [ReplayedRow, ReplayedRow];
-    const refused = { total_in_force: 2.5, total_of_draft: null };
+    const refused = { total_in_force: 2.5, total_of_draft: null, failure_type: "coverage" };
     expect((await replay(draft)).body.shipments).toMatchObject({
       routes: 2,
       served_by_both: 0,

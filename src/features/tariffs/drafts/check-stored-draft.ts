@@ -87,5 +87,5 @@ export function faultyTariffError(faults: readonly TariffFault[]): Refusal {
     subject: path,
     text: `${path} ${text}`,
   }));
-  return new Refusal(violations as [Violation, ...Violation[]]);
+  return new Refusal(violations);
 }

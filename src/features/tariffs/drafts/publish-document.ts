@@ -23,6 +23,8 @@ export interface DocumentToPublish {
   /** What the draft is called meanwhile. */
   readonly name: string;
   readonly note?: string | undefined;
+  /** Whether quotes of before keep their price; default true. */
+  readonly honoursQuotes?: boolean | undefined;
   /** Builds the call of a method. */
   callOf(method: DescMethod): OperatorCall;
 }
@@ -36,7 +38,7 @@ export interface DocumentToPublish {
  */
 export async function publishDocument(
   deps: DraftDeps,
-  { document, name, note, callOf }: DocumentToPublish,
+  { document, name, note, honoursQuotes, callOf }: DocumentToPublish,
 ): Promise<PublishTariffResponse> {
   if (!isObject(document)) throw faultyTariffError(parseTariff(document).faults!);
   const { version: _, zones, ...head } = document;
@@ -50,7 +52,7 @@ export async function publishDocument(
       const uploading = create(UploadTariffZonesRequestSchema, { draft, data });
       await uploadTariffZones(uploading, callOf(method.uploadTariffZones), deps);
     }
-    const publishing = create(PublishTariffRequestSchema, { draft, note });
+    const publishing = create(PublishTariffRequestSchema, { draft, note, honoursQuotes });
     return await publishTariff(publishing, callOf(method.publishTariff), deps);
   } catch (error) {
     const deleting = create(DeleteTariffDraftRequestSchema, { draft });

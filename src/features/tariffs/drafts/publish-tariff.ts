@@ -105,15 +105,15 @@ async function publishChecked(
   await lockPublishing(tx);
   const draft = await findDraft(tx, request.draft ?? 0n, "lock");
   if (draft.revision !== revision) throw staleEtagError();
-  const { replaces, note, effectiveAt } = request;
+  const { replaces, note, effectiveAt, honoursQuotes = true } = request;
   const { row, added } = await addVersion(tx, {
     replaces,
     digest: digest!,
     async insert(version, replaced) {
       const at = effectiveAt === undefined ? null : instantText(effectiveAt);
       const { name: author } = call.caller;
-      const values = [draft.id, version, digest, note ?? null, at, author, replaced];
-      await runSlowStatement(tx, INSERT, values);
+      const said = [note ?? null, at, author, replaced, honoursQuotes];
+      await runSlowStatement(tx, INSERT, [draft.id, version, digest, ...said]);
     },
   });
   await tx.nativeDelete(TariffDraft, { id: draft.id });
@@ -123,10 +123,10 @@ async function publishChecked(
 
 function publication(
   { id, name }: TariffDraft,
-  { version, note, replaces, effectiveAtMs }: VersionRow,
+  { version, note, replaces, effectiveAtMs, honoursQuotes: honours_quotes }: VersionRow,
 ): RecordedChange {
   const effective_at = new Date(effectiveAtMs);
-  const after = { draft: `tariff_draft/${id}`, name, note, replaces, effective_at };
+  const after = { draft: `tariff_draft/${id}`, name, note, replaces, effective_at, honours_quotes };
   return { subject: `tariff_version/${version}`, changes: changesBetween({}, after) };
 }
 
@@ -136,7 +136,8 @@ function publication(
  */
 const INSERT = `
   insert into tariff_version
-    (document, version, digest, note, published_at, effective_at, author, replaces)
+    (document, version, digest, note, published_at, effective_at, author, replaces,
+      honours_quotes)
   select
     (left(fees::text, -1) || ',"zones":' || (
       select convert_from(string_agg(data, '' order by "begin"), 'UTF8')
@@ -144,5 +145,5 @@ const INSERT = `
     ) || '}')::json,
     $2::int, $3::text, $4::text, date_trunc('milliseconds', statement_timestamp()),
     greatest($5::timestamptz, date_trunc('milliseconds', statement_timestamp())),
-    $6::text, $7::int
+    $6::text, $7::int, $8::boolean
   from tariff_draft where id = $1`;

@@ -12,7 +12,8 @@ import { routeOf } from "../../../domain/pricing/pricing.ts";
 import { readRecordId } from "../../../db/columns.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { loadVersionInForce, noTariffInForceError } from "../versions/load-version.ts";
-import { quoteMessage } from "../versions/quote-message.ts";
+import { FAILURE_TYPE, quoteMessage } from "../versions/quote-message.ts";
+import { windowsOf } from "../versions/window-message.ts";
 import { TaskTooLargeError } from "../tasks/run-tariff-task.ts";
 import { TOO_LARGE, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
 import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
@@ -31,13 +32,18 @@ const DEFAULT_SHIPMENTS = 1_000;
 export async function replayTariff(
   request: ReplayTariffRequestValid,
   _call: OperatorCall,
-  { em, tasks }: DraftDeps,
+  { em, tasks, now }: DraftDeps,
 ): Promise<ReplayTariffResponse> {
   const draft = readRecordId(request.draft);
   if (draft === undefined) throw draftNotFoundError();
   const { shipments = DEFAULT_SHIPMENTS } = request;
   const inForce = (await loadVersionInForce(em.fork()))?.version;
-  const routes = request.routes.map(routeOf);
+  const atMs = now().getTime();
+  const routes = request.routes.map((route) => ({
+    route: routeOf(route),
+    windows: windowsOf(route),
+    atMs,
+  }));
   const replayed = await tasks
     .run("replay", { draft, inForce, shipments, routes })
     .catch((error: unknown) => {
@@ -80,11 +86,12 @@ export function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
       totalInForce: toMajor(inForceMinor, currency),
       totalOfDraft: toMajor(ofDraftMinor, currency),
     })),
-    refused: refused.map(({ workspace, reference, inForceMinor, message }) => ({
+    refused: refused.map(({ workspace, reference, inForceMinor, message, failure }) => ({
       workspace: BigInt(workspace),
       shipment: reference,
       totalInForce: toMajor(inForceMinor, currency),
       message,
+      failureType: FAILURE_TYPE[failure],
     })),
   });
 }

@@ -103,14 +103,27 @@ export function withFees(document: object, fees: NewTariffFees | undefined): obj
   };
 }
 
-/** How long tiers may be, in characters, to be shown whole in the audit log. */
-const MAX_TIERS_LENGTH = 2_000;
+/** How long a list may be, in characters, to be shown whole in the audit log. */
+const MAX_LIST_LENGTH = 2_000;
 
-/** The fees of a document for the audit log. */
+/** The fees and schedules of a document for the audit log. */
 export function auditedFees(document: object): Record<string, unknown> {
-  const { currency, base_fee, rate_per_km, tiers } = document as Readonly<Record<string, unknown>>;
-  const isLong = Array.isArray(tiers) && JSON.stringify(tiers).length > MAX_TIERS_LENGTH;
-  return { currency, base_fee, rate_per_km, tiers: isLong ? `${tiers.length} tiers` : tiers };
+  const fees = document as Readonly<Record<string, unknown>>;
+  const { currency, base_fee, rate_per_km, tiers, schedules, default_schedule } = fees;
+  return {
+    currency,
+    base_fee,
+    rate_per_km,
+    tiers: auditedList(tiers, "tiers"),
+    schedules: auditedList(schedules, "schedules"),
+    default_schedule,
+  };
+}
+
+/** A list, or how long it is when it is too long to be shown. */
+function auditedList(list: unknown, what: string): unknown {
+  const isLong = Array.isArray(list) && JSON.stringify(list).length > MAX_LIST_LENGTH;
+  return isLong ? `${list.length} ${what}` : list;
 }
 
 /** The removal of a draft for the audit log. */

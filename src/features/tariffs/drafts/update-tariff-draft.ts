@@ -6,6 +6,7 @@ import {
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
+import { withSchedules } from "../versions/schedules-message.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
 import {
   auditedFees,
@@ -16,7 +17,7 @@ import {
 } from "./tariff-drafts.ts";
 
 /**
- * Changes the name and the fees of a draft that are given. When nothing differs, nothing is written
+ * Changes the name, the fees and the schedules of a draft that are given. When nothing differs, nothing is written
  * and the etag stays.
  *
  * @throws Refusal TARIFF_DRAFT_NOT_FOUND, ETAG_STALE
@@ -31,7 +32,7 @@ export function updateTariffDraft(
     const draft = await findDraft(tx, request.draft, "lock");
     assertDraftEtag(draft, request.etag);
     const before = { name: draft.name, ...auditedFees(draft.fees) };
-    const fees = withFees(draft.fees, request.fees);
+    const fees = withSchedules(withFees(draft.fees, request.fees), request.schedules);
     const name = request.name ?? draft.name;
     if (name !== draft.name || JSON.stringify(fees) !== JSON.stringify(draft.fees)) {
       Object.assign(draft, { name, fees, updatedAt: now(), revision: draft.revision + 1 });

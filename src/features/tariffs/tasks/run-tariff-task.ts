@@ -4,12 +4,14 @@ import { Worker, type ResourceLimits } from "node:worker_threads";
 import { LRUCache } from "lru-cache";
 import type { Client } from "pg";
 import { createSemaphore } from "../../../db/semaphore.ts";
-import type { IndexedPolygons } from "../../../domain/coverage/coverage.ts";
+import type { IndexedZones } from "../../../domain/coverage/coverage.ts";
+import type { PackedIdentities } from "../../../domain/coverage/packed-identities.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import type { TariffDifferences } from "../../../domain/pricing/compare-tariffs.ts";
-import type { Quote, Route } from "../../../domain/pricing/pricing.ts";
+import type { Quote } from "../../../domain/pricing/pricing.ts";
 import type { Replay } from "../../../domain/pricing/replay.ts";
+import type { BookableRoute } from "../../../domain/pricing/windows.ts";
 import type { Fees } from "../../../domain/pricing/tariff.ts";
 import { unavailable } from "../../../domain/refusal.ts";
 
@@ -36,7 +38,8 @@ export interface Tasks {
 /** A tariff ready for quoting, in a form that can move between threads. */
 export interface LoadedTariff {
   readonly fees: Fees;
-  readonly indexed: IndexedPolygons | undefined;
+  readonly indexed: IndexedZones | undefined;
+  readonly zones: PackedIdentities;
 }
 
 /** What was found when a draft was checked. */
@@ -62,7 +65,7 @@ export interface ReplayInput {
   readonly inForce: number | undefined;
   /** How many of the latest shipments, 0 to 10,000. */
   readonly shipments: number;
-  readonly routes: readonly Route[];
+  readonly routes: readonly BookableRoute[];
 }
 
 /** A replay, or why there is none. */

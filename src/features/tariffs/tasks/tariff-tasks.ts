@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
 import type { Client } from "pg";
 import { canonicalText } from "../../../domain/canonical-text.ts";
-import { coverageOf, indexPolygons } from "../../../domain/coverage/coverage.ts";
+import { coverageOf, indexZones } from "../../../domain/coverage/coverage.ts";
+import { packIdentities } from "../../../domain/coverage/packed-identities.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
-import { createPricing, pricingOf, quote, type Pricing } from "../../../domain/pricing/pricing.ts";
+import { createPricing, pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
+import { quoteBookable } from "../../../domain/pricing/windows.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
 import {
   MAX_FAULTS,
@@ -19,6 +21,7 @@ import {
   type Queryable,
 } from "./load-document.ts";
 import type { CheckedDraft, TariffTask, LoadedTariff } from "./run-tariff-task.ts";
+import type { Span } from "../../../domain/schedule/calendar.ts";
 import { validZones } from "../../../domain/coverage/parse-zones.ts";
 import { compareTariffs } from "../../../domain/pricing/compare-tariffs.ts";
 import { coverageDocument } from "./coverage-document.ts";
@@ -28,9 +31,9 @@ export const loadTask: TariffTask<"load"> = async (client, { version }) =>
   indexTariff(await loadVersionDocument(client, version));
 
 /** Indexes the zones of a valid document. */
-export function indexTariff(document: unknown): LoadedTariff {
-  const { fees, polygons } = parseValidTariff(document);
-  return { fees, indexed: indexPolygons(polygons) };
+export function indexTariff(document: object): LoadedTariff {
+  const { fees, zones } = parseValidTariff(document);
+  return { fees, indexed: indexZones(zones), zones: packIdentities(zones) };
 }
 
 /** Makes the GeoJSON of a published version's zones, in UTF-8. */
@@ -97,8 +100,8 @@ export const replayTask: TariffTask<"replay"> = async (client, input) => {
     revision: draft.revision,
     shipments: replayShipments(both, await loadLatest(client, input.shipments)),
     routes: input.routes.map((route) => ({
-      inForce: quote(both.inForce, route),
-      ofDraft: quote(both.ofDraft, route),
+      inForce: quoteBookable(both.inForce, route),
+      ofDraft: quoteBookable(both.ofDraft, route),
     })),
   };
 };
@@ -119,8 +122,8 @@ async function loadDraftPricing(client: Client, draftId: number): Promise<DraftP
 }
 
 async function loadPricing(client: Client, version: number): Promise<Pricing> {
-  const { fees, indexed } = indexTariff(await loadVersionDocument(client, version));
-  return pricingOf(fees, coverageOf(indexed));
+  const { fees, indexed, zones } = indexTariff(await loadVersionDocument(client, version));
+  return pricingOf({ fees, coverage: coverageOf(indexed), zones });
 }
 
 type Columns = readonly [
@@ -131,18 +134,42 @@ type Columns = readonly [
   dropoffLat: number,
   dropoffLng: number,
   weightKg: number,
+  windows: StoredWindows | null,
+  bookedAtMs: number,
 ];
+
+/** As shipments keep them. */
+interface StoredWindows {
+  readonly pickup: StoredWindow | null;
+  readonly dropoff: StoredWindow | null;
+}
+
+interface StoredWindow {
+  readonly start: string;
+  readonly end: string;
+}
 
 /** The latest shipments of all workspaces, the newest first. */
 async function loadLatest(client: Client, count: number): Promise<ReplayedShipment[]> {
   const { rows } = await client.query<Columns & unknown[]>({
-    text: `select workspace_id::float8, reference, pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg
+    text: `select workspace_id::float8, reference, pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg,
+        windows, (extract(epoch from created_at) * 1000)::float8
       from shipment order by created_at desc, workspace_id, reference limit $1`,
     values: [count],
     rowMode: "array",
   });
   return rows.map(
-    ([workspace, reference, pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg]) => ({
+    ([
+      workspace,
+      reference,
+      pickupLat,
+      pickupLng,
+      dropoffLat,
+      dropoffLng,
+      weightKg,
+      windows,
+      atMs,
+    ]) => ({
       workspace,
       reference,
       route: {
@@ -150,6 +177,13 @@ async function loadLatest(client: Client, count: number): Promise<ReplayedShipme
         dropoff: { lat: dropoffLat, lng: dropoffLng },
         weightKg,
       },
+      windows: { pickup: spanOf(windows?.pickup), dropoff: spanOf(windows?.dropoff) },
+      atMs,
     }),
   );
+}
+
+function spanOf(window: StoredWindow | null | undefined): Span | undefined {
+  if (!window) return undefined;
+  return { startMs: Date.parse(window.start), endMs: Date.parse(window.end) };
 }

@@ -43,5 +43,5 @@ function versionsNotFoundError(
     subject: `${end}_version`,
     text: `There is no tariff version ${versions[end]}.`,
   }));
-  return new Refusal(violations as [Violation, ...Violation[]]);
+  return new Refusal(violations);
 }

@@ -32,13 +32,15 @@ export interface VersionRow {
   readonly state: "scheduled" | "in_force" | "replaced" | "called_off";
   /** SHA-256 of the document's canonical text, in base64url. */
   readonly digest: string;
-  /** The document without its zones. */
+  /** The document without its zones and schedules. */
   readonly fees: object;
   readonly zones: number;
   readonly note: string | null;
   readonly author: string | null;
   readonly replaces: number | null;
   readonly repeats: number | null;
+  /** Whether quotes that were made before it took effect keep their price. */
+  readonly honoursQuotes: boolean;
   /** Milliseconds since the epoch, as are all times here. */
   readonly publishedAtMs: number;
   readonly effectiveAtMs: number;
@@ -46,7 +48,8 @@ export interface VersionRow {
 }
 
 const SELECT_VERSIONS = `
-  select version, digest, fees, zone_count as zones, note, author, replaces, repeats,
+  select version, digest, fees::jsonb - 'schedules' as fees, zone_count as zones, note, author, replaces, repeats,
+    honours_quotes as "honoursQuotes",
     case when called_off_at is not null then 'called_off'
       when effective_at > statement_timestamp() then 'scheduled'
       when version = ${VERSION_IN_FORCE} then 'in_force'
@@ -136,6 +139,7 @@ export function versionMessage(row: VersionRow): TariffVersionMessage {
     publishedAt: timestampFromMs(row.publishedAtMs),
     effectiveAt: timestampFromMs(row.effectiveAtMs),
     calledOffAt: calledOffAtMs === null ? undefined : timestampFromMs(calledOffAtMs),
+    honoursQuotes: row.honoursQuotes,
   });
 }
 

@@ -74,9 +74,9 @@ export async function loadTariff(
   version: number,
 ): Promise<Pricing> {
   const document = await loadSmall(em, version);
-  const { fees, indexed } =
+  const { fees, indexed, zones } =
     document === undefined ? await tasks.runAtOnce("load", { version }) : indexTariff(document);
-  return pricingOf(fees, coverageOf(indexed));
+  return pricingOf({ fees, coverage: coverageOf(indexed), zones });
 }
 
 /** The document of a version; undefined when it is large. */

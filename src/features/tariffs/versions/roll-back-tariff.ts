@@ -22,7 +22,7 @@ export function rollBackTariff(
   call: OperatorCall,
   { em }: DatabaseDeps,
 ): Promise<RollBackTariffResponse> {
-  const { version: repeats = 0, replaces, note } = request;
+  const { version: repeats = 0, replaces, note, honoursQuotes = true } = request;
   const method = TariffService.method.rollBackTariff;
   return withIdempotency(em, method, request, call, async (tx) => {
     await lockPublishing(tx);
@@ -33,14 +33,17 @@ export function rollBackTariff(
       digest: repeated.digest,
       async insert(version, replaced) {
         const { name: author } = call.caller;
-        const values = [repeats, version, note ?? null, author, replaced];
+        const values = [repeats, version, note ?? null, author, replaced, honoursQuotes];
         await runSlowStatement(tx, INSERT_COPY, values);
       },
     });
     if (added) {
       recordChange(tx, call, {
         subject: `tariff_version/${row.version}`,
-        changes: changesBetween({}, { repeats, note, replaces: row.replaces }),
+        changes: changesBetween(
+          {},
+          { repeats, note, replaces: row.replaces, honours_quotes: honoursQuotes },
+        ),
       });
     }
     return { data: versionMessage(row), published: added };
@@ -50,7 +53,7 @@ export function rollBackTariff(
 /** The document stays within the database. */
 const INSERT_COPY = `
   insert into tariff_version
-    (document, digest, version, note, published_at, effective_at, author, replaces, repeats)
+    (document, digest, version, note, published_at, effective_at, author, replaces, repeats, honours_quotes)
   select document, digest, $2::int, $3::text, date_trunc('milliseconds', statement_timestamp()),
-    date_trunc('milliseconds', statement_timestamp()), $4::text, $5::int, version
+    date_trunc('milliseconds', statement_timestamp()), $4::text, $5::int, version, $6::boolean
   from tariff_version where version = $1`;

@@ -26,6 +26,8 @@ export const TariffVersion = defineEntity({
     replaces: p.integer().nullable(),
     /** The earlier version that it repeats, when it was published by rolling back. */
     repeats: p.integer().nullable(),
+    /** Whether quotes that were made before it takes effect keep their price. */
+    honoursQuotes: p.boolean().default(true),
     /** The document without its zones, for what needs only the fees. */
     fees: p.json<object>().generated("(document::jsonb - 'zones') stored"),
     zoneCount: p

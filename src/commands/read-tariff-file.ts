@@ -1,0 +1,21 @@
+import { readFile, stat } from "node:fs/promises";
+import { MAX_ZONES_BYTES } from "../domain/limits.ts";
+import { CommandRefused } from "./run-command.ts";
+
+/** How large a tariff file may be, in bytes. */
+const MAX_FILE_BYTES = MAX_ZONES_BYTES;
+
+/**
+ * Reads a tariff document.
+ *
+ * @throws CommandRefused when there is no such file, or it is too large or not JSON
+ */
+export async function readTariffFile(file: string): Promise<unknown> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw new CommandRefused(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,32 @@
+import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type { AcceptedWindow, TimeWindow } from "../../../../gen/shipments/v1/window_pb.js";
+import { toInstantMs } from "../../../domain/instant.ts";
+import type { Span } from "../../../domain/schedule/calendar.ts";
+import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
+
+/** A window as callers see it. */
+export function windowMessage({ startMs, endMs, timeZone }: BookedWindow): AcceptedWindow {
+  return {
+    $typeName: "shipments.v1.AcceptedWindow",
+    start: timestampFromMs(startMs),
+    end: timestampFromMs(endMs),
+    timeZone,
+  };
+}
+
+/** The windows of a request, in whole milliseconds. */
+export function windowsOf(request: {
+  readonly pickupWindow?: TimeWindow | undefined;
+  readonly dropoffWindow?: TimeWindow | undefined;
+}): Ends<Span> {
+  return { pickup: spanOf(request.pickupWindow), dropoff: spanOf(request.dropoffWindow) };
+}
+
+function spanOf(window: TimeWindow | undefined): Span | undefined {
+  return window && { startMs: instantMs(window.start!), endMs: instantMs(window.end!) };
+}
+
+/** What is before 1970 is as much too soon as 1970 is, and calendars go back so far. */
+function instantMs(timestamp: Timestamp): number {
+  return Math.max(0, toInstantMs(timestamp, Math.floor)!);
+}

@@ -1,0 +1,219 @@
+import { expect, test } from "vitest";
+import {
+  GetTariffDraftSchedulesResponseSchema,
+  GetTariffVersionSchedulesResponseSchema,
+  TariffService,
+} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { compileEncodeJson } from "../../../src/json/encode-json.ts";
+import { book, BOOKING } from "../../support/bookings.ts";
+import { eventually } from "../../support/eventually.ts";
+import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
+import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
+import { startService } from "../../support/service.ts";
+import { draftsOf } from "../../support/tariff-drafts.ts";
+import { worldTariff } from "../../support/tariffs.ts";
+
+const NOW = new Date("2026-12-01T09:00Z");
+const service = await startService({ tariff: worldTariff(), now: () => NOW });
+const { apiKey } = await service.addWorkspace();
+const { key: operator } = await service.addOperator();
+const drafts = draftsOf(service, operator);
+
+/** Everything that a schedule can say, as requests say it. */
+const EVENINGS = {
+  name: "evenings",
+  time_zone: "Europe/Berlin",
+  hours: [
+    { days: ["mon", "tue", "wed"], opens: "08:00", closes: "18:00" },
+    { days: ["tue"], opens: "18:00", closes: "22:00", fee: "2.50" },
+  ],
+  exceptions: [
+    { date: "2026-12-24", hours: [{ opens: "08:00", closes: "12:00", fee: "1" }] },
+    { date: "2026-12-25", note: "Christmas Day" },
+  ],
+  lead_time_minutes: 30,
+  horizon_days: 60,
+  slot_minutes: 60,
+  cut_offs: [
+    { days: ["wed"], until: "12:00", days_before: 1, at: "17:00" },
+    { days: ["sun"], at: "07:00" },
+  ],
+  as_soon_as_possible: false,
+};
+
+/** The same, as answers say it. */
+const READ = {
+  default_schedule: "evenings",
+  schedules: [
+    {
+      ...EVENINGS,
+      hours: [{ ...EVENINGS.hours[0], fee: "" }, EVENINGS.hours[1]],
+      exceptions: [
+        { ...EVENINGS.exceptions[0], note: "" },
+        { ...EVENINGS.exceptions[1], hours: [] },
+      ],
+      cut_offs: [
+        { ...EVENINGS.cut_offs[0], from: "" },
+        { days: ["sun"], from: "", until: "", days_before: null, at: "07:00" },
+      ],
+    },
+  ],
+};
+
+const patch = (draft: number, schedules: unknown, etag?: string) =>
+  drafts.call("PATCH", `tariff_drafts/${draft}`, { etag, schedules });
+const get = (path: string) => drafts.call("GET", path);
+const EVENING = { start: "2026-12-01T17:00:00Z", end: "2026-12-01T18:00:00Z" };
+const booking = { ...BOOKING, pickup_window: EVENING };
+/** A quote by the tariff that is in force by now. */
+const quotedAs = (isMeant: (quote: any) => unknown) =>
+  eventually("a quote by the new tariff", async () => {
+    const { body } = await service.request("/v1/shipments/quote", { apiKey, body: booking });
+    return isMeant(body) ? body : undefined;
+  });
+
+test("schedules go with their draft: changed, checked, replayed, published, compared and rolled back", async () => {
+  const { id: draft } = await drafts.begin(worldTariff() as Record<string, unknown>);
+  const changed = await patch(draft, { schedules: [EVENINGS], default_schedule: "evenings" });
+  expect(changed).toMatchObject({ status: 200, body: { data: { etag: expect.any(String) } } });
+  const { etag } = changed.body.data;
+
+  // By JSON, and by gRPC and Connect.
+  const read = await get(`tariff_drafts/${draft}/schedules`);
+  expect({ status: read.status, body: read.body }).toEqual({
+    status: 200,
+    body: { data: READ, etag },
+  });
+  for (const protocol of ["gRPC on the gRPC server", "Connect on the HTTP server"] as const) {
+    const client = rpcClient(TariffService, PROTOCOLS[protocol], service, operator);
+    const answer = await client.getTariffDraftSchedules({ draft: BigInt(draft) });
+    expect(compileEncodeJson(GetTariffDraftSchedulesResponseSchema)(answer)).toEqual(read.body);
+  }
+
+  // The same again changes nothing, and neither does a change of fees change schedules.
+  const again = await patch(draft, { schedules: [EVENINGS], default_schedule: "evenings" }, etag);
+  expect(again.body.data.etag).toBe(etag);
+  await drafts.call("PATCH", `tariff_drafts/${draft}`, { name: "Evenings" });
+  expect((await get(`tariff_drafts/${draft}/schedules`)).body.data).toEqual(READ);
+
+  const checked = await drafts.call("POST", `tariff_drafts/${draft}/check`);
+  expect(checked.body).toMatchObject({ faults: [], same_as_in_force: false });
+  expect(await drafts.publish(draft, 1)).toMatchObject({ status: 201, body: { published: true } });
+  const version = await get("tariff_versions/2/schedules");
+  expect({ status: version.status, body: version.body }).toEqual({
+    status: 200,
+    body: { data: READ },
+  });
+  const grpc = rpcClient(TariffService, PROTOCOLS["gRPC on the gRPC server"], service, operator);
+  const ofVersion = await grpc.getTariffVersionSchedules({ version: 2 });
+  expect(compileEncodeJson(GetTariffVersionSchedulesResponseSchema)(ofVersion)).toEqual(
+    version.body,
+  );
+  expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ window_fee: 2.5 });
+  await book(service, apiKey, booking);
+
+  // A draft that closes on Tuesday evenings refuses what was booked for one, and costs less by day.
+  const { id: next } = (
+    await drafts.call("POST", "tariff_drafts", { name: "No evenings", from_version: 2 })
+  ).body.data;
+  const days = {
+    ...EVENINGS,
+    hours: [{ days: EVERY_DAY, opens: "08:00", closes: "18:00" }],
+    exceptions: EVENINGS.exceptions.slice(0, 1),
+  };
+  await patch(next, { schedules: [days, scheduleOf({ name: "more" })] });
+  const replayed = await drafts.call("POST", `tariff_drafts/${next}/replay`, {
+    routes: [
+      booking,
+      { ...BOOKING, pickup_window: { start: "2026-12-01T10:00:00Z", end: "2026-12-01T11:00:00Z" } },
+    ],
+  });
+  // No zone has a schedule any more.
+  const noSchedule = "pickup_window must be left out: the zone of the pickup has no schedule.";
+  expect(replayed.body).toMatchObject({
+    shipments: {
+      routes: 1,
+      served_by_both: 0,
+      newly_refused: 1,
+      refused: [{ total_in_force: 2.5, message: noSchedule }],
+    },
+    routes: [
+      {
+        in_force: { total: 2.5 },
+        draft: { covered: false, failure_type: "window", message: noSchedule },
+      },
+      {
+        in_force: { covered: true, total: 0 },
+        draft: { covered: false, failure_type: "window" },
+      },
+    ],
+  });
+  await patch(next, {
+    schedules: [days, scheduleOf({ name: "more" })],
+    default_schedule: "evenings",
+  });
+  const refused = await drafts.call("POST", `tariff_drafts/${next}/replay`);
+  expect(refused.body.shipments.refused).toMatchObject([
+    { message: expect.stringMatching(/^pickup_window must be within the hours of its zone, /) },
+  ]);
+
+  await drafts.publish(next, 2);
+  const compared = await get("tariff_comparison?from_version=2&to_version=3");
+  expect(compared.body).toMatchObject({
+    fees: [],
+    schedules: [
+      {
+        path: "schedules[evenings].hours",
+        before: JSON.stringify(EVENINGS.hours),
+        after: JSON.stringify(days.hours),
+      },
+      {
+        path: "schedules[evenings].exceptions[2026-12-25]",
+        before: JSON.stringify(EVENINGS.exceptions[1]),
+        after: null,
+      },
+      { path: "schedules[more]", before: null, after: expect.stringMatching(/^\{"name":"more"/) },
+    ],
+  });
+  expect(await quotedAs((quote) => quote.errors)).toMatchObject({
+    errors: { pickup_window: [expect.any(String)] },
+  });
+  const back = await drafts.call("POST", "tariff_versions/2/roll_back", { replaces: 3 });
+  expect(back).toMatchObject({ status: 201, body: { data: { version: 4, repeats: 2 } } });
+  expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ covered: true });
+});
+
+test("a faulty schedule is found by a check, refused by a publication, and taken away by an empty list", async () => {
+  const { id: draft } = await drafts.begin(worldTariff() as Record<string, unknown>);
+  await patch(draft, {
+    schedules: [{ ...EVENINGS, time_zone: "Berlin" }],
+    default_schedule: "days",
+  });
+  const faults = [
+    {
+      path: "schedules[0].time_zone",
+      text: 'must be the IANA name of a time zone, such as "Europe/Berlin"; it is "Berlin"',
+    },
+    { path: "default_schedule", text: 'must be the name of one of the schedules; it is "days"' },
+  ];
+  const checked = await drafts.call("POST", `tariff_drafts/${draft}/check`);
+  expect(checked.body.faults).toEqual(faults);
+  const { status, body } = await drafts.publish(draft, 4);
+  expect({ status, errors: body.errors }).toEqual({
+    status: 422,
+    errors: Object.fromEntries(faults.map(({ path, text }) => [path, [`${path} ${text}`]])),
+  });
+  const emptied = await patch(draft, { schedules: [] });
+  expect(emptied.status).toBe(200);
+  expect((await get(`tariff_drafts/${draft}/schedules`)).body.data).toEqual({
+    schedules: [],
+    default_schedule: "",
+  });
+  const again = await drafts.call("POST", `tariff_drafts/${draft}/check`);
+  expect(again.body.faults).toEqual([]);
+});
+
+test("schedules of unknown drafts and versions are not found", async () => {
+  expect((await get("tariff_drafts/999/schedules")).code).toBe("TARIFF_DRAFT_NOT_FOUND");
+  expect((await get("tariff_versions/999/schedules")).code).toBe("TARIFF_VERSION_NOT_FOUND");
+});
