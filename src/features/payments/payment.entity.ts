@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import { Shipment } from "../shipments/shipment.entity.ts";
+import { ofShipment } from "../shipments/shipment.entity.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
@@ -10,14 +10,7 @@ export const Payment = defineEntity({
   primaryKeys: ["workspace", "shipment"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    shipment: () =>
-      p
-        .manyToOne(Shipment)
-        .primary()
-        .joinColumns("workspace_id", "shipment_reference")
-        .ownColumns("shipment_reference")
-        .updateRule("no action")
-        .deleteRule("no action"),
+    shipment: () => ofShipment().deleteRule("no action"),
     provider: p.text().$type<PaymentProviderName>(),
     amountMinor: p.bigint("number"),
     currency: p.character().length(3),
@@ -26,7 +19,7 @@ export const Payment = defineEntity({
     refundedAt: p.datetime(3).nullable(),
   },
   checks: [
-    { name: "payment_provider", expression: "provider in ('manual')" },
+    { name: "payment_provider", expression: "provider in ('manual', 'test', 'stripe')" },
     { name: "payment_amount_positive", expression: "amount_minor >= 0" },
     { name: "payment_currency_form", expression: "currency ~ '^[A-Z]{3}$'" },
     { name: "payment_refunded_after_paid", expression: "refunded_at >= paid_at" },

@@ -1,0 +1,31 @@
+/** How a dispute of a payment stands: somebody asked their bank for the money back. */
+export type DisputeStatus = "open" | "won" | "lost";
+
+/** How disputes can stand. */
+export const DISPUTE_STATUSES: readonly DisputeStatus[] = ["open", "won", "lost"];
+
+/** What a payment provider says of a shipment's payment, as it was last read there. */
+export interface PaymentDetails {
+  /** The page at which it can be paid; null while there is none. */
+  readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
+  /** Whether the customer has paid, and the money is on its way. */
+  readonly processing: boolean;
+  /** Why it was not paid, in the provider's words; null when nothing went wrong. */
+  readonly error: string | null;
+  /** Why the refund that is due was not made; null when nothing went wrong. */
+  readonly refundError: string | null;
+  /** How much went back, in minor units. */
+  readonly refundedMinor: number;
+  /** Null while it was never disputed. */
+  readonly dispute: DisputeStatus | null;
+}
+
+/** What a provider says of a payment that nothing has become of yet. */
+export const NO_PAYMENT_DETAILS: PaymentDetails = {
+  checkout: null,
+  processing: false,
+  error: null,
+  refundError: null,
+  refundedMinor: 0,
+  dispute: null,
+};

@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from "node:util";
+import { toMajor } from "../../domain/pricing/money.ts";
+import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
+import { transition } from "../../domain/shipment/shipment-state.ts";
+import { applyTrigger } from "../shipments/change-shipment.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import type { FoundPayment } from "./payment-provider.ts";
+
+/** What is known of the payment besides what the provider says. */
+export interface KnownPayment {
+  readonly workspace: number;
+  /** What the checkout asks for, in minor units. */
+  readonly amountMinor: number;
+  /** The attempt at a refund that counts now. */
+  readonly refundAttempt: number;
+  /** Why the provider refused to make it; null when it did not. */
+  readonly refundRefusal: string | null;
+}
+
+/**
+ * A shipment as what its payment provider says leaves it; the row itself when it says nothing new. Only
+ * what was read counts, so that it may be applied in any order and any number of times.
+ */
+export function applyFound(
+  row: ShipmentRow,
+  found: FoundPayment,
+  known: KnownPayment,
+  at: Date,
+): ShipmentRow {
+  const disagreement = disagreementOf(row, found, known);
+  let next = row;
+  if (found.status === "paid") {
+    const mayPay = disagreement === null && transition("pay", next).next !== undefined;
+    if (mayPay) next = applyTrigger(next, "pay", at);
+    if (isGone(found)) {
+      if (next.paymentStatus === "refund_pending") next = applyTrigger(next, "refund", at);
+    } else if (next.paymentStatus === "refunded" && wasGone(row)) {
+      next = applyTrigger(next, "reverse_refund", at);
+    }
+  }
+  return withDetails(row, next, detailsOf(next, found, known, disagreement), at);
+}
+
+/**
+ * A shipment once the account that was to be paid is closed to us, so that nobody learns what becomes of
+ * its payment there; the row itself when it tells that already.
+ *
+ * @param reason why it is closed
+ */
+export function applyClosedAccount(row: ShipmentRow, reason: string, at: Date): ShipmentRow {
+  const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
+  const told = {
+    ...details,
+    checkout: null,
+    processing: false,
+    error: isUnpaid(row) ? reason : details.error,
+    refundError: row.paymentStatus === "refund_pending" ? reason : null,
+  };
+  return withDetails(row, row, told, at);
+}
+
+function withDetails(
+  before: ShipmentRow,
+  after: ShipmentRow,
+  details: PaymentDetails,
+  at: Date,
+): ShipmentRow {
+  const isSame = isDeepStrictEqual(details, before.paymentDetails ?? NO_PAYMENT_DETAILS);
+  if (after === before && isSame) return before;
+  return { ...after, paymentDetails: details, updatedAt: at };
+}
+
+/** Whether nobody is known to have paid. */
+export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
+  return paymentStatus === "awaiting_payment" || paymentStatus === "voided";
+}
+
+/** Whether all of the money went back. */
+function isGone(found: FoundPayment): boolean {
+  return found.dispute === "lost" || refundedOf(found) >= found.amountMinor;
+}
+
+/** Whether the provider has said so before; a refund that was recorded by hand is none of its own. */
+function wasGone({ paymentDetails, totalMinor }: ShipmentRow): boolean {
+  const { dispute, refundedMinor } = paymentDetails ?? NO_PAYMENT_DETAILS;
+  return dispute === "lost" || refundedMinor >= totalMinor;
+}
+
+/** How much went back, in minor units. */
+export function refundedOf({ refunds }: FoundPayment): number {
+  return sum(refunds.filter(({ status }) => status === "succeeded"));
+}
+
+/** How much is on its way back, in minor units. */
+export function refundingOf({ refunds }: FoundPayment): number {
+  return sum(refunds.filter(({ status }) => status === "pending"));
+}
+
+function sum(refunds: FoundPayment["refunds"]): number {
+  return refunds.reduce((total, { amountMinor }) => total + amountMinor, 0);
+}
+
+/** Why what was paid does not count as paying the shipment; null when it does. */
+function disagreementOf(
+  row: ShipmentRow,
+  { status, amountMinor, currency, reference }: FoundPayment,
+  { workspace }: KnownPayment,
+): string | null {
+  if (status !== "paid" || !isUnpaid(row)) return null;
+  if (reference !== `${workspace} ${row.reference}`) {
+    return "The payment provider took money at the checkout, but names another shipment.";
+  }
+  if (amountMinor === row.totalMinor && currency === row.currency) return null;
+  const paid = `${toMajor(amountMinor, currency)} ${currency}`;
+  return `The payment provider took ${paid}, which is not the shipment's total.`;
+}
+
+function detailsOf(
+  row: ShipmentRow,
+  found: FoundPayment,
+  known: KnownPayment,
+  disagreement: string | null,
+): PaymentDetails {
+  const isAwaited = row.paymentStatus === "awaiting_payment";
+  const { page } = found;
+  return {
+    checkout:
+      isAwaited && page !== null && row.totalMinor === known.amountMinor
+        ? { url: page.url, expiresAtMs: page.expiresAt.getTime() }
+        : null,
+    processing: found.status === "processing",
+    error: disagreement ?? (isAwaited ? found.error : null),
+    refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(found, known) : null,
+    refundedMinor: refundedOf(found),
+    dispute: found.dispute,
+  };
+}
+
+/** Why the attempt that counts failed; null when it did not, or another refund is on its way. */
+function refundErrorOf(
+  found: FoundPayment,
+  { refundAttempt, refundRefusal }: KnownPayment,
+): string | null {
+  if (refundingOf(found) > 0) return null;
+  const failed = found.refunds.filter(
+    ({ status, attempt }) => status === "failed" && attempt === refundAttempt,
+  );
+  return refundRefusal ?? failed[0]?.error ?? null;
+}

@@ -1,0 +1,79 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  PaymentConnectionService,
+  type BeginPaymentConnectionRequestValid,
+  type BeginPaymentConnectionResponse,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import type { Call } from "../../pipeline/call.ts";
+import { withIdempotency } from "../idempotency/with-idempotency.ts";
+import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { connectAccount } from "./connect-account.ts";
+import {
+  askProvider,
+  assertPlatform,
+  type ConnectionDeps,
+  connectionMessage,
+  modeOf,
+  returnAddress,
+} from "./payment-connections.ts";
+import type { Mode } from "../../domain/mode.ts";
+import type { AccountAtProvider, OnlinePayments } from "./payment-provider.ts";
+import { onlineProvider } from "./payment-providers.ts";
+
+/**
+ * Makes an account at a provider for the workspace, unless it has one there, and gives a link to tell
+ * the provider about it.
+ *
+ * @throws Refusal FIELD_INVALID for the addresses, PAYMENT_PROVIDER_NOT_CONFIGURED,
+ * PAYMENT_PROVIDER_REFUSED, PAYMENTS_OPEN, UNAVAILABLE
+ */
+export async function beginPaymentConnection(
+  request: BeginPaymentConnectionRequestValid,
+  call: Call,
+  { em, providers, now }: ConnectionDeps,
+): Promise<BeginPaymentConnectionResponse> {
+  const mode = modeOf(call);
+  const provider = request.paymentProvider as PaymentConnection["provider"];
+  const online = onlineProvider(providers, provider);
+  assertPlatform(online.platformFault(mode));
+  const urls = {
+    returnUrl: returnAddress(request.returnUrl, "return_url"),
+    refreshUrl: returnAddress(request.refreshUrl, "refresh_url"),
+  };
+  const { workspaceId } = call.caller;
+  const { providerAccount } = await em.fork().findOneOrFail(Workspace, workspaceId);
+  const { account, link } = await askProvider(async () => {
+    const found = await readOrCreate(online, mode, workspaceId, providerAccount ?? undefined);
+    const access = { mode, account: found.account, ownKey: undefined };
+    return { account: found, link: await online.createOnboardingLink(access, urls) };
+  });
+  const method = PaymentConnectionService.method.beginPaymentConnection;
+  return withIdempotency(em, method, request, call, async (tx) => {
+    const columns = { provider, ownKey: null, noticeSecrets: null };
+    const data = await connectAccount(tx, call, account, columns, now());
+    await tx.nativeUpdate(Workspace, { id: workspaceId }, { providerAccount: account.account });
+    return {
+      data: connectionMessage(data),
+      onboardingUrl: link.url,
+      onboardingExpiresAt: timestampFromDate(link.expiresAt),
+    };
+  });
+}
+
+/**
+ * The account that the platform made for the workspace, disconnected or not, if it may still act for it;
+ * else a new one.
+ */
+async function readOrCreate(
+  online: OnlinePayments,
+  mode: Mode,
+  workspace: number,
+  made: string | undefined,
+): Promise<AccountAtProvider> {
+  if (made !== undefined) {
+    const found = await online.readAccount({ mode, account: made, ownKey: undefined });
+    if (found.state !== "revoked") return found;
+  }
+  return online.createAccount(mode, workspace, made);
+}

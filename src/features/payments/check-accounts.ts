@@ -1,0 +1,159 @@
+import type { Logger } from "pino";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import type {
+  ConnectionState,
+  PaymentConnection,
+} from "../workspaces/payment-connection.entity.ts";
+import { accessOf, type StoredAccess } from "./payment-connections.ts";
+import type { AccountAccess, OnlinePayments } from "./payment-provider.ts";
+import type { PaymentProviders } from "./payment-providers.ts";
+import { wakeLeftPayments } from "./provider-payments.ts";
+import { keepNotices } from "./receive-notice.ts";
+
+/** How often to check an account that takes payments, and one that does not, in milliseconds. */
+const READY_MS = 60 * 60_000;
+const NOT_READY_MS = 5 * 60_000;
+/** How many accounts a process checks at once. */
+const MAX_AT_ONCE = 8;
+/** How long a process that checks an account has for that before others do, in milliseconds. */
+const CLAIM_MS = 2 * 60_000;
+/** How far back a provider lists what it has told, in milliseconds. */
+const LISTED_MS = 30 * 24 * 60 * 60_000;
+/** What is listed again once all was, in milliseconds: some is listed late, and clocks differ. */
+const OVERLAP_MS = 10 * 60_000;
+/** How many pages of a span one check reads, before it tries a shorter one. */
+const MAX_PAGES = 5;
+/** The shortest span, in milliseconds. */
+const MIN_SPAN_MS = 1_000;
+
+/** What checking accounts needs. */
+export interface CheckAccountsDeps {
+  readonly em: EntityManager;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly providers: PaymentProviders;
+  readonly secretSeal: SecretSeal;
+}
+
+/** When to check an account again that was in a state. */
+export function nextCheck(state: ConnectionState, now: Date): Date {
+  return new Date(now.getTime() + (state === "ready" ? READY_MS : NOT_READY_MS));
+}
+
+/** Of all workspaces. */
+const FIND_DUE = `
+  select workspace_id::float8 as workspace from payment_connection
+  where check_at <= $1 order by check_at limit ${MAX_AT_ONCE}`;
+
+/**
+ * Checks the accounts that are due: reads each anew, and lists what its provider has told, should notices
+ * have been lost. Never rejects for the provider's sake.
+ *
+ * @returns says whether there may be more to do at once
+ */
+export async function checkDueAccounts(deps: CheckAccountsDeps): Promise<boolean> {
+  const { em, now } = deps;
+  const due = await runStatement<{ workspace: number }>(em, FIND_DUE, [now().toISOString()]);
+  await Promise.all(due.map(({ workspace }) => checkAccount(deps, workspace)));
+  return due.length === MAX_AT_ONCE;
+}
+
+const WAKE = `
+  update payment_connection set check_at = $2 where workspace_id = $1 and account is not null
+  returning 1`;
+
+/** Has the account of a workspace checked at once; says whether there is one. */
+export async function wakeAccount(
+  em: EntityManager,
+  workspace: number,
+  now: Date,
+): Promise<boolean> {
+  return (await runStatement(em, WAKE, [workspace, now.toISOString()])).length > 0;
+}
+
+type Claimed = StoredAccess &
+  Pick<PaymentConnection, "provider" | "state"> & { readonly heardUntil: Date | string | null };
+
+/** Of processes that look at the same time, one checks the account. */
+const CLAIM = `
+  update payment_connection set check_at = $3
+  where workspace_id = $1 and check_at <= $2 and account is not null
+  returning workspace_id::float8 as workspace, provider, account, live, own_key as "ownKey", state,
+    heard_until as "heardUntil"`;
+
+/** Nobody else's account that has taken its place meanwhile, and nothing that was read later. */
+const WRITE = `
+  update payment_connection set state = $3, missing = $4, checked_at = $5
+  where workspace_id = $1 and account = $2 and checked_at <= $5`;
+
+/** Unless somebody has asked for another check meanwhile. */
+const RELEASE = `
+  update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
+
+async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise<void> {
+  const { em, log, now, providers, secretSeal } = deps;
+  const startedAt = now();
+  const claimedUntil = new Date(startedAt.getTime() + CLAIM_MS).toISOString();
+  const claim = [workspace, startedAt.toISOString(), claimedUntil];
+  const [connection] = await runStatement<Claimed>(em, CLAIM, claim);
+  const online = connection && providers[connection.provider].online;
+  if (connection === undefined || online === undefined) return;
+  let next = new Date(startedAt.getTime() + NOT_READY_MS);
+  try {
+    const access = accessOf(connection, secretSeal);
+    const { account, state, missing } = await online.readAccount(access);
+    const read = [account, state, JSON.stringify(missing), startedAt.toISOString()];
+    await runStatement(em, WRITE, [workspace, ...read]);
+    if (state !== connection.state) log.info({ workspace, state }, "payment account changed");
+    if (connection.state === "revoked" && state !== "revoked") {
+      await wakeLeftPayments(em, { workspace, account, checkedAt: startedAt });
+    }
+    next = nextCheck(state, startedAt);
+    if (state !== "revoked" && !(await listMissed(deps, connection, online, access))) next = now();
+  } catch (error) {
+    log.warn({ err: error, workspace }, "payment account not checked");
+  }
+  await runStatement(em, RELEASE, [workspace, claimedUntil, next.toISOString()]);
+}
+
+/** Nobody else's account that has taken its place meanwhile. */
+const HEARD = `
+  update payment_connection set heard_until = $3 where workspace_id = $1 and account = $2`;
+
+/**
+ * Keeps what the provider has told since it was last asked, as if a notice had come of each.
+ *
+ * @returns whether that was all
+ */
+async function listMissed(
+  { em, log, now }: CheckAccountsDeps,
+  { workspace, provider, account, heardUntil }: Claimed,
+  online: OnlinePayments,
+  access: AccountAccess,
+): Promise<boolean> {
+  const at = now();
+  const listedMs = at.getTime() - LISTED_MS;
+  const from = new Date(Math.max(new Date(heardUntil ?? 0).getTime(), listedMs));
+  let to = at;
+  for (;;) {
+    let after: string | undefined;
+    let pages = 0;
+    do {
+      const span = after === undefined ? { from, to } : { from, to, after };
+      const { notices, next } = await online.listNotices(access, span);
+      const kept = await keepNotices(em, { provider, account: account!, notices, at });
+      if (kept > 0) log.info({ workspace, notices: kept }, "payment notices had not come");
+      after = next;
+    } while (after !== undefined && ++pages < MAX_PAGES);
+    const spanMs = to.getTime() - from.getTime();
+    if (after === undefined || spanMs <= MIN_SPAN_MS) break;
+    // The oldest half: what is kept of the other is known already when its turn comes.
+    to = new Date(from.getTime() + spanMs / 2);
+  }
+  const isAll = to === at;
+  const heard = isAll ? new Date(at.getTime() - OVERLAP_MS) : to;
+  await runStatement(em, HEARD, [workspace, account, heard.toISOString()]);
+  return isAll;
+}

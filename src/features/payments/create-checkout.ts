@@ -1,0 +1,233 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  CreateCheckoutResponseSchema,
+  ShipmentService,
+  type CreateCheckoutRequestValid,
+  type CreateCheckoutResponse,
+} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { causeOf, inPipeline, type Transaction } from "../../db/transaction.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { changeAfterAsking, ProviderFirst } from "../shipments/ask-provider-first.ts";
+import type { ShipmentDeps } from "../shipments/change-shipment.ts";
+import {
+  lockShipments,
+  shipmentNotFoundError,
+  type ShipmentKey,
+} from "../shipments/find-shipment.ts";
+import { shipmentMessage } from "../shipments/shipment-message.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import type {
+  ConnectionState,
+  PaymentProviderName,
+} from "../workspaces/payment-connection.entity.ts";
+import { returnAddress } from "./payment-connections.ts";
+import { ProviderRefused } from "./payment-provider.ts";
+import type { PaymentProviders } from "./payment-providers.ts";
+import type { CheckoutState } from "./provider-payment.entity.ts";
+import { settleForCall } from "./settle-for-call.ts";
+import type { SettlePayment } from "./settle-payments.ts";
+
+/** What opening checkouts needs. */
+export type CheckoutDeps = Pick<ShipmentDeps, "changeShipment" | "versionFees" | "now"> & {
+  readonly em: EntityManager;
+  readonly providers: PaymentProviders;
+  readonly settlePayment: SettlePayment;
+};
+
+/** For how long a checkout can be paid unless the caller says: almost a day, which is the longest. */
+const DEFAULT_MINUTES = 1_430;
+/** How often a checkout is asked for: the one that is known may have ended a moment ago. */
+const MAX_TRIES = 2;
+
+/**
+ * Gives the page at which a shipment can be paid, or opens one.
+ *
+ * @throws Refusal FIELD_INVALID for the addresses, SHIPMENT_NOT_FOUND, SHIPMENT_STATE, CHECKOUT_AMOUNT,
+ * CHECKOUT_UNAVAILABLE, PAYMENT_PROVIDER_NOT_CONNECTED, PAYMENT_PROVIDER_NOT_READY,
+ * PAYMENT_PROVIDER_NOT_CONFIGURED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
+ */
+export function createCheckout(
+  request: CreateCheckoutRequestValid,
+  call: Call,
+  deps: CheckoutDeps,
+): Promise<CreateCheckoutResponse> {
+  const { changeShipment, now } = deps;
+  const successUrl = returnAddress(request.successUrl, "success_url");
+  const cancelUrl = returnAddress(request.cancelUrl, "cancel_url");
+  const { expiresInMinutes = DEFAULT_MINUTES } = request;
+  const key = { workspace: call.caller.workspaceId, reference: request.shipment };
+  const giveOpen = () =>
+    changeShipment({
+      method: ShipmentService.method.createCheckout,
+      request,
+      call,
+      change(row) {
+        assertPayable(row);
+        if (openCheckoutOf(row, now()) === undefined) throw new ProviderFirst(row);
+        return { row };
+      },
+      respond(row) {
+        const { url, expiresAtMs } = row.paymentDetails!.checkout!;
+        return create(CreateCheckoutResponseSchema, {
+          data: shipmentMessage(row, call.caller),
+          checkoutUrl: url,
+          expiresAt: timestampFromDate(new Date(expiresAtMs)),
+        });
+      },
+    });
+  return changeAfterAsking(giveOpen, async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
+      const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt });
+      await settleOpening(deps.settlePayment, key);
+      if (isNew) return;
+    }
+  });
+}
+
+/** The checkout at which a shipment can be paid now; undefined when there is none. */
+function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
+  const checkout = paymentDetails?.checkout ?? undefined;
+  return checkout !== undefined && checkout.expiresAtMs > at.getTime() ? checkout : undefined;
+}
+
+/** @throws Refusal SHIPMENT_STATE unless the shipment waits for a payment that has not begun */
+function assertPayable({ status, paymentDetails }: ShipmentRow): void {
+  if (status !== "pending") {
+    throw stateError(`it is ${status.replace("_", " ")}`);
+  }
+  if (paymentDetails?.processing) throw stateError("its payment is processing");
+}
+
+function stateError(reason: string): Refusal {
+  const text = `The shipment cannot be paid because ${reason}.`;
+  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+}
+
+/** @throws Refusal CHECKOUT_AMOUNT, and what `settleForCall` throws */
+function settleOpening(settle: SettlePayment, key: ShipmentKey): Promise<void> {
+  const settleUnlessFailed: SettlePayment = async (...given) => {
+    try {
+      return await settle(...given);
+    } catch (error) {
+      if (!(error instanceof ProviderRefused)) throw error;
+      // The next try has another key; should there be a page of this one, nobody knows its address.
+      if (error.kind === "failed") return "settled";
+      if (error.kind !== "amount") throw error;
+      throw amountRefused(`is not taken by the payment provider: ${error.message}`);
+    }
+  };
+  return settleForCall(settleUnlessFailed, key);
+}
+
+function amountRefused(fault: string): Refusal {
+  return refuse("CHECKOUT_AMOUNT", `total ${fault}`, { subject: "total" });
+}
+
+/** What the page is to be like. */
+interface WantedPage {
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly expiresAt: Date;
+}
+
+/** The provider that a workspace has connected; nulls while it has none. */
+interface Connected {
+  readonly provider: PaymentProviderName | null;
+  readonly providerState: ConnectionState | null;
+  readonly account: string | null;
+}
+
+/** The checkout that is known of a shipment. */
+interface KnownCheckout {
+  readonly state: CheckoutState;
+  /** The account that it pays. */
+  readonly account: string;
+  readonly hasExpired: boolean;
+}
+
+/** The connection stays as it is until the transaction ends: it cannot be disconnected meanwhile. */
+const LOCK_CONNECTION = `
+  select provider, state as "providerState", account from payment_connection
+  where workspace_id = $1 for share`;
+const LOCK_CHECKOUT = `
+  select state, account, expires_at <= $3::timestamptz as "hasExpired" from provider_payment
+  where workspace_id = $1 and shipment_reference = $2 for update`;
+
+/** The next checkout, in the place of one that can be paid no more. */
+const WANT = `
+  insert into provider_payment (workspace_id, shipment_reference, provider, account, version,
+    state, amount_minor, currency, success_url, cancel_url, expires_at, due_at)
+  values ($1, $2, $3, $4, 1, 'wanted', $5, $6, $7, $8, $9, $10)
+  on conflict (workspace_id, shipment_reference) do update set
+    provider = excluded.provider, account = excluded.account, version = provider_payment.version + 1,
+    state = excluded.state, amount_minor = excluded.amount_minor, currency = excluded.currency,
+    success_url = excluded.success_url, cancel_url = excluded.cancel_url,
+    expires_at = excluded.expires_at, checkout = null, payment = null, due_at = excluded.due_at,
+    wakes = provider_payment.wakes + 1, failures = 0`;
+
+/**
+ * Writes down that a checkout is wanted, so that it is opened even when this process ends now. One that is
+ * wanted already, or may be open, stays; where its account is closed to us, until it has expired.
+ *
+ * @returns whether it is a new one
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and what `assertCanTake` throws
+ */
+function wantCheckout(
+  { em, providers, versionFees, now }: CheckoutDeps,
+  key: ShipmentKey,
+  { successUrl, cancelUrl, expiresAt }: WantedPage,
+): Promise<boolean> {
+  const { workspace, reference } = key;
+  return inPipeline(em, async (tx) => {
+    const [row, [connection], [known]] = await Promise.all([
+      lock(tx, key, versionFees),
+      tx.send<Connected>(LOCK_CONNECTION, [workspace]),
+      tx.send<KnownCheckout>(LOCK_CHECKOUT, [workspace, reference, now().toISOString()]),
+    ]);
+    assertPayable(row);
+    const connected = connection ?? { provider: null, providerState: null, account: null };
+    const mayBeOpen = known !== undefined && known.state !== "closed";
+    if (mayBeOpen && known.account === connected.account) return false;
+    const { totalMinor, currency } = row;
+    assertCanTake(providers, connected, totalMinor, currency);
+    if (mayBeOpen && !known.hasExpired) {
+      throw stateError("it may be paid at a page of an account that is not connected any more");
+    }
+    const times = [expiresAt, now()].map((time) => time.toISOString());
+    const { provider, account } = connected;
+    const values = [provider, account, totalMinor, currency, successUrl, cancelUrl];
+    void tx.send(WANT, [workspace, reference, ...values, ...times]);
+    return true;
+  }).catch((error: unknown) => {
+    throw causeOf(error);
+  });
+}
+
+async function lock(
+  tx: Transaction,
+  key: ShipmentKey,
+  versionFees: ShipmentDeps["versionFees"],
+): Promise<ShipmentRow> {
+  const [locked] = await lockShipments(tx, [key], versionFees);
+  if (locked === undefined) throw shipmentNotFoundError();
+  return locked.row;
+}
+
+/** @throws Refusal when the workspace's provider cannot open a checkout of an amount */
+function assertCanTake(
+  providers: PaymentProviders,
+  { provider, providerState }: Connected,
+  totalMinor: number,
+  currency: string,
+): void {
+  if (provider === null) throw refuse("PAYMENT_PROVIDER_NOT_CONNECTED");
+  const { online } = providers[provider];
+  if (online === undefined) throw refuse("CHECKOUT_UNAVAILABLE");
+  if (providerState !== "ready") throw refuse("PAYMENT_PROVIDER_NOT_READY");
+  const fault = online.amountFault(totalMinor, currency);
+  if (fault !== undefined) throw amountRefused(fault);
+}

@@ -1,0 +1,196 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  PaymentConnectionSchema,
+  PaymentConnectionState,
+  type PaymentConnection as PaymentConnectionMessage,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import type { EntityManager } from "../../db/orm.ts";
+import { refuse, unavailable } from "../../domain/refusal.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import type { Call } from "../../pipeline/call.ts";
+import type { Mode } from "../../domain/mode.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import {
+  PaymentConnection,
+  type ConnectionState,
+} from "../workspaces/payment-connection.entity.ts";
+import { assertNoneOpen } from "../workspaces/open-payments.ts";
+import { lockWorkspace } from "../workspaces/workspace.entity.ts";
+import { type AccountAccess, ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
+import type { PaymentProviders } from "./payment-providers.ts";
+import { wakeLeftPayments } from "./provider-payments.ts";
+
+/** What the RPCs of connections need. */
+export interface ConnectionDeps {
+  readonly em: EntityManager;
+  readonly providers: PaymentProviders;
+  readonly secretSeal: SecretSeal;
+  readonly now: () => Date;
+}
+
+const STATE: Readonly<Record<ConnectionState, PaymentConnectionState>> = {
+  onboarding: PaymentConnectionState.ONBOARDING,
+  ready: PaymentConnectionState.READY,
+  restricted: PaymentConnectionState.RESTRICTED,
+  revoked: PaymentConnectionState.REVOKED,
+};
+
+/** A connection as callers see it, without its secrets. */
+export function connectionMessage(connection: PaymentConnection | null): PaymentConnectionMessage {
+  if (connection === null) {
+    return create(PaymentConnectionSchema, { state: PaymentConnectionState.NONE });
+  }
+  const { provider, state, account, live, missing, connectedAt, checkedAt } = connection;
+  return create(PaymentConnectionSchema, {
+    provider,
+    state: STATE[state as ConnectionState],
+    account: account ?? undefined,
+    live: live ?? undefined,
+    ownKey: Boolean(connection.ownKey),
+    missing: [...missing],
+    connectedAt: timestampFromDate(connectedAt),
+    checkedAt: checkedAt ? timestampFromDate(checkedAt) : undefined,
+  });
+}
+
+/** The connection of a workspace; null while it has none. */
+export function findConnection(
+  em: EntityManager,
+  workspace: number,
+): Promise<PaymentConnection | null> {
+  return em.findOne(PaymentConnection, { workspace }, { refresh: true });
+}
+
+/**
+ * Changes the connection of the caller's workspace, with the workspace's row locked, and records what
+ * differs afterwards.
+ *
+ * @param change gives the columns as they are to be; null for no connection
+ * @throws Refusal PAYMENTS_OPEN when another account is left with payments that are open
+ */
+export async function changeConnection(
+  tx: EntityManager,
+  call: Call,
+  change: (
+    connection: PaymentConnection | null,
+  ) => Promise<Omit<PaymentConnection, "workspace"> | null>,
+): Promise<PaymentConnection | null> {
+  const { workspaceId: workspace } = call.caller;
+  await lockWorkspace(tx, workspace);
+  const before = await findConnection(tx, workspace);
+  const recordedBefore = recordedOf(before);
+  const row = await change(before);
+  if (row === null) await tx.nativeDelete(PaymentConnection, { workspace });
+  else if (before === null) await tx.insert(PaymentConnection, { workspace, ...row });
+  else {
+    // A distributed database takes no update of the column by which it distributes, not even to the same.
+    const { workspace: _, ...columns } = { workspace, ...row };
+    await tx.nativeUpdate(PaymentConnection, { workspace }, columns);
+  }
+  if (before?.account !== row?.account) await assertNoneOpen(tx, before);
+  if (row?.account && row.state !== "revoked") await wakeLeftPayments(tx, { ...row, workspace });
+  const changes = changesBetween(recordedBefore, recordedOf(row));
+  if (changes.length > 0) {
+    recordChange(tx, call, {
+      subject: `workspace/${workspace}`,
+      workspaceId: workspace,
+      changes,
+    });
+  }
+  return row === null ? null : findConnection(tx, workspace);
+}
+
+/** The properties of a connection by their names in the audit log, which says of a key only whose it is. */
+function recordedOf(connection: Omit<PaymentConnection, "workspace"> | null) {
+  if (connection === null) return {};
+  return {
+    payment_provider: connection.provider,
+    "payment_provider.account": connection.account,
+    "payment_provider.state": connection.state,
+    "payment_provider.own_key": connection.ownKey ? "true" : null,
+  };
+}
+
+/** Where a secret of a workspace's connection is sealed for. */
+export function sealedPlace(workspace: number, column: "own_key" | "notice_secrets"): string {
+  return `payment_connection ${workspace} ${column}`;
+}
+
+/** The mode in which a provider takes the money of a caller's workspace. */
+export function modeOf({ caller: { test } }: Call): Mode {
+  return test ? "test" : "live";
+}
+
+/** What a connection says of how to act for its account. */
+export type StoredAccess = Pick<PaymentConnection, "workspace" | "account" | "live" | "ownKey">;
+
+/**
+ * How to act for the account of a connection.
+ *
+ * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED when its key cannot be opened
+ */
+export function accessOf(
+  { workspace, account, live, ownKey }: StoredAccess,
+  seal: SecretSeal,
+): AccountAccess {
+  const access = { mode: live ? "live" : "test", account: account! } as const;
+  if (!ownKey) return { ...access, ownKey: undefined };
+  const opened = seal.open(ownKey, sealedPlace(workspace, "own_key"));
+  if (opened === undefined) {
+    throw notConfigured("No key in SECRETS_KEYS opens the key of the workspace's account.");
+  }
+  return { ...access, ownKey: opened };
+}
+
+/** @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED when the platform has no account */
+export function assertPlatform(fault: string | undefined): void {
+  if (fault !== undefined) throw notConfigured(fault);
+}
+
+/** The refusal of what the platform's operators have not configured. */
+export function notConfigured(text: string) {
+  return refuse("PAYMENT_PROVIDER_NOT_CONFIGURED", text, { subject: "payment_provider" });
+}
+
+/**
+ * Calls a provider for a call that waits for the answer.
+ *
+ * @throws Refusal PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
+ */
+export async function askProvider<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ProviderRefused) throw providerRefused(error);
+    if (error instanceof ProviderUnanswered) throw providerUnanswered(error);
+    throw error;
+  }
+}
+
+/** The refusal of a call that the provider refused. */
+function providerRefused({ message }: ProviderRefused) {
+  const text = `The payment provider refuses: ${message}`;
+  return refuse("PAYMENT_PROVIDER_REFUSED", text, { subject: "payment_provider" });
+}
+
+/** The refusal of a call that waits for a provider which does not answer. */
+export function providerUnanswered(cause: unknown) {
+  const text = "The payment provider does not answer; try again in a moment.";
+  return unavailable(text, cause, { facts: { waits_for: "payment_provider" } });
+}
+
+/**
+ * An address to which a provider sends people, as it is parsed.
+ *
+ * @throws Refusal FIELD_INVALID unless it is https, or http to this machine
+ */
+export function returnAddress(named: string, field: string): string {
+  const url = URL.canParse(named) ? new URL(named) : undefined;
+  const isLocal =
+    url?.protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  if (url !== undefined && (url.protocol === "https:" || isLocal)) return url.href;
+  throw refuse("FIELD_INVALID", `${field} must be an address such as https://example.org/done.`, {
+    subject: field,
+  });
+}

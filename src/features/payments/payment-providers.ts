@@ -1,0 +1,19 @@
+import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
+import { MANUAL, TEST } from "./manual.ts";
+import type { OnlinePayments, PaymentProvider } from "./payment-provider.ts";
+import { createStripe, type StripeOptions } from "./stripe/stripe.ts";
+
+/** Every payment provider, by its name. */
+export type PaymentProviders = Readonly<Record<PaymentProviderName, PaymentProvider>>;
+
+/** Builds the providers; nothing is loaded or called yet. */
+export function createPaymentProviders(options: StripeOptions): PaymentProviders {
+  return { manual: MANUAL, test: TEST, stripe: createStripe(options) };
+}
+
+/** A provider that takes money online, by a name that a request's rule lists. */
+export function onlineProvider(providers: PaymentProviders, name: string): OnlinePayments {
+  const { online } = providers[name as PaymentProviderName];
+  if (online === undefined) throw new Error(`${name} takes no money online`);
+  return online;
+}

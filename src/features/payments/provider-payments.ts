@@ -1,0 +1,236 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
+import type { CheckoutState, ProviderPayment } from "./provider-payment.entity.ts";
+
+/** How long a worker's lease on a payment lasts, in milliseconds: longer than some calls of a provider. */
+export const LEASE_MS = 60_000;
+
+/** A payment that a worker has leased, as it was then. */
+export interface LeasedPayment {
+  readonly workspace: number;
+  readonly shipment: string;
+  readonly provider: ProviderPayment["provider"];
+  readonly account: string;
+  readonly version: number;
+  readonly state: CheckoutState;
+  readonly amountMinor: number;
+  readonly currency: string;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly expiresAtMs: number;
+  readonly checkout: string | null;
+  readonly payment: string | null;
+  readonly refundAttempt: number;
+  readonly refundRefusal: string | null;
+  readonly failures: number;
+  readonly wakes: number;
+}
+
+/** The time as it is: a distributed database takes no function of time zones among what is returned. */
+const LEASED_COLUMNS = `
+  workspace_id::float8 as workspace, shipment_reference as shipment, provider, account, version, state,
+  amount_minor::float8 as "amountMinor", currency, success_url as "successUrl",
+  cancel_url as "cancelUrl", expires_at as "expiresAt",
+  checkout, payment, refund_attempt as "refundAttempt", refund_refusal as "refundRefusal", failures,
+  wakes`;
+
+type Leased = Omit<LeasedPayment, "expiresAtMs"> & { readonly expiresAt: Date | string };
+
+const LEASE = `
+  update provider_payment set worker = $3, leased_until = $4
+  where workspace_id = $1 and shipment_reference = $2
+    and (leased_until is null or leased_until <= $5::timestamptz)
+  returning ${LEASED_COLUMNS}`;
+
+/** Leases a payment; undefined when somebody else has, or there is none. */
+export async function leasePayment(
+  em: EntityManager,
+  { workspace, reference }: ShipmentKey,
+  worker: string,
+  now: Date,
+): Promise<LeasedPayment | undefined> {
+  const until = new Date(now.getTime() + LEASE_MS).toISOString();
+  const values = [workspace, reference, worker, until, now.toISOString()];
+  const [row] = await runStatement<Leased>(em, LEASE, values);
+  if (row === undefined) return undefined;
+  const { expiresAt, ...leased } = row;
+  return { ...leased, expiresAtMs: new Date(expiresAt).getTime() };
+}
+
+/** One who asks for another checkout, or refund, while a worker looks, is not undone by it. */
+const NOTE = `
+  update provider_payment set state = $5, checkout = $6,
+    refund_refusal = case when refund_attempt = $7 then $8 else refund_refusal end
+  where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
+  returning 1`;
+
+/** The lease on a payment has ended meanwhile, or its checkout was replaced: another look follows. */
+export class LeaseLost extends Error {
+  constructor() {
+    super("the lease on the payment was lost");
+    this.name = "LeaseLost";
+  }
+}
+
+/**
+ * Keeps what came of a call for a leased payment, at once, so that whoever goes on after a crash knows.
+ *
+ * @throws LeaseLost
+ */
+export async function notePayment(
+  em: EntityManager,
+  leased: LeasedPayment,
+  worker: string,
+  learnt: Partial<Pick<LeasedPayment, "state" | "checkout" | "refundRefusal">>,
+): Promise<LeasedPayment> {
+  const noted = { ...leased, ...learnt };
+  const { workspace, shipment, version, state, checkout, refundAttempt } = noted;
+  const [kept] = await runStatement(em, NOTE, [
+    workspace,
+    shipment,
+    worker,
+    version,
+    state,
+    checkout,
+    refundAttempt,
+    noted.refundRefusal,
+  ]);
+  if (kept === undefined) throw new LeaseLost();
+  return noted;
+}
+
+/** What a look has learnt of a payment. */
+export type Learnt = Pick<LeasedPayment, "state" | "payment">;
+
+const KEEP_LEARNT = `
+  update provider_payment set state = coalesce($5, state), payment = coalesce($6, payment)
+  where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
+  returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
+
+/** Keeps what was learnt of a leased payment once the transaction is committed; undefined when the lease is lost. */
+export async function keepLearnt(
+  tx: Transaction,
+  { workspace, shipment, version }: LeasedPayment,
+  worker: string,
+  { state, payment }: Partial<Learnt>,
+): Promise<Pick<LeasedPayment, "refundAttempt" | "refundRefusal"> | undefined> {
+  type Kept = Pick<LeasedPayment, "refundAttempt" | "refundRefusal">;
+  const values = [workspace, shipment, worker, version, state ?? null, payment ?? null];
+  return (await tx.send<Kept>(KEEP_LEARNT, values))[0];
+}
+
+const COUNT_ATTEMPT = `
+  update provider_payment set refund_attempt = refund_attempt + 1
+  where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
+
+/** Has a refund asked for under another key, where nothing more comes of the one that it had. */
+export async function countRefundAttempt(
+  em: EntityManager,
+  { workspace, shipment }: LeasedPayment,
+  worker: string,
+): Promise<void> {
+  await runStatement(em, COUNT_ATTEMPT, [workspace, shipment, worker]);
+}
+
+const RELEASE = `
+  update provider_payment set worker = null, leased_until = null, failures = $4,
+    due_at = case when wakes = $5 then $6::timestamptz else $7::timestamptz end
+  where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
+
+/**
+ * Ends a lease.
+ *
+ * @param dueAt when to look again, unless somebody has asked for a look meanwhile; null for never
+ */
+export async function releasePayment(
+  em: EntityManager,
+  { workspace, shipment, wakes }: LeasedPayment,
+  worker: string,
+  {
+    dueAt,
+    failures,
+    now,
+  }: { readonly dueAt: Date | null; readonly failures: number; readonly now: Date },
+): Promise<void> {
+  await runStatement(em, RELEASE, [
+    workspace,
+    shipment,
+    worker,
+    failures,
+    wakes,
+    dueAt?.toISOString() ?? null,
+    now.toISOString(),
+  ]);
+}
+
+const WAKE = `
+  update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0
+  where workspace_id = $1 and shipment_reference = $2`;
+
+/** Has a payment looked at, if there is one, once the transaction is committed. */
+export function wakePayment(
+  tx: Transaction,
+  { workspace, reference }: ShipmentKey,
+  now: Date,
+): void {
+  void tx.send(WAKE, [workspace, reference, now.toISOString()]);
+}
+
+const WAKE_BY_PAYMENT = `
+  update provider_payment set due_at = $4, wakes = wakes + 1
+  where workspace_id = $1 and (shipment_reference = $2 or payment = $3)
+  returning 1`;
+
+/** Has a payment looked at by what a notice names; says whether there is one. */
+export async function wakeNamed(
+  em: EntityManager,
+  workspace: number,
+  named: { readonly shipment: string | null; readonly payment: string | null },
+  now: Date,
+): Promise<boolean> {
+  const values = [workspace, named.shipment, named.payment, now.toISOString()];
+  return (await runStatement(em, WAKE_BY_PAYMENT, values)).length > 0;
+}
+
+const WAKE_LEFT = `
+  update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0
+  where workspace_id = $1 and account = $2 and due_at is null and failures > 0`;
+
+/** Has the payments looked at that were left while their account was closed to us, once it was read again. */
+export async function wakeLeftPayments(
+  em: EntityManager,
+  { workspace, account, checkedAt }: Pick<PaymentConnection, "workspace" | "account" | "checkedAt">,
+): Promise<void> {
+  await runStatement(em, WAKE_LEFT, [workspace, account, checkedAt!.toISOString()]);
+}
+
+const RETRY = `
+  update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0,
+    refund_attempt = refund_attempt + 1, refund_refusal = null
+  where workspace_id = $1 and shipment_reference = $2`;
+
+/** Has a refund tried again, as an attempt of its own. */
+export function retryRefundOf(
+  tx: Transaction,
+  { workspace, reference }: ShipmentKey,
+  now: Date,
+): void {
+  void tx.send(RETRY, [workspace, reference, now.toISOString()]);
+}
+
+const FIND_DUE = `
+  select workspace_id::float8 as workspace, shipment_reference as reference from provider_payment
+  where due_at <= $1 and (leased_until is null or leased_until <= $1)
+  order by due_at limit $2::int`;
+
+/** Payments of any workspaces that are due and that nobody has leased, the oldest first. */
+export function findDuePayments(
+  em: EntityManager,
+  now: Date,
+  limit: number,
+): Promise<ShipmentKey[]> {
+  return runStatement<ShipmentKey>(em, FIND_DUE, [now.toISOString(), limit]);
+}

@@ -1,0 +1,134 @@
+import type { EntityManager } from "../../db/orm.ts";
+import type { RateLimit, Verdict } from "../../domain/rate-limit.ts";
+import { runStatement } from "../../db/statement.ts";
+import { refuse, type Refusal } from "../../domain/refusal.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import type {
+  PaymentConnection,
+  PaymentProviderName,
+} from "../workspaces/payment-connection.entity.ts";
+import { sealedPlace } from "./payment-connections.ts";
+import { ProviderRefused, type Notice, type NoticeOwner } from "./payment-provider.ts";
+import type { PaymentProviders } from "./payment-providers.ts";
+
+/** For each provider that sends notices, the header that signs them. */
+export function signatureHeaders(providers: PaymentProviders): Readonly<Record<string, string>> {
+  const named = Object.values(providers).flatMap(({ name, online }) =>
+    online === undefined ? [] : [[name, online.signatureHeader]],
+  );
+  return Object.fromEntries(named) as Record<string, string>;
+}
+
+/** What receiving notices needs. */
+export interface NoticeDeps {
+  readonly em: EntityManager;
+  readonly now: () => Date;
+  readonly providers: PaymentProviders;
+  readonly secretSeal: SecretSeal;
+  /** Takes a notice out of what a workspace has left. */
+  readonly takeNotice: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
+}
+
+/** How many notices a workspace with secrets of its own may sign: Stripe sends far fewer. */
+const OF_WORKSPACE: RateLimit = { rate: 10, burst: 600 };
+
+/** A notice as it came in. */
+export interface ReceivedNotice {
+  /** One that sends notices. */
+  readonly provider: string;
+  /** The workspace that the address names; undefined for the platform's address. */
+  readonly workspace: number | undefined;
+  readonly body: Buffer;
+  readonly signature: string;
+}
+
+/**
+ * Keeps a notice, once it is known to be the provider's; what it tells is looked at later. One that came
+ * before is kept once.
+ *
+ * @throws Refusal REQUEST_MALFORMED when it is not signed by the provider, RATE_LIMITED
+ */
+export async function receiveNotice(deps: NoticeDeps, received: ReceivedNotice): Promise<void> {
+  const { em, now, providers } = deps;
+  const { workspace, body, signature } = received;
+  const provider = received.provider as PaymentProviderName;
+  const { online } = providers[provider];
+  const owner =
+    workspace === undefined
+      ? { own: undefined, account: null }
+      : await loadOwner(deps, provider, workspace);
+  if (online === undefined || owner === undefined) throw unsigned();
+  const receivedAt = now();
+  const notice = await online
+    .readNotice({ body, signature, receivedAt }, owner)
+    .catch((error: unknown) => {
+      throw error instanceof ProviderRefused ? unsigned() : error;
+    });
+  if (notice === undefined) return;
+  if (workspace !== undefined) await assertFew(deps, workspace);
+  const account = notice.account ?? owner.account!;
+  await keepNotices(em, { provider, account, notices: [notice], at: receivedAt });
+}
+
+const INSERT = `
+  insert into payment_notice
+    (provider, account, received_at, due_at, id, type, live, shipment, payment)
+  select $1, $2, $3, $3, *
+  from unnest($4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[])
+  on conflict (provider, id) do nothing returning 1`;
+
+/** Keeps notices of an account, each once, however often it comes; gives how many were new. */
+export async function keepNotices(
+  em: EntityManager,
+  {
+    provider,
+    account,
+    notices,
+    at,
+  }: {
+    readonly provider: PaymentProviderName;
+    readonly account: string;
+    readonly notices: readonly Notice[];
+    readonly at: Date;
+  },
+): Promise<number> {
+  const columns = (["id", "type", "live", "shipment", "payment"] as const).map((name) =>
+    notices.map((notice) => notice[name]),
+  );
+  const values = [provider, account, at.toISOString(), ...columns];
+  return (await runStatement(em, INSERT, values)).length;
+}
+
+/** @throws Refusal RATE_LIMITED when a workspace has signed too many */
+async function assertFew({ takeNotice }: NoticeDeps, workspace: number): Promise<void> {
+  const { allowed, resetSeconds } = await takeNotice(workspace, OF_WORKSPACE);
+  if (allowed) return;
+  const text = "Too many notices come for the workspace; try again in a moment.";
+  throw refuse("RATE_LIMITED", text, { retryAfterSeconds: resetSeconds });
+}
+
+function unsigned(): Refusal {
+  return refuse("REQUEST_MALFORMED", "The notice is not signed by the payment provider.");
+}
+
+const SELECT = `
+  select notice_secrets as "noticeSecrets", live, account from payment_connection
+  where workspace_id = $1 and provider = $2 and notice_secrets is not null`;
+
+/** The secrets of a workspace that has a key of its own; undefined when it has none. */
+async function loadOwner(
+  { em, secretSeal }: NoticeDeps,
+  provider: PaymentProviderName,
+  workspace: number,
+): Promise<(NoticeOwner & Pick<PaymentConnection, "account">) | undefined> {
+  type Stored = Pick<PaymentConnection, "noticeSecrets" | "live" | "account">;
+  const [row] = await runStatement<Stored>(em, SELECT, [workspace, provider]);
+  const opened =
+    row && secretSeal.open(row.noticeSecrets!, sealedPlace(workspace, "notice_secrets"));
+  return opened === undefined
+    ? undefined
+    : {
+        own: { mode: row!.live ? "live" : "test", secrets: opened.split(",") },
+        account: row!.account,
+      };
+}

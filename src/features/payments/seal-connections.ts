@@ -1,0 +1,52 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import { sealedPlace } from "./payment-connections.ts";
+
+/** How many connections one statement reads at most. */
+const BATCH = 500;
+
+/** Of all workspaces; only those with a key of their own have secrets. */
+const READ = `
+  select workspace_id::float8 as workspace, own_key, notice_secrets from payment_connection
+  where workspace_id > $1 and own_key is not null order by workspace_id limit $2`;
+
+/** Leaves alone what was replaced meanwhile, or sealed by another process. */
+const WRITE = `
+  update payment_connection set own_key = $4, notice_secrets = $5
+  where workspace_id = $1 and own_key = $2 and notice_secrets = $3
+  returning 1`;
+
+interface Stored {
+  readonly workspace: number;
+  readonly own_key: string;
+  readonly notice_secrets: string;
+}
+
+/**
+ * Seals the keys of workspaces' accounts, and the secrets of their notices, that an earlier key has
+ * sealed.
+ *
+ * @returns of how many connections they were sealed now, and of how many they cannot be opened
+ */
+export async function sealConnections(em: EntityManager, seal: SecretSeal) {
+  const count = { sealed: 0, unopened: 0 };
+  let last = 0;
+  for (;;) {
+    const rows = await runStatement<Stored>(em, READ, [last, BATCH]);
+    for (const { workspace, own_key: key, notice_secrets: secrets } of rows) {
+      if (seal.isCurrent(key) && seal.isCurrent(secrets)) continue;
+      const places = [sealedPlace(workspace, "own_key"), sealedPlace(workspace, "notice_secrets")];
+      const opened = [seal.open(key, places[0]!), seal.open(secrets, places[1]!)];
+      if (opened.includes(undefined)) {
+        count.unopened += 1;
+        continue;
+      }
+      const sealed = opened.map((secret, i) => seal.seal(secret!, places[i]!));
+      const values = [workspace, key, secrets, ...sealed];
+      count.sealed += (await runStatement(em, WRITE, values)).length;
+    }
+    if (rows.length < BATCH) return count;
+    last = rows.at(-1)!.workspace;
+  }
+}

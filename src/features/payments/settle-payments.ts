@@ -1,0 +1,249 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
+import type { SecretSeal } from "../../domain/secret-seal.ts";
+import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import { applyClosedAccount, applyFound, refundingOf } from "./apply-found.ts";
+import { type Applied, type ApplyDeps, applyToShipment } from "./apply-to-shipment.ts";
+import { openWantedPage, refusedPage } from "./open-wanted-page.ts";
+import { accessOf, type StoredAccess } from "./payment-connections.ts";
+import {
+  type AccountAccess,
+  type FoundPayment,
+  type OnlinePayments,
+  ProviderRefused,
+} from "./payment-provider.ts";
+import { onlineProvider, type PaymentProviders } from "./payment-providers.ts";
+import {
+  LeaseLost,
+  leasePayment,
+  type LeasedPayment,
+  releasePayment,
+} from "./provider-payments.ts";
+import { refundAtProvider } from "./refund-at-provider.ts";
+
+/** What settling payments needs. */
+export interface SettleDeps extends ApplyDeps {
+  readonly em: EntityManager;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly providers: PaymentProviders;
+  readonly secretSeal: SecretSeal;
+}
+
+/** How a payment is to be settled. */
+export interface SettleOptions {
+  /** Whether a checkout that is open is to be ended. */
+  readonly end?: boolean;
+  /** How long to wait while somebody else looks, in milliseconds; 0 unless given. */
+  readonly waitMs?: number;
+}
+
+/** What came of settling: `busy` when somebody else looks at it, `none` when there is nothing to look at. */
+export type SettleOutcome = "settled" | "busy" | "none";
+
+/**
+ * Looks at a shipment's payment at its provider, applies what is found there to the shipment, and asks
+ * the provider for what is then to be done: a checkout to open or to end, a refund to make. It may be
+ * killed at any point, and called any number of times.
+ *
+ * @throws ProviderUnanswered when another look is due; ProviderRefused when the provider opens no page,
+ * which the shipment then tells, or the account is not open to us any more
+ */
+export type SettlePayment = (key: ShipmentKey, options?: SettleOptions) => Promise<SettleOutcome>;
+
+/** A look at a payment that a worker has leased. */
+export interface LookAtPayment {
+  readonly leased: LeasedPayment;
+  readonly worker: string;
+  readonly online: OnlinePayments;
+  readonly access: AccountAccess;
+  /** Whether the payment is one of a test twin. */
+  readonly test: boolean;
+}
+
+/** How often a look leads to a call that leads to another look, at most. */
+const MAX_ROUNDS = 5;
+/** How soon to look again at what is open, in milliseconds, should no notice come. */
+const OPEN_MS = 3 * 60_000;
+/** How soon to look again at what waits for somebody, in milliseconds. */
+const WAITING_MS = 60 * 60_000;
+/** How soon to look again after the first failure in a row, and at most, in milliseconds. */
+const RETRY_MS = 5_000;
+const MAX_RETRY_MS = 5 * 60_000;
+/** How often to try for a lease that somebody else has, in milliseconds. */
+const POLL_MS = 100;
+
+/** Builds what settles payments. */
+export function createSettlePayment(deps: SettleDeps): SettlePayment {
+  const { em, log, now } = deps;
+
+  async function lease(
+    key: ShipmentKey,
+    worker: string,
+    waitMs: number,
+  ): Promise<LeasedPayment | Exclude<SettleOutcome, "settled">> {
+    const untilMs = performance.now() + waitMs;
+    for (;;) {
+      const leased = await leasePayment(em, key, worker, now());
+      if (leased !== undefined) return leased;
+      if (!(await isThere(em, key))) return "none";
+      if (performance.now() >= untilMs) return "busy";
+      await sleep(POLL_MS);
+    }
+  }
+
+  return async (key, { end = false, waitMs = 0 } = {}) => {
+    const worker = randomUUID();
+    const leased = await lease(key, worker, waitMs);
+    if (typeof leased === "string") return leased;
+    const release = (dueAt: Date | null, failures: number) =>
+      releasePayment(em, leased, worker, { dueAt, failures, now: now() });
+    let looked: Looked;
+    try {
+      looked = await look(deps, leased, worker, end);
+      await release(looked.dueAt, looked.isLeft === true ? leased.failures + 1 : 0);
+    } catch (error) {
+      const { workspace, reference } = key;
+      log.warn({ err: error, workspace, shipment: reference }, "payment not settled");
+      const failures = leased.failures + 1;
+      const waitedMs = Math.min(RETRY_MS * 2 ** Math.min(leased.failures, 10), MAX_RETRY_MS);
+      const dueAt = new Date(now().getTime() + waitedMs);
+      // The database may be what failed; the lease then ends by itself.
+      await release(dueAt, failures).catch(() => undefined);
+      if (error instanceof LeaseLost) return "busy";
+      throw error;
+    }
+    if (looked.refused !== undefined) throw looked.refused;
+    return "settled";
+  };
+}
+
+const EXISTS = "select 1 from provider_payment where workspace_id = $1 and shipment_reference = $2";
+
+async function isThere(em: EntityManager, { workspace, reference }: ShipmentKey): Promise<boolean> {
+  return (await runStatement(em, EXISTS, [workspace, reference])).length > 0;
+}
+
+/** What came of a look. */
+interface Looked {
+  /** When to look again, should no notice come; null when nothing is open. */
+  readonly dueAt: Date | null;
+  /** What the provider refused, as the shipment tells by now. */
+  readonly refused?: ProviderRefused;
+  /** Whether nothing more can be learnt while the account is closed to us. */
+  readonly isLeft?: boolean;
+}
+
+/** Looks, unless the account that was to be paid is closed to us, which the shipment then tells. */
+async function look(
+  deps: SettleDeps,
+  leased: LeasedPayment,
+  worker: string,
+  end: boolean,
+): Promise<Looked> {
+  // The page was never opened: what there is to tell of that is told.
+  if (leased.state === "closed" && leased.checkout === null) return { dueAt: null };
+  const { test, access } = await loadAccess(deps, leased);
+  const leave = async (reason: string): Promise<Looked> => {
+    await applyToShipment(deps, leased, worker, {
+      test,
+      apply: (row, _, at) => applyClosedAccount(row, reason, at),
+    });
+    return { dueAt: null, isLeft: true };
+  };
+  if (access === undefined) return leave("The account is not connected any more.");
+  const online = onlineProvider(deps.providers, leased.provider);
+  try {
+    return await lookInto(deps, { leased, worker, online, access, test }, end);
+  } catch (error) {
+    if (!(error instanceof ProviderRefused) || error.kind !== "revoked") throw error;
+    return { ...(await leave(error.message)), refused: error };
+  }
+}
+
+/** Looks, applies and acts until nothing is left to do. */
+async function lookInto(deps: SettleDeps, given: LookAtPayment, end: boolean): Promise<Looked> {
+  const { em, now } = deps;
+  const { worker, online, access, test } = given;
+  let { leased } = given;
+  let isEnded = false;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const opened = await openWantedPage(em, { ...given, leased });
+    const { refused } = opened;
+    leased = opened.leased;
+    const read =
+      refused === undefined
+        ? await online.findPayment(access, leased.checkout!)
+        : refusedPage(refused, leased.currency);
+    const found = isEnded && read.status === "failed" ? { ...read, error: null } : read;
+    const applied = await applyToShipment(deps, leased, worker, {
+      test,
+      state: found.page === null ? "closed" : "open",
+      payment: found.payment,
+      apply: (row, known, at) => applyFound(row, found, known, at),
+    });
+    if (refused !== undefined) return { dueAt: null, refused };
+    const step = nextStep(applied, found, leased, end);
+    if (step === undefined) return { dueAt: nextLook(applied.row, found, now()) };
+    if (step === "end") {
+      isEnded = true;
+      await online.endCheckout(access, leased.checkout!);
+    } else {
+      const known = { ...given, leased };
+      leased = await refundAtProvider(em, known, found, applied.refundAttempt);
+    }
+  }
+  // What it did is not to be seen there yet.
+  return { dueAt: new Date(now().getTime() + RETRY_MS) };
+}
+
+const SELECT_CONNECTION = `
+  select workspace.twin_of is not null as test, account, live, own_key as "ownKey"
+  from workspace left join payment_connection on workspace_id = $1 where workspace.id = $1`;
+
+type StoredConnection = Omit<StoredAccess, "workspace"> & Pick<LookAtPayment, "test">;
+
+/** How to act for the account that a payment is of; undefined when it is not connected any more. */
+async function loadAccess(
+  { em, secretSeal }: SettleDeps,
+  { workspace, account }: LeasedPayment,
+): Promise<Pick<LookAtPayment, "test"> & { readonly access: AccountAccess | undefined }> {
+  const [found] = await runStatement<StoredConnection>(em, SELECT_CONNECTION, [workspace]);
+  const isConnected = found!.account === account;
+  const access = isConnected ? accessOf({ ...found!, workspace }, secretSeal) : undefined;
+  return { test: found!.test, access };
+}
+
+/** What is to be done at the provider next; undefined for nothing. */
+function nextStep(
+  { row, refundAttempt }: Applied,
+  found: FoundPayment,
+  { amountMinor }: LeasedPayment,
+  end: boolean,
+): "end" | "refund" | undefined {
+  if (found.page !== null) {
+    const isWanted = row.paymentStatus === "awaiting_payment" && row.totalMinor === amountMinor;
+    return isWanted && !end ? undefined : "end";
+  }
+  if (row.paymentStatus !== "refund_pending" || found.status !== "paid") return undefined;
+  const isTried = found.refunds.some(({ attempt }) => (attempt ?? 0) >= refundAttempt);
+  const isStuck = row.paymentDetails?.refundError !== null;
+  if (isTried || isStuck || found.dispute === "open" || refundingOf(found) > 0) return undefined;
+  return "refund";
+}
+
+/** When to look again, should no notice come; null when nothing is open. */
+function nextLook(row: ShipmentRow, found: FoundPayment, now: Date): Date | null {
+  const { paymentStatus, paymentDetails } = row;
+  const inMs = (ms: number) => new Date(now.getTime() + ms);
+  if (found.page !== null || found.status === "processing") return inMs(OPEN_MS);
+  const isRefundOpen = paymentStatus === "refund_pending" && found.status === "paid";
+  if (isRefundOpen && paymentDetails?.refundError === null && found.dispute !== "open") {
+    return inMs(OPEN_MS);
+  }
+  return isRefundOpen || found.dispute === "open" ? inMs(WAITING_MS) : null;
+}

@@ -1,0 +1,99 @@
+import { columnsOf, insertionOf } from "../../db/columns.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import type { ShipmentKey } from "../shipments/find-shipment.ts";
+import type { ShipmentRow } from "../shipments/shipment-row.ts";
+import { isUnpaid } from "./apply-found.ts";
+import { Payment } from "./payment.entity.ts";
+
+/** The payment of a shipment as it is stored, with its times in milliseconds. */
+export type StoredPayment = Pick<Payment, "provider" | "amountMinor" | "currency"> & {
+  readonly paidAtMs: number;
+  readonly refundedAtMs?: number | null;
+};
+
+/** SQL for when a payment was made, in milliseconds. */
+export function paidAtMsOf(table: string): string {
+  return `(extract(epoch from ${table}.paid_at) * 1000)::float8`;
+}
+
+/**
+ * SQL for whether a shipment's checkout pays the account that is connected; null when it has no checkout.
+ * Its provider can be asked about that alone. $1 is the workspace, $2 the shipment.
+ */
+export const IS_AT_CONNECTED = `
+  (select account is not distinct from
+     (select account from payment_connection where workspace_id = $1)
+   from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
+
+/** A shipment whose payment or refund the caller tells of, so that no checkout of it has to be told of. */
+export function byCallersWord(row: ShipmentRow): ShipmentRow {
+  const { paymentDetails: details } = row;
+  if (details === null) return row;
+  const told = { checkout: null, processing: false, error: null, refundError: null };
+  return { ...row, paymentDetails: { ...details, ...told } };
+}
+
+/**
+ * Asks the payment provider about a shipment's payment, and applies what it says.
+ *
+ * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
+ */
+export type AskAboutPayment = (key: ShipmentKey) => Promise<unknown>;
+
+const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refundedAt"));
+
+/**
+ * Sends the payment of a shipment that the transaction has locked, to be written. By a statement, since
+ * it takes MikroORM's unit of work longer than all the rest of recording it.
+ */
+export function insertPayment(
+  tx: Transaction,
+  workspace: number,
+  reference: string,
+  payment: NewPayment,
+): void {
+  void tx.send(...insertion(workspace, [{ ...payment, shipment: reference }]));
+}
+
+/** A payment that is not refunded. */
+export type NewPayment = Pick<Payment, "provider" | "amountMinor" | "currency" | "paidAt">;
+
+const SET_REFUNDED = `
+  update payment set refunded_at = greatest($3::timestamptz, paid_at)
+  where workspace_id = $1 and shipment_reference = $2`;
+const SET_NOT_REFUNDED = `
+  update payment set refunded_at = null where workspace_id = $1 and shipment_reference = $2`;
+
+/** Sends when a payment went back, to be written; null for one that did not. */
+export function setRefunded(
+  tx: Transaction,
+  workspace: number,
+  shipment: string,
+  at: Date | null,
+): void {
+  if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, shipment]);
+  // Two processes' clocks may differ by more than the time between payment and refund.
+  else void tx.send(SET_REFUNDED, [workspace, shipment, at.toISOString()]);
+}
+
+/** Sends what a change of a shipment makes of its payment, to be written. */
+export function writePayment(
+  tx: Transaction,
+  { workspace, reference }: ShipmentKey,
+  provider: Payment["provider"],
+  { before, row, at }: PaymentChange,
+): void {
+  if (isUnpaid(before) && !isUnpaid(row)) {
+    const { totalMinor: amountMinor, currency } = row;
+    insertPayment(tx, workspace, reference, { provider, amountMinor, currency, paidAt: at });
+  }
+  const [was, is] = [before, row].map(({ paymentStatus }) => paymentStatus === "refunded");
+  if (was !== is) setRefunded(tx, workspace, reference, is ? at : null);
+}
+
+/** A shipment before and after a change of its payment, and when that was. */
+export interface PaymentChange {
+  readonly before: ShipmentRow;
+  readonly row: ShipmentRow;
+  readonly at: Date;
+}

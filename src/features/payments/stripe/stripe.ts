@@ -1,0 +1,248 @@
+import type Stripe from "stripe";
+import type { Mode } from "../../../domain/mode.ts";
+import type { ConnectionState } from "../../workspaces/payment-connection.entity.ts";
+import {
+  type AccountAccess,
+  type AccountAtProvider,
+  type ModeAccess,
+  type NewCheckout,
+  type Notice,
+  type NoticeOwner,
+  type NoticeSigner,
+  type OnlinePayments,
+  type PaymentProvider,
+  ProviderRefused,
+  type SignedNotice,
+} from "../payment-provider.ts";
+import { stripeAmountFault, toStripeAmount } from "./stripe-amounts.ts";
+import {
+  createStripeCalls,
+  type StripeCall,
+  type StripeCallOptions,
+  stripeKeyFault,
+} from "./stripe-calls.ts";
+import { noticeOf, TOLD_AFTERWARDS, TOLERANCE_SECONDS } from "./stripe-notice.ts";
+import { foundPayment, type StripePayment } from "./stripe-payment.ts";
+
+/** How Stripe is reached. */
+export type StripeOptions = StripeCallOptions;
+
+/** What the provider may still have to know, at most so much is kept of it. */
+const MAX_MISSING = 50;
+
+/** Builds the provider Stripe: checkout pages and direct charges, on the accounts of workspaces. */
+export function createStripe(options: StripeOptions): PaymentProvider {
+  const { call } = createStripeCalls(options);
+  const online: OnlinePayments = {
+    platformFault: (mode) => (options.platforms[mode] ? undefined : NO_PLATFORM[mode]),
+    keyFault: stripeKeyFault,
+    signatureHeader: "stripe-signature",
+    createAccount: (mode, workspace, replaced = "first") =>
+      call("create_account", { mode }, async (stripe) => {
+        const account = await stripe.accounts.create(
+          {
+            controller: {
+              fees: { payer: "account" },
+              losses: { payments: "stripe" },
+              requirement_collection: "stripe",
+              stripe_dashboard: { type: "full" },
+            },
+            metadata: { workspace: String(workspace) },
+          },
+          { idempotencyKey: `${workspace}-${replaced}-connect` },
+        );
+        return accountOf(account);
+      }),
+    createOnboardingLink: (access, { returnUrl, refreshUrl }) =>
+      call("create_account_link", access, async (stripe) => {
+        const link = await stripe.accountLinks.create({
+          account: access.account,
+          type: "account_onboarding",
+          return_url: returnUrl,
+          refresh_url: refreshUrl,
+        });
+        return { url: link.url, expiresAt: new Date(link.expires_at * 1_000) };
+      }),
+    readAccount: (access) =>
+      call("read_account", access, async (stripe) =>
+        accountOf(await readAccount(stripe, access)),
+      ).catch((error: unknown) => revokedAccount(error, access)),
+    amountFault: stripeAmountFault,
+    ...paymentCalls(call),
+    listNotices: (access, { from, to, after }) =>
+      call("list_notices", access, async ({ events }) => {
+        const [gte, lte] = [from, to].map((time) => Math.floor(time.getTime() / 1_000));
+        const page = after === undefined ? {} : { starting_after: after };
+        const span = { created: { gte: gte!, lte: lte! }, types: TOLD_AFTERWARDS, limit: 100 };
+        const { data, has_more } = await events.list({ ...span, ...page }, contextOf(access));
+        const notices = data.map(noticeOf).filter((notice) => notice !== undefined);
+        return { notices, next: has_more ? data.at(-1)?.id : undefined };
+      }),
+    readNotice: (notice, owner) => readNotice(notice, owner, options.platforms),
+  };
+  return { name: "stripe", online };
+}
+
+/** Why the platform has no account in a mode. */
+const NO_PLATFORM: Readonly<Record<Mode, string>> = {
+  live: "The platform has no account at Stripe.",
+  test: "The platform has no account in Stripe's test mode; set a test key of the workspace's own.",
+};
+
+/** What is done with payments. */
+function paymentCalls(
+  call: StripeCall,
+): Pick<OnlinePayments, "openCheckout" | "endCheckout" | "findPayment" | "refund"> {
+  return {
+    openCheckout: (access, checkout, idempotencyKey) =>
+      call("open_checkout", access, async ({ checkout: { sessions } }) => {
+        const options = { idempotencyKey, ...contextOf(access) };
+        const { id } = await sessions.create(sessionParams(checkout), options);
+        return { checkout: id };
+      }),
+    async endCheckout(access, checkout) {
+      const end = call("end_checkout", access, ({ checkout: { sessions } }) =>
+        sessions.expire(checkout, {}, contextOf(access)),
+      );
+      await end.catch((error: unknown) => {
+        // One that has ended already, or was paid, which is seen when it is read next.
+        if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
+      });
+    },
+    findPayment: (access, checkout) =>
+      call("find_payment", access, async (stripe) =>
+        foundPayment(await readPayment(stripe, checkout, contextOf(access))),
+      ),
+    refund: (access, { payment, amountMinor, currency, attempt }, idempotencyKey) =>
+      call("refund", access, async ({ refunds }) => {
+        const amount = toStripeAmount(amountMinor, currency);
+        const metadata = { attempt: String(attempt) };
+        const options = { idempotencyKey, ...contextOf(access) };
+        await refunds.create({ payment_intent: payment, amount, metadata }, options);
+      }),
+  };
+}
+
+/** Whose books a call with the platform's key is about. */
+function contextOf({ account, ownKey }: AccountAccess): Stripe.RequestOptions {
+  return ownKey === undefined ? { stripeContext: account } : {};
+}
+
+function sessionParams(checkout: NewCheckout): Stripe.Checkout.SessionCreateParams {
+  const { workspace, shipment, amountMinor, currency } = checkout;
+  const metadata = { workspace: String(workspace), shipment };
+  return {
+    mode: "payment",
+    client_reference_id: shipment,
+    metadata,
+    payment_intent_data: { metadata, description: `Shipment ${shipment}` },
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: currency.toLowerCase(),
+          unit_amount: toStripeAmount(amountMinor, currency),
+          product_data: { name: `Shipment ${shipment}` },
+        },
+      },
+    ],
+    success_url: checkout.successUrl,
+    cancel_url: checkout.cancelUrl,
+    expires_at: Math.floor(checkout.expiresAt.getTime() / 1_000),
+  };
+}
+
+/** More refunds of one payment are not looked at. */
+const MAX_REFUNDS = 1_000;
+
+async function readPayment(
+  stripe: Stripe,
+  checkout: string,
+  options: Stripe.RequestOptions,
+): Promise<StripePayment> {
+  const session = await stripe.checkout.sessions.retrieve(checkout, {}, options);
+  const id =
+    typeof session.payment_intent === "string"
+      ? session.payment_intent
+      : session.payment_intent?.id;
+  if (id === undefined) return { session, intent: null, refunds: [], disputes: [] };
+  const intent = await stripe.paymentIntents.retrieve(id, {}, options);
+  if (intent.status !== "succeeded") return { session, intent, refunds: [], disputes: [] };
+  const of = { payment_intent: id, limit: 100 };
+  const [refunds, disputes] = await Promise.all([
+    stripe.refunds.list(of, options).autoPagingToArray({ limit: MAX_REFUNDS }),
+    stripe.disputes.list(of, options),
+  ]);
+  return { session, intent, refunds, disputes: disputes.data };
+}
+
+/**
+ * The secret that has signed a notice says of which mode it is.
+ *
+ * @throws ProviderRefused when none of the secrets has signed it, or that was too long ago
+ */
+async function readNotice(
+  { body, signature, receivedAt }: SignedNotice,
+  { own }: NoticeOwner,
+  platforms: StripeOptions["platforms"],
+): Promise<Notice | undefined> {
+  const { default: StripeLibrary } = await import("stripe");
+  const signers = own === undefined ? signersOf(platforms) : [own];
+  const known = signers.flatMap(({ mode, secrets }) => secrets.map((secret) => ({ mode, secret })));
+  for (const { mode, secret } of known) {
+    let event: Stripe.Event | null;
+    try {
+      event = StripeLibrary.webhooks.constructEvent(
+        body,
+        signature,
+        secret,
+        TOLERANCE_SECONDS,
+        undefined,
+        receivedAt.getTime(),
+      );
+    } catch {
+      continue;
+    }
+    // A platform is told in live mode of its accounts' trials too, and of what happens to its own account.
+    if (event?.livemode !== (mode === "live")) return undefined;
+    return (own === undefined) === (event.account !== undefined) ? noticeOf(event) : undefined;
+  }
+  throw new ProviderRefused("The notice is not signed by the payment provider.", "other");
+}
+
+/** Who signs the notices to the platform: in each mode another. */
+function signersOf(platforms: StripeOptions["platforms"]): NoticeSigner[] {
+  return (["live", "test"] as const).map((mode) => ({
+    mode,
+    secrets: platforms[mode]?.webhookSecrets ?? [],
+  }));
+}
+
+/** A key reads the account that it is of; the platform's reads those under its own. */
+function readAccount(stripe: Stripe, { account, ownKey }: ModeAccess) {
+  return ownKey !== undefined || account === undefined
+    ? stripe.accounts.retrieveCurrent()
+    : stripe.accounts.retrieve(account);
+}
+
+/** @throws the error, unless it says that a known account is not open to us any more */
+function revokedAccount(error: unknown, { account }: ModeAccess): AccountAtProvider {
+  const isRevoked = error instanceof ProviderRefused && error.kind === "revoked";
+  if (!isRevoked || account === undefined) throw error;
+  return { account, state: "revoked", missing: [] };
+}
+
+function accountOf(account: Stripe.Account): AccountAtProvider {
+  const { requirements } = account;
+  const missing = [...(requirements?.past_due ?? []), ...(requirements?.currently_due ?? [])];
+  return {
+    account: account.id,
+    state: stateOf(account),
+    missing: [...new Set(missing)].slice(0, MAX_MISSING),
+  };
+}
+
+function stateOf({ charges_enabled, details_submitted }: Stripe.Account): ConnectionState {
+  if (charges_enabled) return "ready";
+  return details_submitted ? "restricted" : "onboarding";
+}

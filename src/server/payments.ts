@@ -1,0 +1,91 @@
+import type { Logger } from "pino";
+import type { CreateGroup } from "../db/group-commit.ts";
+import type { EntityManager } from "../db/orm.ts";
+import type { SecretSeal } from "../domain/secret-seal.ts";
+import type { EventAnnouncer } from "../features/events/event-announcer.ts";
+import type { PaymentJobDeps } from "../features/payments/payment-jobs.ts";
+import type { PaymentProviders } from "../features/payments/payment-providers.ts";
+import { wakePayment } from "../features/payments/provider-payments.ts";
+import {
+  type NoticeDeps,
+  receiveNotice,
+  signatureHeaders,
+} from "../features/payments/receive-notice.ts";
+import { settleForCall } from "../features/payments/settle-for-call.ts";
+import { createSettlePayment, type SettlePayment } from "../features/payments/settle-payments.ts";
+import type { AskAboutPayment } from "../features/payments/stored-payment.ts";
+import type { PaymentsOfShipments } from "../features/shipments/ask-provider-first.ts";
+import { createChangeBatch, type ChangeBatch } from "../features/shipments/change-batch.ts";
+import {
+  type ChangeShipment,
+  createChangeShipment,
+} from "../features/shipments/change-shipment.ts";
+import type { VersionFees } from "../features/tariffs/versions/version-fees.ts";
+import type { SimulationDeps } from "../features/test-mode/simulations.ts";
+import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
+import { localWorkspaceCall } from "../pipeline/local-call.ts";
+import type { NoticeOptions } from "../transport/http/payment-notices.ts";
+
+/** What changes shipments, and settles their payments at providers. */
+export interface Payments {
+  readonly changeShipment: ChangeShipment;
+  readonly changeBatch: ChangeBatch;
+  readonly settlePayment: SettlePayment;
+  readonly payments: PaymentsOfShipments;
+  readonly askAboutPayment: AskAboutPayment;
+  /** What the jobs of payments work with. */
+  readonly paymentJobs: PaymentJobDeps;
+  readonly callInTwin: SimulationDeps["callInTwin"];
+  /** What simulations of test mode work with. */
+  readonly simulations: SimulationDeps;
+}
+
+/** Who sends notices of payments, and what keeps them. */
+export function createNotices(
+  given: Omit<NoticeDeps, "takeNotice"> & { readonly limiter: Limiter },
+): NoticeOptions {
+  const deps: NoticeDeps = {
+    ...given,
+    takeNotice: (workspace, limit) => given.limiter.take(`notices of ${workspace}`, "write", limit),
+  };
+  return {
+    signatureHeaders: signatureHeaders(deps.providers),
+    receive: (notice) => receiveNotice(deps, notice),
+  };
+}
+
+const callInTwin = (twin: number) => localWorkspaceCall(twin, true);
+
+/** Wires the changes of shipments to payments at providers. */
+export function createPayments(deps: {
+  readonly em: EntityManager;
+  readonly createGroup: CreateGroup;
+  readonly versionFees: VersionFees;
+  readonly events: Pick<EventAnnouncer, "announce">;
+  readonly providers: PaymentProviders;
+  readonly secretSeal: SecretSeal;
+  readonly now: () => Date;
+  readonly log: Logger;
+}): Payments {
+  const { announce } = deps.events;
+  const changeShipment = createChangeShipment(deps, announce);
+  const settleDeps = {
+    ...deps,
+    changeShipment,
+    callIn: localWorkspaceCall,
+  };
+  const settlePayment = createSettlePayment(settleDeps);
+  return {
+    changeShipment,
+    changeBatch: createChangeBatch(deps, announce),
+    settlePayment,
+    payments: {
+      wake: (tx, key) => wakePayment(tx, key, deps.now()),
+      endCheckout: (key) => settleForCall(settlePayment, key, { end: true }),
+    },
+    askAboutPayment: (key) => settleForCall(settlePayment, key),
+    paymentJobs: { ...settleDeps, settlePayment },
+    callInTwin,
+    simulations: { ...deps, changeShipment, callInTwin },
+  };
+}

@@ -1,0 +1,221 @@
+import { expect, test } from "vitest";
+import { ANY_TIME, BOOKING, PAYMENT, takeStep } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  askCheckout,
+  bookCheckout,
+  type ConnectedWorkspace,
+  connectStripe,
+  eventTypes,
+  getShipment,
+  RETURN_URLS,
+  sessionOf,
+  startStripeService,
+  untilShipment,
+} from "../../support/stripe-service.ts";
+
+const HOUR_MS = 60 * 60_000;
+const NOT_CONNECTED = "The account is not connected any more.";
+
+const setup = await startStripeService();
+const { service, stripe, clock } = setup;
+const sql = await connectTo(service.databaseUrl);
+
+const PATH = "/v1/payment_connection";
+const BEGIN = { payment_provider: "stripe", ...RETURN_URLS };
+const disconnect = (apiKey: string) => service.request(PATH, { apiKey, method: "DELETE" });
+const stateOf = async (apiKey: string) => (await service.request(PATH, { apiKey })).body.data.state;
+
+/** Whether the payments of a workspace are left alone. */
+const untilLeft = (workspace: number) =>
+  eventually("the payments to be left", async () => {
+    const { rows } = await sql.query(
+      "select 1 from provider_payment where workspace_id = $1 and (due_at is not null or worker is not null)",
+      [workspace],
+    );
+    return rows.length === 0;
+  });
+
+/** A workspace whose account was taken away while a page was open. */
+async function revoked() {
+  const workspace = await setup.connect();
+  const booked = await bookCheckout(setup, workspace);
+  stripe.deauthorise(workspace.account);
+  await stripe.deliverNotices();
+  const { apiKey } = workspace;
+  await eventually("the account to be revoked", async () => (await stateOf(apiKey)) === "revoked");
+  return { ...workspace, ...booked };
+}
+
+/** A workspace that disconnected once nothing was open, with one shipment paid and one not. */
+async function disconnected() {
+  const workspace = await setup.connect();
+  const { apiKey } = workspace;
+  const unpaid = await bookCheckout(setup, workspace);
+  const paid = await bookCheckout(setup, workspace);
+  stripe.pay(paid.session);
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, paid.reference, { payment_status: "paid" });
+  stripe.books(workspace.account).expireSession(unpaid.session);
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, unpaid.reference, {
+    payment_details: { checkout_url: null },
+  });
+  await untilLeft(workspace.id);
+  expect((await disconnect(apiKey)).status).toBe(200);
+  return { ...workspace, unpaid: unpaid.reference, paid: paid.reference };
+}
+
+test("an account that was taken away is told with what it leaves, and is disconnected though a page was open", async () => {
+  const { apiKey, id, reference } = await revoked();
+  clock.ms += HOUR_MS;
+  const { payment_details } = await untilShipment(service, apiKey, reference, {
+    payment_details: { checkout_url: null },
+  });
+  expect(payment_details.error).toMatch(/does not have access to account/);
+  await untilLeft(id);
+  expect(await eventTypes(service, apiKey, reference)).toEqual([
+    "created",
+    "checkout_opened",
+    "payment_failed",
+  ]);
+  expect((await disconnect(apiKey)).status).toBe(200);
+  expect(await stateOf(apiKey)).toBe("none");
+});
+
+test.each([
+  ["by another account", (apiKey: string) => connectStripe(service, stripe, apiKey)],
+  [
+    "by an operator",
+    async (_: string, id: number) => {
+      const { key } = await service.addOperator();
+      const path = `/admin/v1/workspaces/${id}/payment_provider`;
+      const body = { payment_provider: "manual" };
+      const connected = await service.request(path, { apiKey: key, method: "PUT", body });
+      expect(connected.status, connected.text).toBe(200);
+    },
+  ],
+])("an account that was taken away is replaced %s, and bookings go on", async (_, replace) => {
+  const { apiKey, id } = await revoked();
+  await replace(apiKey, id);
+  expect((await service.request("/v1/shipments", { apiKey, body: BOOKING })).status).toBe(201);
+});
+
+test("a page of an account that was taken away is not replaced by another account's while it may be paid", async () => {
+  const before = await revoked();
+  const { apiKey, id, reference } = before;
+  const account = await connectStripe(service, stripe, apiKey);
+  clock.ms += HOUR_MS;
+  await untilLeft(id);
+  const refused = await askCheckout(service, apiKey, reference);
+  const text =
+    "The shipment cannot be paid because it may be paid at a page of an account that is not connected any more.";
+  expect({ status: refused.status, body: refused.body }).toEqual({
+    status: 422,
+    body: { message: text, errors: { shipment: [text] } },
+  });
+  clock.ms += 24 * HOUR_MS;
+  const opened = await askCheckout(service, apiKey, reference);
+  expect(opened.status, opened.text).toBe(200);
+  stripe.pay(sessionOf(stripe, account, reference));
+  await stripe.deliverNotices();
+  await untilShipment(service, apiKey, reference, { payment_status: "paid" });
+});
+
+test("once an account is disconnected, the caller's word is taken for payments of its shipments", async () => {
+  const { apiKey, id, unpaid } = await disconnected();
+  const recorded = await service.request(`/v1/shipments/${unpaid}/payments`, {
+    apiKey,
+    body: PAYMENT,
+  });
+  expect(recorded.body).toEqual({
+    data: await getShipment(service, apiKey, unpaid),
+    payment: { provider: "manual", ...PAYMENT, paid_at: ANY_TIME, refunded_at: null },
+  });
+  expect(recorded.body.data).toMatchObject({
+    status: "awaiting_pickup",
+    payment_status: "paid",
+    payment_details: { error: null, checkout_url: null },
+  });
+  await untilLeft(id);
+});
+
+test("once an account is disconnected, the caller's word is taken for refunds of its shipments, which stay refunded", async () => {
+  const { apiKey, id, paid, account } = await disconnected();
+  await takeStep(service, apiKey, paid, "cancel");
+  await untilShipment(service, apiKey, paid, {
+    payment_status: "refund_pending",
+    payment_details: { refund_error: NOT_CONNECTED },
+  });
+  await untilLeft(id);
+  const recorded = await takeStep(service, apiKey, paid, "refund");
+  expect(recorded.body).toEqual({
+    data: await getShipment(service, apiKey, paid),
+    payment: { provider: "stripe", ...PAYMENT, paid_at: ANY_TIME, refunded_at: ANY_TIME },
+  });
+  expect(recorded.body.data).toMatchObject({
+    payment_status: "refunded",
+    payment_details: { refund_error: null, refunded_amount: 0 },
+  });
+  // Nothing that is left keeps the workspace from connecting, and disconnecting again.
+  const again = await service.request(PATH, { apiKey, body: BEGIN });
+  expect(again.status, again.text).toBe(200);
+  await untilLeft(id);
+  expect((await disconnect(apiKey)).status).toBe(200);
+  expect(await getShipment(service, apiKey, paid)).toMatchObject({ payment_status: "refunded" });
+  expect(stripe.payments(account)).toMatchObject([{ charges: 0 }, { charges: 1, refunds: 0 }]);
+});
+
+test("what was left is looked at again once its account is open to the service again", async () => {
+  const workspace = await service.addWorkspace({ paymentProvider: undefined });
+  const { apiKey, id } = workspace;
+  const account = stripe.addAccount();
+  const setKey = async (key: string) => {
+    const body = { payment_provider: "stripe", restricted_key: key, webhook_secret: "whsec_own" };
+    const set = await service.request(`${PATH}/key`, { apiKey, method: "PUT", body });
+    expect(set.status, set.text).toBe(200);
+  };
+  const key = stripe.addKey(account);
+  await setKey(key);
+  const connected: ConnectedWorkspace = { ...workspace, account };
+  const open = await bookCheckout(setup, connected);
+  const paid = await bookCheckout(setup, connected);
+  stripe.pay(paid.session);
+  await takeStep(service, apiKey, paid.reference, "pay");
+  stripe.revokeKey(key);
+  await takeStep(service, apiKey, paid.reference, "cancel");
+  clock.ms += HOUR_MS;
+  await untilLeft(id);
+  const { payment_details } = await getShipment(service, apiKey, paid.reference);
+  expect(payment_details.refund_error).toMatch(/^Invalid API Key/);
+  stripe.pay(open.session);
+  await setKey(stripe.addKey(account));
+  for (const [reference, payment_status] of [
+    [open.reference, "paid"],
+    [paid.reference, "refunded"],
+  ] as const) {
+    await untilShipment(service, apiKey, reference, { payment_status });
+  }
+  expect(stripe.payments(account)).toMatchObject([
+    { charges: 1, refunds: 0 },
+    { charges: 1, refunds: 1, refunded: 1269 },
+  ]);
+});
+
+test("why a page was not opened stays told, once", async () => {
+  const { apiKey, account } = await setup.connect();
+  const { reference } = (await service.request("/v1/shipments", { apiKey, body: BOOKING })).body
+    .data;
+  stripe.restrictAccount(account);
+  stripe.dropNotices();
+  const refused = await askCheckout(service, apiKey, reference);
+  expect(refused.status).toBe(422);
+  const told = (await getShipment(service, apiKey, reference))["payment_details"];
+  expect(refused.body.message).toBe(`The payment provider refuses: ${told.error}`);
+  expect((await takeStep(service, apiKey, reference, "pay")).status).toBe(422);
+  clock.ms += HOUR_MS;
+  await eventually("the account to be read", async () => (await stateOf(apiKey)) === "restricted");
+  expect((await getShipment(service, apiKey, reference))["payment_details"]).toEqual(told);
+  expect(await eventTypes(service, apiKey, reference)).toEqual(["created", "payment_failed"]);
+});

@@ -1,0 +1,24 @@
+import { test } from "vitest";
+import { startStripeService } from "../../support/stripe-service.ts";
+import { assertHistories } from "./payment-histories.ts";
+
+/** For a change of payments: `HISTORIES=10000 npm run test:all -- payment-histories`, half an hour. */
+const HISTORIES = Number(process.env.HISTORIES ?? 300);
+/** Of the first 500; those that follow have the next seeds. */
+const SEED = Number(process.env.HISTORIES_SEED ?? Date.now());
+/** So many are of one workspace, since the stand-in looks through all that an account has. */
+const OF_ONE_WORKSPACE = 500;
+const TIMEOUT_MS = 2 * 60 * 60_000;
+
+const setup = await startStripeService();
+
+test(
+  "money at Stripe and here agree at the end of many histories",
+  async () => {
+    for (let done = 0; done < HISTORIES; done += OF_ONE_WORKSPACE) {
+      const numRuns = Math.min(HISTORIES - done, OF_ONE_WORKSPACE);
+      await assertHistories(setup, { numRuns, seed: SEED + done / OF_ONE_WORKSPACE });
+    }
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,133 @@
+import { expect, test } from "vitest";
+import { PAYMENT } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startReplica } from "../../support/service.ts";
+import { startServiceProcess } from "../../support/service-process.ts";
+import {
+  askCheckout,
+  bookCheckout,
+  PLATFORM_SECRET,
+  startStripeService,
+  untilShipment,
+} from "../../support/stripe-service.ts";
+
+/** Longer than a worker's lease on a payment. */
+const LEASE_OVER_MS = 2 * 60_000;
+/** Longer than a page can be paid. */
+const PAGE_OVER_MS = 24 * 60 * 60_000;
+
+/** A shipment that was paid at Stripe, and a process that alone works on it, until it is killed. */
+async function startDoomed() {
+  const setup = await startStripeService();
+  const { service, stripe, clock } = setup;
+  // The process has a clock that nobody moves.
+  clock.ms = Date.now();
+  const workspace = await setup.connect();
+  const booked = await bookCheckout(setup, workspace);
+  stripe.pay(booked.session);
+  await service.close();
+  const doomed = await startServiceProcess({
+    DATABASE_URL: service.databaseUrl,
+    STRIPE_API_URL: stripe.url,
+    STRIPE_SECRET_KEY: stripe.secretKey,
+    STRIPE_WEBHOOK_SECRET: PLATFORM_SECRET,
+  });
+  await doomed.untilReady();
+  return {
+    ...booked,
+    ...workspace,
+    stripe,
+    doomed,
+    async kill() {
+      doomed.process.kill("SIGKILL");
+      await doomed.ended;
+    },
+    sql: await connectTo(service.databaseUrl),
+    /** Starts another when the lease of the first has ended. */
+    async takeOver(laterMs = LEASE_OVER_MS) {
+      clock.ms = Date.now() + laterMs;
+      return startReplica(service.databaseUrl, {
+        now: () => new Date(clock.ms),
+        stripe: {
+          apiUrl: stripe.url,
+          platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [PLATFORM_SECRET] } },
+        },
+      });
+    },
+  };
+}
+
+test("a process that is killed between a notice and what it leads to leaves that to another", async () => {
+  const { stripe, doomed, reference, session, account, apiKey, ...acts } = await startDoomed();
+  stripe.dropNotices();
+  stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
+  const reading = stripe.fault("GET /v1/checkout/sessions", "held", { times: 10 });
+  stripe.refundByHand(session, 269);
+  const told = await stripe.deliverNotices({
+    where: ({ endpoint }) => endpoint.url.startsWith(doomed.httpUrl),
+  });
+  expect(told).toEqual([200, 200]);
+  await reading.met;
+  await acts.kill();
+  reading.release();
+  const next = await acts.takeOver();
+  await untilShipment(next, apiKey, reference, {
+    payment_status: "paid",
+    payment_details: { refunded_amount: 2.69 },
+  });
+  expect(stripe.payments(account)).toMatchObject([{ charges: 1, refunds: 1, refunded: 269 }]);
+});
+
+test("a process that is killed once Stripe has refunded, before it is answered, leaves the rest to another", async () => {
+  const { stripe, doomed, reference, account, apiKey, ...acts } = await startDoomed();
+  const post = (path: string, body = {}) =>
+    doomed.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
+  await post("payments", PAYMENT);
+  // Who is told of the refund does not answer, and until then nor does Stripe.
+  const first = await startReceiver(() => undefined);
+  stripe.addWebhook({ url: first.url, secret: PLATFORM_SECRET });
+  stripe.notices = "first";
+  expect((await post("cancel")).body.data.payment_status).toBe("refund_pending");
+  await eventually("Stripe to refund", () => first.received.length > 0);
+  await acts.kill();
+  await first.close();
+  stripe.notices = "held";
+  const next = await acts.takeOver();
+  await untilShipment(next, apiKey, reference, { payment_status: "refunded" });
+  expect(stripe.payments(account)).toMatchObject([{ charges: 1, refunds: 1, refunded: 1269 }]);
+});
+
+test("a process that is killed before the shipment knows that its page was paid leaves no room for another page", async () => {
+  const { stripe, doomed, reference, session, account, apiKey, sql, ...acts } = await startDoomed();
+  stripe.dropNotices();
+  stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
+  // As long as somebody else has the shipment, what was found there cannot be applied.
+  await sql.query("begin");
+  await sql.query("select 1 from shipment where reference = $1 for update", [reference]);
+  stripe.refundByHand(session, 269);
+  const told = await stripe.deliverNotices({
+    where: ({ endpoint }) => endpoint.url.startsWith(doomed.httpUrl),
+  });
+  expect(told).toEqual([200, 200]);
+  await eventually("the process to wait for the shipment", async () => {
+    // Else a transaction sees for ever what was going on at its first look.
+    await sql.query("select pg_stat_clear_snapshot()");
+    const { rows } = await sql.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length > 0;
+  });
+  const { rows } = await sql.query("select state, version from provider_payment");
+  expect(rows).toEqual([{ state: "open", version: 1 }]);
+  await acts.kill();
+  await sql.query("rollback");
+  const next = await acts.takeOver(PAGE_OVER_MS);
+  const asked = await askCheckout(next, apiKey, reference);
+  expect({ status: asked.status, message: asked.body.message }).toEqual({
+    status: 422,
+    message: "The shipment cannot be paid because it is awaiting pickup.",
+  });
+  expect(stripe.payments(account)).toMatchObject([{ charges: 1, refunded: 269 }]);
+});

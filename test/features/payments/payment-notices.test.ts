@@ -1,0 +1,237 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { Stripe } from "stripe";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  bookCheckout,
+  PLATFORM_SECRET,
+  startStripeService,
+  untilShipment,
+} from "../../support/stripe-service.ts";
+
+const setup = await startStripeService();
+const { service, stripe, clock } = setup;
+const workspace = await setup.connect();
+const sql = await connectTo(service.databaseUrl);
+
+const PATH = "/webhooks/stripe";
+let events = 0;
+
+/** A notice of a payment of the workspace's account. */
+const noticeOf = (fields: object = {}) => ({
+  id: `evt_${++events}`,
+  object: "event",
+  type: "payment_intent.succeeded",
+  account: workspace.account,
+  livemode: true,
+  created: Math.floor(clock.ms / 1_000),
+  data: { object: { id: "pi_unknown", object: "payment_intent", metadata: {} } },
+  ...fields,
+});
+
+async function send(
+  payload: string,
+  { secret = PLATFORM_SECRET, agoSeconds = 0, path = PATH, signature = "" } = {},
+) {
+  const timestamp = Math.floor(clock.ms / 1_000) - agoSeconds;
+  const signed = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  const response = await fetch(`${service.httpUrl}${path}`, {
+    method: "POST",
+    headers: { "stripe-signature": signature || signed },
+    body: payload,
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const kept = async (id: string) =>
+  (await sql.query("select 1 from payment_notice where id = $1", [id])).rowCount;
+
+const UNSIGNED = "The notice is not signed by the payment provider.";
+const REFUSED = {
+  status: 400,
+  body: {
+    message: UNSIGNED,
+    errors: {},
+    code: "REQUEST_MALFORMED",
+    request_id: expect.any(String),
+  },
+};
+
+test("a notice is kept once, however often it comes", async () => {
+  const notice = noticeOf();
+  const answers = await Promise.all([1, 2, 3].map(() => send(JSON.stringify(notice))));
+  expect(answers).toEqual([1, 2, 3].map(() => ({ status: 200, body: {} })));
+  expect(await kept(notice.id)).toBe(1);
+});
+
+describe("a notice is refused, and not kept", () => {
+  test.for([
+    ["signed by another", { secret: "whsec_other" }],
+    ["that was signed too long ago", { agoSeconds: 301 }],
+    ["with a signature that is none", { signature: "nonsense" }],
+    ["to a workspace without a key of its own", { path: `${PATH}/${workspace.id}` }],
+    ["to a workspace that there is not", { path: `${PATH}/999999999` }],
+  ] as const)("%s", async ([, how]) => {
+    const notice = noticeOf();
+    expect(await send(JSON.stringify(notice), how)).toEqual(REFUSED);
+    expect(await kept(notice.id)).toBe(0);
+  });
+
+  test("of another body than was signed", async () => {
+    const payload = JSON.stringify(noticeOf());
+    const timestamp = Math.floor(clock.ms / 1_000);
+    const signature = Stripe.webhooks.generateTestHeaderString({
+      payload,
+      secret: PLATFORM_SECRET,
+      timestamp,
+    });
+    expect(await send(payload.replace("evt_", "evt_x"), { signature })).toEqual(REFUSED);
+  });
+
+  test("of more than 1 MiB", async () => {
+    const padding = "x".repeat(1024 * 1024);
+    expect((await send(JSON.stringify(noticeOf({ padding })))).status).toBe(413);
+  });
+});
+
+test.for([
+  ["of the other mode", { livemode: false }],
+  ["of the platform's own account", { account: undefined }],
+  ["of what is not ours", { type: "customer.created" }],
+] as const)("a notice %s is taken, and not kept", async ([, fields]) => {
+  const notice = noticeOf(fields);
+  expect(await send(JSON.stringify(notice))).toEqual({ status: 200, body: {} });
+  expect(await kept(notice.id)).toBe(0);
+});
+
+describe("of a workspace that signs by a secret of its own", () => {
+  const SECRET = "whsec_own";
+  const own = async () => {
+    const { apiKey, id } = await service.addWorkspace({ paymentProvider: undefined });
+    const account = stripe.addAccount();
+    const body = {
+      payment_provider: "stripe",
+      restricted_key: stripe.addKey(account),
+      webhook_secret: SECRET,
+    };
+    const path = "/v1/payment_connection/key";
+    const set = await service.request(path, { apiKey, method: "PUT", body });
+    expect(set.status, set.text).toBe(200);
+    return { account, how: { secret: SECRET, path: `${PATH}/${id}` } };
+  };
+  const keptOf = async (account: string) =>
+    (
+      await sql.query("select id, type, shipment, payment from payment_notice where account = $1", [
+        account,
+      ])
+    ).rows;
+  const about = (object: unknown) => ({ data: { object } });
+
+  test("names that are none are taken for nothing, and not kept", async () => {
+    const { account, how } = await own();
+    const fields: object[] = [
+      { id: `evt_${"x".repeat(252)}` },
+      { id: undefined },
+      { id: 7 },
+      { id: "evt_\u0000" },
+      { id: "evt_\ud800" },
+      { id: "evt with spaces" },
+      { type: `charge.${"x".repeat(900_000)}` },
+      { type: null },
+      { data: null },
+      { data: "" },
+      about(null),
+      about("pi_1"),
+      about({ object: "payment_intent", id: 7 }),
+      about({ object: "charge", payment_intent: { id: "pi_\u0000" } }),
+      about({ object: "charge", metadata: { shipment: ["SHP-"] } }),
+      about({ object: "charge", metadata: 7, payment_intent: "x".repeat(256) }),
+    ];
+    const payloads = fields.map((given) =>
+      JSON.stringify(noticeOf({ account: undefined, ...given })),
+    );
+    for (const payload of [...payloads, "null", "7", "[]"]) {
+      expect(await send(payload, how), payload.slice(0, 200)).toEqual({ status: 200, body: {} });
+    }
+    expect(await keptOf(account)).toEqual([]);
+    const object = { object: "charge", metadata: { shipment: 7 }, payment_intent: { id: "pi_1" } };
+    const notice = noticeOf({ account: undefined, type: "charge.refunded", ...about(object) });
+    expect(await send(JSON.stringify(notice), how)).toEqual({ status: 200, body: {} });
+    expect(await keptOf(account)).toEqual([
+      { id: notice.id, type: "charge.refunded", shipment: null, payment: "pi_1" },
+    ]);
+  });
+
+  test("600 are taken, and then ten a second; those of others still are", async () => {
+    const { account, how } = await own();
+    const other = await own();
+    const payload = () => JSON.stringify(noticeOf({ account: undefined }));
+    const sendSome = () => Promise.all(Array.from({ length: 20 }, () => send(payload(), how)));
+    const untilRefused = async (): Promise<Awaited<ReturnType<typeof send>>> =>
+      (await sendSome()).find(({ status }) => status !== 200) ?? untilRefused();
+    const last = await untilRefused();
+    const message = "Too many notices come for the workspace; try again in a moment.";
+    expect(last).toEqual({
+      status: 429,
+      body: { message, errors: {}, code: "RATE_LIMITED", request_id: expect.any(String) },
+    });
+    expect((await keptOf(account)).length).toBeGreaterThanOrEqual(600);
+    expect((await send(payload(), other.how)).status).toBe(200);
+    expect((await send(JSON.stringify(noticeOf()))).status).toBe(200);
+  });
+});
+
+/** Sends the beginning of a notice to which nothing more comes. */
+async function begin(bytes: number): Promise<Socket> {
+  const { hostname, port } = new URL(service.httpUrl);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  const head = `POST ${PATH} HTTP/1.1\r\nHost: ${hostname}\r\nStripe-Signature: t=1,v1=x\r\nContent-Length: 1048576\r\n\r\n`;
+  await new Promise<void>((resolve) => socket.write(head + "x".repeat(bytes), () => resolve()));
+  return socket;
+}
+
+test("whoever sends headers and no body keeps no notice out", async () => {
+  await Promise.all(Array.from({ length: 64 }, () => begin(0)));
+  expect((await send(JSON.stringify(noticeOf()))).status).toBe(200);
+});
+
+test("of bodies that never end, the oldest are given up once they are too much together", async () => {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 34; i++) sockets.push(await begin(1024 * 1024 - 1));
+  await eventually("the oldest to be given up", async () => sockets[0]!.destroyed);
+  expect(sockets.at(-1)!.destroyed).toBe(false);
+  expect((await send(JSON.stringify(noticeOf()))).status).toBe(200);
+});
+
+test("other methods, and providers that there are not, are refused as elsewhere", async () => {
+  expect((await service.request(PATH)).status).toBe(405);
+  expect((await service.request("/webhooks/nobody", { body: {} })).status).toBe(404);
+});
+
+test.for([
+  ["three times, the newest first", { times: 3, reversed: true }],
+  ["once", {}],
+] as const)("notices that come %s lead to the same", async ([, how]) => {
+  const { reference, session } = await bookCheckout(setup, workspace);
+  stripe.pay(session);
+  stripe.refundByHand(session, 100);
+  expect(new Set(await stripe.deliverNotices(how))).toEqual(new Set([200]));
+  const { apiKey } = workspace;
+  await untilShipment(service, apiKey, reference, {
+    payment_status: "paid",
+    payment_details: { refunded_amount: 1 },
+  });
+});
+
+test("a payment of which no notice ever comes is found", async () => {
+  const { reference, session } = await bookCheckout(setup, workspace);
+  stripe.pay(session);
+  stripe.dropNotices();
+  clock.ms += 4 * 60_000;
+  await untilShipment(service, workspace.apiKey, reference, { payment_status: "paid" });
+});

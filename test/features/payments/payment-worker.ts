@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { createGroupCommit } from "../../../src/db/group-commit.ts";
+import { runStatement } from "../../../src/db/statement.ts";
+import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
+import { PAYMENT_JOBS } from "../../../src/features/payments/payment-jobs.ts";
+import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
+import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
+import { createPayments } from "../../../src/server/payments.ts";
+import { PLATFORM_SECRET, type StripeService } from "../../support/stripe-service.ts";
+
+/** How often to look whether all is done, in milliseconds, and how often at most. */
+const POLL_MS = 2;
+const MAX_LOOKS = 5_000;
+
+/**
+ * Builds what does the work on payments that is due by now, as a replica of the service does, with all
+ * that it leads to; so that tests need not wait until the service looks.
+ */
+export function createPaymentWorker({ service, stripe, clock }: StripeService) {
+  const { em } = service.app;
+  const now = () => new Date(clock.ms);
+  const { paymentJobs } = createPayments({
+    em,
+    createGroup: createGroupCommit(em, () => () => undefined),
+    versionFees: createVersionFees(em),
+    events: { announce: () => undefined },
+    providers: createPaymentProviders({
+      apiUrl: stripe.url,
+      platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [PLATFORM_SECRET] } },
+      onCall: () => undefined,
+    }),
+    secretSeal: createSecretSeal([]),
+    now,
+    log: pino({ level: "silent" }),
+  });
+  return async () => {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      for (const job of PAYMENT_JOBS) await job(paymentJobs);
+      if ((await runStatement(em, LEFT, [now().toISOString()])).length === 0) return;
+      await sleep(POLL_MS);
+    }
+    throw new Error("the work on payments does not end");
+  };
+}
+
+/** What is due, or being looked at by the service itself, which claims a notice or an account for two minutes. */
+const LEFT = `
+  select 1 from provider_payment where due_at <= $1 or leased_until > $1
+  union all
+  select 1 from payment_notice
+  where due_at <= $1 or due_at = $1::timestamptz + interval '2 minutes'
+  union all
+  select 1 from payment_connection
+  where check_at <= $1 or check_at = $1::timestamptz + interval '2 minutes' limit 1`;

@@ -1,0 +1,357 @@
+import type { Stripe } from "stripe";
+import { whenOver } from "../support/when-over.ts";
+import { enable, newAccount, restrict } from "./account-objects.ts";
+import { Books, type RefundPlan } from "./books.ts";
+import type { Fault, PendingFault } from "./faults.ts";
+import { send, type Notice, type WebhookEndpoint } from "./notices.ts";
+import { idOf, newId, type RefundStatus } from "./objects.ts";
+import { StripeServer, type ApiKey, type Directory, type Taken } from "./server.ts";
+
+/** What was paid for one session, in the currency's smallest unit. */
+export interface PaymentLine {
+  readonly session: string;
+  /** The session's `client_reference_id`. */
+  readonly reference: string | null;
+  readonly currency: string | null;
+  /** How many charges succeeded, and their sum. */
+  readonly charges: number;
+  readonly charged: number;
+  /** How many refunds have not failed or been canceled, and their sum. */
+  readonly refunds: number;
+  readonly refunded: number;
+}
+
+/** Which notices are meant; all unless said otherwise. */
+export type WhichNotices = (notice: Notice) => boolean;
+
+/**
+ * Stripe without a network: a server on the loopback address that keeps accounts, sessions, intents,
+ * charges, refunds, disputes, events and idempotency keys as Stripe does, with its errors. The
+ * package's client reaches it by `new Stripe(secretKey, { protocol: "http", host, port })`, a service
+ * by `STRIPE_API_URL=url` and `STRIPE_SECRET_KEY=secretKey`.
+ *
+ * ```ts
+ * const stripe = await startStripe();                  // ends with its test or file
+ * const account = stripe.addAccount();                 // connected, may charge
+ * stripe.addWebhook({ url, secret: "whsec_..." });     // the platform's: events of connected accounts
+ * // ... the service makes a session by POST /v1/checkout/sessions with Stripe-Context: account ...
+ * stripe.pay(session.id);                              // what people do at Stripe are plain methods
+ * await stripe.deliverNotices({ times: 3, reversed: true });
+ * expect(stripe.payments(account)).toEqual([...]);     // what was charged and refunded
+ * ```
+ *
+ * Time is what `now` says: sessions expire when it has passed their `expires_at`, and refunds end when
+ * they were planned to, seen at the next request or by `settleDue`. Everything else waits to be told. Sessions, intents, charges, refunds
+ * and disputes are named by their ids alone, whatever account they are of.
+ */
+export class StripeStandIn {
+  readonly secretKey: string;
+  /** The platform's own account. */
+  readonly platform: string;
+  /**
+   * When notices go out: `held` until `deliverNotices`; `sent` as things happen; `first` as things
+   * happen, each taken before the request that caused it is answered. What an endpoint does not take
+   * with a 2xx is held.
+   */
+  notices: "held" | "sent" | "first" = "held";
+  /** What is held, in the order in which it happened. */
+  held: Notice[] = [];
+
+  readonly #accounts = new Map<string, Books>();
+  readonly #keys = new Map<string, ApiKey>();
+  readonly #endpoints: WebhookEndpoint[] = [];
+  readonly #sending = new Set<Promise<unknown>>();
+  readonly #server: StripeServer;
+  readonly #now: () => number;
+  readonly #livemode: boolean;
+
+  constructor(now: () => number, livemode: boolean) {
+    this.#now = now;
+    this.#livemode = livemode;
+    const platform = this.#open({});
+    enable(platform.account);
+    this.platform = platform.account.id;
+    this.secretKey = this.addKey(this.platform);
+    const directory: Directory = {
+      now,
+      keys: this.#keys,
+      accounts: this.#accounts,
+      platform,
+      connect: (params) => this.#open(params),
+      beforeAnswer: async () => {
+        if (this.notices === "first") await this.whenSent();
+      },
+    };
+    this.#server = new StripeServer(directory);
+  }
+
+  /** `http://127.0.0.1:PORT`, the same from start to end. */
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** The requests that were taken, in the order in which they ended. */
+  get taken(): readonly Taken[] {
+    return this.#server.taken;
+  }
+
+  /** Takes requests, at first and after `goAway`. */
+  async comeBack(): Promise<void> {
+    await this.#server.open();
+  }
+
+  /** Refuses connections until `comeBack`; what was done stays. */
+  async goAway(): Promise<void> {
+    await this.#server.close();
+  }
+
+  /** Ends, once the notices that are under way have ended. */
+  async stop(): Promise<void> {
+    await this.#server.close();
+    await this.whenSent();
+  }
+
+  /**
+   * Lets the next requests meet a fault.
+   *
+   * @param line method and beginning of the path, such as `POST /v1/refunds`. The package's client
+   * repeats a request once when the connection breaks, whatever its settings: `times: 2` for that
+   */
+  fault(line: string, fault: Fault, { times = 1 }: { readonly times?: number } = {}): PendingFault {
+    return this.#server.faults.plan(line, fault, times);
+  }
+
+  /** An account that is connected with the platform and may charge; gives its id, which both modes may have. */
+  addAccount(params: Stripe.AccountCreateParams = {}, id?: string): string {
+    const { account } = this.#open(params, id);
+    enable(account);
+    return account.id;
+  }
+
+  /** A key of an account's own; a restricted one where it has permissions (`rak_charge_write`). */
+  addKey(account: string, permissions?: readonly string[]): string {
+    const kind = permissions === undefined ? "sk" : "rk";
+    const key = newId(`${kind}_${this.#livemode ? "live" : "test"}`);
+    this.#keys.set(key, permissions === undefined ? { account } : { account, permissions });
+    return key;
+  }
+
+  revokeKey(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  /** The account has told everything on its onboarding page, or what was wanted of it again. */
+  completeOnboarding(account: string): void {
+    enable(this.books(account).account);
+    this.books(account).accountUpdated();
+  }
+
+  /** Something is wanted of the account, which may not charge until then. */
+  restrictAccount(account: string): void {
+    restrict(this.books(account).account);
+    this.books(account).accountUpdated();
+  }
+
+  /** The account's owner ends what the platform may do for it. */
+  deauthorise(account: string): void {
+    this.books(account).deauthorise();
+  }
+
+  /** Somebody pays on a session's page. @throws Error unless it is open */
+  pay(session: string): void {
+    this.#booksOf(session).pay(session);
+  }
+
+  /** Somebody's card is declined on a session's page, which stays open. */
+  failPayment(session: string): void {
+    this.#booksOf(session).failPayment(session);
+  }
+
+  /** Somebody pays by a method that takes days. */
+  startProcessing(session: string): void {
+    this.#booksOf(session).startProcessing(session);
+  }
+
+  settleProcessing(session: string, outcome: "succeeded" | "failed"): void {
+    this.#booksOf(session).settleProcessing(session, outcome);
+  }
+
+  /** What becomes of the account's refunds that are asked for from now on; `succeeded` at first. */
+  refundsBecome(account: string, status: RefundStatus, later?: RefundPlan["later"]): void {
+    this.books(account).refundsBecome = { status, ...(later && { later }) };
+  }
+
+  settleRefund(refund: string, outcome: "succeeded" | "failed" | "canceled" = "succeeded"): void {
+    this.#booksOf(refund).settleRefund(refund, outcome);
+  }
+
+  /** The account's owner refunds a session's payment at Stripe; gives the refund's id. */
+  refundByHand(session: string, amount?: number): string {
+    const books = this.#booksOf(session);
+    const charge = chargeOf(books, session);
+    return books.createRefund(amount === undefined ? { charge } : { charge, amount }).id;
+  }
+
+  /**
+   * A card's holder disputes a session's payment; gives the dispute's id.
+   *
+   * @param inquiry whether the bank only asks as yet, so that it may be refunded
+   */
+  openDispute(session: string, { inquiry = false }: { readonly inquiry?: boolean } = {}): string {
+    const books = this.#booksOf(session);
+    return books.openDispute(chargeOf(books, session), inquiry).id;
+  }
+
+  closeDispute(dispute: string, outcome: "won" | "lost"): void {
+    this.#booksOf(dispute).closeDispute(dispute, outcome);
+  }
+
+  /** Does what is due by now: expires sessions, and settles refunds that were planned so. */
+  settleDue(): void {
+    for (const books of this.#accounts.values()) books.settleDue();
+  }
+
+  /** What an account has, to be looked at. */
+  books(account: string): Books {
+    const books = this.#accounts.get(account);
+    if (books === undefined) throw new Error(`there is no account ${account}`);
+    return books;
+  }
+
+  /** What was charged and refunded for each session of an account, oldest first. */
+  payments(account: string): PaymentLine[] {
+    const { sessions, charges, refunds } = this.books(account);
+    return [...sessions.values()].map((session) => {
+      const intent = idOf(session.payment_intent);
+      const paid = [...charges.values()].filter(
+        (charge) => idOf(charge.payment_intent) === intent && charge.status === "succeeded",
+      );
+      const back = [...refunds.values()].filter(
+        ({ payment_intent, status }) =>
+          idOf(payment_intent) === intent && status !== "failed" && status !== "canceled",
+      );
+      return {
+        session: session.id,
+        reference: session.client_reference_id,
+        currency: session.currency,
+        charges: paid.length,
+        charged: paid.reduce((sum, { amount }) => sum + amount, 0),
+        refunds: back.length,
+        refunded: back.reduce((sum, { amount }) => sum + amount, 0),
+      };
+    });
+  }
+
+  /** Tells an address of what happens from now on. */
+  addWebhook(endpoint: WebhookEndpoint): void {
+    this.#endpoints.push(endpoint);
+  }
+
+  /**
+   * Sends what is held, one after another, and gives the statuses of the answers, 0 for none. What is
+   * not taken with a 2xx stays held.
+   *
+   * @param times how often each is sent
+   * @param reversed whether the newest goes first
+   */
+  async deliverNotices({
+    times = 1,
+    reversed = false,
+    where = () => true,
+  }: {
+    readonly times?: number;
+    readonly reversed?: boolean;
+    readonly where?: WhichNotices;
+  } = {}): Promise<number[]> {
+    const wanted = this.#takeHeld(where);
+    const statuses: number[] = [];
+    for (const notice of reversed ? wanted.toReversed() : wanted) {
+      for (let count = 0; count < times; count++) statuses.push(await this.#send(notice));
+    }
+    return statuses;
+  }
+
+  /** Forgets what is held: nobody is ever told of it; gives how much it was. */
+  dropNotices(where: WhichNotices = () => true): number {
+    return this.#takeHeld(where).length;
+  }
+
+  /** Waits until no notice is under way. */
+  async whenSent(): Promise<void> {
+    while (this.#sending.size > 0) await Promise.all(this.#sending);
+  }
+
+  #open(params: Stripe.AccountCreateParams, id?: string): Books {
+    const stamp = { created: Math.floor(this.#now() / 1000), livemode: this.#livemode };
+    const account = newAccount(stamp, params, id);
+    const books = new Books(account, this.#livemode, this.#now, (event) =>
+      this.#tell(event, account.id),
+    );
+    this.#accounts.set(account.id, books);
+    return books;
+  }
+
+  /** Holds or sends the notices of an event: of a connected account, with its name, to the platform. */
+  #tell(event: Stripe.EventBase, account: string): void {
+    for (const endpoint of this.#endpoints) {
+      const isOwn = endpoint.account === account;
+      const isConnected = endpoint.account === undefined && account !== this.platform;
+      if (!isOwn && !isConnected) continue;
+      const notice: Notice = { endpoint, event: isOwn ? event : { ...event, account } };
+      if (this.notices === "held") this.held.push(notice);
+      else this.#sendLater(notice);
+    }
+  }
+
+  #sendLater(notice: Notice): void {
+    const sending = this.#send(notice).finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+  }
+
+  async #send(notice: Notice): Promise<number> {
+    const status = await send(notice, this.#now());
+    const isTaken = status >= 200 && status < 300;
+    if (!isTaken && !this.held.includes(notice)) this.held.push(notice);
+    return status;
+  }
+
+  #takeHeld(where: WhichNotices): Notice[] {
+    const wanted = this.held.filter((notice) => where(notice));
+    this.held = this.held.filter((notice) => !wanted.includes(notice));
+    return wanted;
+  }
+
+  /** The books that hold what has this id. */
+  #booksOf(id: string): Books {
+    for (const books of this.#accounts.values()) {
+      const { sessions, refunds, disputes } = books;
+      if ([sessions, refunds, disputes].some((objects) => objects.has(id))) return books;
+    }
+    throw new Error(`there is no ${id}`);
+  }
+}
+
+/** The charge that paid for a session. */
+function chargeOf(books: Books, session: string): string {
+  const intent = books.intents.get(idOf(books.session(session).payment_intent) ?? "");
+  return idOf(intent?.latest_charge ?? null) ?? "";
+}
+
+/**
+ * Starts a stand-in for Stripe, which ends with the running test or file.
+ *
+ * @param now the time, in milliseconds since 1970
+ * @param livemode whether its keys and objects are those of live mode
+ */
+export async function startStripe({
+  now = Date.now,
+  livemode = false,
+}: {
+  readonly now?: () => number;
+  readonly livemode?: boolean;
+} = {}): Promise<StripeStandIn> {
+  const stripe = new StripeStandIn(now, livemode);
+  await stripe.comeBack();
+  whenOver(() => stripe.stop());
+  return stripe;
+}
